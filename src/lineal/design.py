@@ -1,0 +1,49 @@
+"""The contract of a design: a block of rows I can multiply."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from lineal import _core
+
+Array = npt.NDArray[np.float64]
+
+
+class Design(ABC):
+    """Rows times columns, stored as suits them; it knows neither targets nor losses.
+
+    ``rows`` is the compiled view of it, on which whole fused passes run; None for a design that has none
+    (then passes use the verbs below).
+    """
+
+    rows: _core.Rows | None = None
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of columns."""
+
+    @abstractmethod
+    def times(self, coef: Array) -> Array:
+        """Return ``X coef``, shape ``(rows, outputs)``."""
+
+    @abstractmethod
+    def transpose_times(self, values: Array) -> Array:
+        """Return ``X' values``, shape ``(columns, outputs)``."""
+
+    @abstractmethod
+    def gram(self, weight: Array | None = None) -> Array:
+        """Return ``X' diag(weight) X``, shape ``(columns, columns)``."""
+
+    @abstractmethod
+    def slice(self, start: int, stop: int) -> Design:
+        """Return rows ``start`` to ``stop`` without copying them."""
+
+    def dense(self) -> Array:
+        """Return the design as a plain array, for tests and small problems."""
+        return self.times(np.eye(self.shape[1]))

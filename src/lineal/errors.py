@@ -1,0 +1,59 @@
+"""Every error lineal raises on purpose: what was given, what is accepted, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class LinealError(Exception):
+    """Anything lineal refuses, in one sentence for a person.
+
+    ``exit_code`` is what the command line returns for it.
+
+    >>> LinealError("no such column").exit_code
+    2
+    """
+
+    exit_code = 2
+
+
+class InputError(LinealError, ValueError):
+    """Data, an option or a parameter that cannot be used as given.
+
+    >>> isinstance(InputError("the target is constant"), ValueError)
+    True
+    """
+
+
+class ModelFileError(LinealError, ValueError):
+    """A model file that is damaged, hostile or from another version.
+
+    >>> ModelFileError("the file is truncated").exit_code
+    2
+    """
+
+
+class VerificationError(LinealError):
+    """A claim of a model file that the data does not confirm.
+
+    >>> VerificationError("the gap is understated").exit_code
+    1
+    """
+
+    exit_code = 1
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return a hint naming the nearest known names, or an empty string.
+
+    >>> near("speces", ["species", "island"])
+    " Did you mean 'species'?"
+    >>> near("zzz", ["species"])
+    ''
+    """
+    import difflib  # noqa: PLC0415  (errors is imported by `lineal --help`; difflib is not free)
+
+    hits = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    if not hits:
+        return ""
+    return f" Did you mean {' or '.join(repr(hit) for hit in hits)}?"

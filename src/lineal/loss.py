@@ -1,0 +1,67 @@
+"""The contract of a loss: a function of one row's (y, eta) and nothing else."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+
+
+class Loss(ABC):
+    """How wrong the linear score ``eta`` is for one row with target ``y``.
+
+    Rows are arrays: ``y`` is ``(n, targets)``, ``eta`` is ``(n, outputs)``, both float64.
+    Every convex loss carries its conjugate ``loss*(y, theta) = sup_eta theta.eta - loss(y, eta)``,
+    and the Fenchel-Young mismatch ``loss(y, eta) + loss*(y, theta) - theta.eta >= 0``, which is zero
+    exactly where ``theta`` is the slope at ``eta``: summed over rows it is a proof of optimality.
+
+    ``native`` is the number of the row kernel in the compiled core, or None for a loss written in numpy only.
+    ``coupled`` says that the curvature of a row mixes outputs: then it is ``(n, outputs, outputs)``,
+    otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes.
+    """
+
+    name: ClassVar[str]
+    native: ClassVar[int | None] = None
+    coupled: ClassVar[bool] = False
+    quadratic: ClassVar[bool] = False
+
+    @property
+    @abstractmethod
+    def outputs(self) -> int:
+        """Number of linear scores a row has."""
+
+    @abstractmethod
+    def check(self, y: Array) -> None:
+        """Raise InputError unless every entry of ``y`` is in the loss's domain."""
+
+    @abstractmethod
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return the loss of each row, shape ``(n,)``."""
+
+    @abstractmethod
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return d loss / d eta, shape ``(n, outputs)``."""
+
+    @abstractmethod
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return the second derivative in eta: ``(n, outputs)``, or ``(n, outputs, outputs)`` if coupled."""
+
+    @abstractmethod
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return ``loss*(y, theta)`` of each row, ``inf`` outside its domain."""
+
+    @abstractmethod
+    def mean(self, eta: Array) -> Array:
+        """Return what the model predicts for ``eta``: a mean or class probabilities."""
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return the Fenchel-Young mismatch of each row, never negative in exact arithmetic."""
+        return self.value(y, eta) + self.conjugate(y, theta) - np.sum(theta * eta, axis=1)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the loss as plain data for a model file."""
+        return {"name": self.name, "outputs": self.outputs}
