@@ -1,0 +1,35 @@
+"""lineal: linear models whose every fit ends with a verdict that a stranger can check."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "fit": "lineal.training",
+    "load": "lineal.model_file",
+    "Model": "lineal.model",
+    "Verdict": "lineal.verdict",
+    "InputError": "lineal.errors",
+    "LinealError": "lineal.errors",
+    "ModelFileError": "lineal.errors",
+    "VerificationError": "lineal.errors",
+    "LinearRegression": "lineal.estimators",
+    "Ridge": "lineal.estimators",
+    "LogisticRegression": "lineal.estimators",
+}
+"""Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
+
+__all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  (names resolved lazily below)
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'lineal' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOMES})
