@@ -1,0 +1,274 @@
+"""How well predictions agree with what happened: figures that can be summed over blocks, weights respected."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.loss import Loss
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+
+def accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the share of rows whose class was predicted.
+
+    >>> accuracy([0, 1, 1], [0, 1, 0])
+    0.6666666666666666
+    """
+    y, predicted, s = np.asarray(y), np.asarray(predicted), _weights(y, weight)
+    return float(np.sum(s * (y == predicted)) / np.sum(s))
+
+
+def balanced_accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the mean, over the classes that occur, of the share of each class that was predicted.
+
+    >>> balanced_accuracy([0, 1, 1], [0, 1, 0])
+    0.75
+    """
+    y, predicted, s = np.asarray(y), np.asarray(predicted), _weights(y, weight)
+    _, index = np.unique(y, return_inverse=True)
+    return _balanced(_tally(index, s * (y == predicted)), _tally(index, s))
+
+
+def log_loss(y: npt.ArrayLike, proba: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the mean of ``-log p(class that happened)``; ``y`` holds class numbers, ``proba`` one column per class.
+
+    >>> log_loss([0, 1], [[1.0, 0.0], [0.5, 0.5]])
+    0.34657359027997264
+    """
+    y, proba, s = np.asarray(y, np.intp), np.asarray(proba, float), _weights(y, weight)
+    with np.errstate(divide="ignore"):
+        surprise = -np.log(proba[np.arange(len(y)), y])
+    return _mean(surprise, s)
+
+
+def brier(y: npt.ArrayLike, proba: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the mean of ``sum_k (p_k - [class is k])^2``, halved for two classes (so that it is ``(p - y)^2``).
+
+    >>> brier([0, 1], [[1.0, 0.0], [0.5, 0.5]])
+    0.125
+    """
+    y, proba, s = np.asarray(y, np.intp), np.asarray(proba, float), _weights(y, weight)
+    return _mean(_brier_rows(y, proba), s)
+
+
+def auc(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the chance that a row of class 1 scores above a row of class 0, a tie counting one half.
+
+    NaN where one of the classes does not occur.
+
+    >>> auc([0, 1, 1], [0.2, 0.2, 0.9])
+    0.75
+    """
+    y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
+    _, level = np.unique(score, return_inverse=True)
+    ones, zeros = _tally(level, s * (y == 1)), _tally(level, s * (y == 0))
+    below = np.cumsum(zeros) - zeros
+    pairs = np.sum(ones) * np.sum(zeros)
+    return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
+
+
+def rmse(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the root of the mean squared error.
+
+    >>> rmse([1.0, 2.0], [1.0, 4.0])
+    1.4142135623730951
+    """
+    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["rmse"]
+
+
+def mae(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the mean absolute error.
+
+    >>> mae([1.0, 2.0], [1.0, 4.0])
+    1.0
+    """
+    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["mae"]
+
+
+def r2(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return ``1 - sum s (y - prediction)^2 / sum s (y - mean y)^2``; NaN where y does not vary.
+
+    >>> r2([1.0, 3.0], [1.0, 2.0])
+    0.5
+    """
+    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["r2"]
+
+
+class Figures(Protocol):
+    """Addable sums from which the metrics of any number of blocks follow."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return the sums of both sets of rows."""
+
+    def figures(self) -> dict[str, float]:
+        """Return the metrics by name."""
+
+
+@dataclass(frozen=True)
+class NumberFigures:
+    """Sums for rmse, mae and r2, over one or several number targets (averaged over targets).
+
+    >>> whole = NumberFigures.of(np.array([[1.0], [2.0]]), np.array([[1.0], [4.0]]), np.ones(2))
+    >>> whole.figures()["mae"], whole.rows
+    (1.0, 2)
+    """
+
+    rows: int
+    weight: float
+    squares: Array
+    absolutes: Array
+    mean: Array
+    scatter: Array
+
+    @staticmethod
+    def of(y: Array, predicted: Array, s: Array) -> NumberFigures:
+        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``."""
+        error, total = y - predicted, float(np.sum(s))
+        mean = s @ y / total if total > 0 else np.zeros(y.shape[1])
+        return NumberFigures(int(np.count_nonzero(s)), total, s @ error**2, s @ np.abs(error), mean, s @ (y - mean) ** 2)
+
+    def __add__(self, other: NumberFigures) -> NumberFigures:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        apart = other.mean - self.mean
+        return NumberFigures(
+            self.rows + other.rows,
+            weight,
+            self.squares + other.squares,
+            self.absolutes + other.absolutes,
+            self.mean + share * apart,
+            self.scatter + other.scatter + self.weight * share * apart**2,
+        )
+
+    def figures(self) -> dict[str, float]:
+        """Return rmse, mae and r2."""
+        if self.weight <= 0:
+            return {"rmse": math.nan, "mae": math.nan, "r2": math.nan}
+        varies = bool(np.all(self.scatter > 0))
+        return {
+            "rmse": float(np.mean(np.sqrt(self.squares / self.weight))),
+            "mae": float(np.mean(self.absolutes) / self.weight),
+            "r2": float(np.mean(1 - self.squares / self.scatter)) if varies else math.nan,
+        }
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """Sums for accuracy, log loss and brier; for two classes also every score, since auc needs their order.
+
+    >>> y, proba = np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])
+    >>> ClassFigures.of(y, proba, np.array([0, 0]), np.zeros(2), np.ones(2), proba[:, 1]).figures()["accuracy"]
+    0.5
+    """
+
+    rows: int
+    weights: Array
+    right: Array
+    surprise: float
+    squares: float
+    scored: tuple[tuple[Index, Array, Array], ...] = ()
+
+    @staticmethod
+    def of(y: Index, proba: Array, predicted: Index, surprise: Array, s: Array, score: Array | None) -> ClassFigures:
+        """Return the sums of some rows; ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes."""
+        kinds, kept = proba.shape[1], s > 0
+        return ClassFigures(
+            rows=int(np.count_nonzero(kept)),
+            weights=_tally(y, s, kinds),
+            right=_tally(y, s * (y == predicted), kinds),
+            surprise=float(np.sum(s[kept] * surprise[kept])),
+            squares=float(s @ _brier_rows(y, proba)),
+            scored=() if score is None else ((y, score, s),),
+        )
+
+    def __add__(self, other: ClassFigures) -> ClassFigures:
+        return ClassFigures(
+            self.rows + other.rows,
+            self.weights + other.weights,
+            self.right + other.right,
+            self.surprise + other.surprise,
+            self.squares + other.squares,
+            self.scored + other.scored,
+        )
+
+    def figures(self) -> dict[str, float]:
+        """Return accuracy, balanced_accuracy, log_loss, brier and, for two classes, auc."""
+        total = float(np.sum(self.weights))
+        if total <= 0:
+            return dict.fromkeys(("accuracy", "balanced_accuracy", "log_loss", "brier"), math.nan)
+        found = {
+            "accuracy": float(np.sum(self.right)) / total,
+            "balanced_accuracy": _balanced(self.right, self.weights),
+            "log_loss": self.surprise / total,
+            "brier": self.squares / total,
+        }
+        if self.scored:
+            found["auc"] = auc(*(np.concatenate(part) for part in zip(*self.scored, strict=True)))
+        return found
+
+
+@dataclass(frozen=True)
+class Score:
+    """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
+
+    ``eta = level + X coef + offset``; classes are those of a two-output (logistic) or several-output (softmax) loss.
+    """
+
+    loss: Loss
+    coef: Array | None
+    classes: bool
+    level: Array | None = None
+
+    def __call__(self, block: Block) -> NumberFigures | ClassFigures:
+        """Return the figures of one block."""
+        eta = np.zeros((block.n_rows, self.loss.outputs)) if self.coef is None else block.design.times(self.coef)
+        if self.coef is not None and block.offset is not None:
+            eta = eta + block.offset
+        if self.level is not None:
+            eta = eta + self.level
+        s = np.ones(block.n_rows) if block.weight is None else block.weight
+        if not self.classes:
+            return NumberFigures.of(block.y, self.loss.mean(eta), s)
+        y, means = block.y[:, 0].astype(np.intp), self.loss.mean(eta)
+        two = means.shape[1] == 1
+        proba = np.column_stack([1 - means, means]) if two else means
+        predicted = (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1)
+        return ClassFigures.of(y, proba, predicted, self.loss.value(block.y, eta), s, eta[:, 0] if two else None)
+
+
+def _weights(y: npt.NDArray[np.generic], weight: npt.ArrayLike | None) -> Array:
+    return np.ones(len(y)) if weight is None else np.asarray(weight, float)
+
+
+def _column(values: npt.ArrayLike) -> Array:
+    array = np.asarray(values, float)
+    return array.reshape(-1, 1) if array.ndim == 1 else array
+
+
+def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int = 0) -> Array:
+    return np.bincount(index, s, minlength=kinds).astype(np.float64)
+
+
+def _mean(values: Array, s: Array) -> float:
+    kept = s > 0  # 0 * inf is not 0: a row of weight 0 is absent whatever its value
+    return float(np.sum(s[kept] * values[kept]) / np.sum(s[kept]))
+
+
+def _balanced(right: Array, weights: Array) -> float:
+    occurs = weights > 0
+    return float(np.mean(right[occurs] / weights[occurs]))
+
+
+def _brier_rows(y: Index, proba: Array) -> Array:
+    happened = np.zeros_like(proba)
+    happened[np.arange(len(y)), y] = 1
+    rows: Array = np.sum((proba - happened) ** 2, axis=1)
+    return rows / 2 if proba.shape[1] == 2 else rows

@@ -1,0 +1,128 @@
+"""The metrics against scikit-learn, and the law that sums over blocks equal the whole."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import metrics as peer
+
+from lineal import metrics
+from lineal.metrics import ClassFigures, NumberFigures
+
+
+def _classes(seed: int, rows: int, kinds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    proba = rng.dirichlet(np.ones(kinds), rows).round(1) + 0.01  # rounded: many ties
+    proba /= proba.sum(axis=1, keepdims=True)
+    y = np.concatenate([np.arange(kinds), rng.integers(0, kinds, rows - kinds)])
+    weight = rng.integers(0, 4, rows) * rng.random(rows)
+    weight[:kinds] = 1.0
+    return y, proba, np.argmax(proba, axis=1), weight
+
+
+@pytest.mark.parametrize("kinds", [2, 3, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_class_metrics_agree_with_scikit_learn(kinds: int, weighted: bool) -> None:
+    y, proba, predicted, weight = _classes(kinds, 200, kinds)
+    s = weight if weighted else None
+    labels = np.arange(kinds)
+    assert metrics.accuracy(y, predicted, s) == pytest.approx(peer.accuracy_score(y, predicted, sample_weight=s))
+    assert metrics.balanced_accuracy(y, predicted, s) == pytest.approx(
+        peer.balanced_accuracy_score(y, predicted, sample_weight=s)
+    )
+    assert metrics.log_loss(y, proba, s) == pytest.approx(peer.log_loss(y, proba, sample_weight=s, labels=labels))
+    expected = (
+        peer.brier_score_loss(y, proba[:, 1], sample_weight=s)
+        if kinds == 2
+        else peer.brier_score_loss(y, proba, sample_weight=s, labels=labels)
+    )
+    assert metrics.brier(y, proba, s) == pytest.approx(expected)
+    if kinds == 2:
+        assert metrics.auc(y, proba[:, 1], s) == pytest.approx(peer.roc_auc_score(y, proba[:, 1], sample_weight=s))
+
+
+@pytest.mark.parametrize("targets", [1, 3])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_number_metrics_agree_with_scikit_learn(targets: int, weighted: bool) -> None:
+    rng = np.random.default_rng(targets)
+    y = rng.normal(size=(150, targets)) + 1e4
+    predicted = y + rng.normal(size=y.shape)
+    s = rng.integers(0, 3, 150).astype(float) if weighted else None
+    assert metrics.rmse(y, predicted, s) == pytest.approx(peer.root_mean_squared_error(y, predicted, sample_weight=s))
+    assert metrics.mae(y, predicted, s) == pytest.approx(peer.mean_absolute_error(y, predicted, sample_weight=s))
+    assert metrics.r2(y, predicted, s) == pytest.approx(peer.r2_score(y, predicted, sample_weight=s))
+
+
+def test_auc_equals_counting_every_pair() -> None:
+    rng = np.random.default_rng(7)
+    y, score, weight = rng.integers(0, 2, 40), rng.integers(0, 6, 40), rng.integers(0, 5, 40)
+    won = total = Fraction(0)
+    for i in np.flatnonzero(y == 1):
+        for j in np.flatnonzero(y == 0):
+            pair = Fraction(int(weight[i]) * int(weight[j]))
+            total += pair
+            won += pair if score[i] > score[j] else pair / 2 if score[i] == score[j] else 0
+    assert metrics.auc(y, score, weight) == pytest.approx(float(won / total), abs=1e-15)
+
+
+def test_weight_zero_is_absent_and_weight_three_is_three_rows() -> None:
+    y, proba, predicted, _ = _classes(11, 30, 3)
+    weight = np.arange(30) % 4
+    again = np.repeat(np.arange(30), weight)
+    for metric, answer in ((metrics.accuracy, predicted), (metrics.balanced_accuracy, predicted), (metrics.log_loss, proba)):
+        assert metric(y, answer, weight) == pytest.approx(metric(y[again], answer[again]))
+    certain_and_wrong = np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert metrics.log_loss([1, 1], certain_and_wrong, [0, 1]) == pytest.approx(math.log(2))
+    assert metrics.log_loss([1, 1], certain_and_wrong) == math.inf
+
+
+@settings(max_examples=50, deadline=None)
+@given(cut=st.lists(st.integers(0, 60), max_size=4), kinds=st.sampled_from([2, 3]), seed=st.integers(0, 99))
+def test_figures_of_any_partition_equal_the_whole(cut: list[int], kinds: int, seed: int) -> None:
+    y, proba, predicted, s = _classes(seed, 60, kinds)
+    score = proba[:, 1] if kinds == 2 else None
+    surprise = -np.log(proba[np.arange(60), y])
+    edges = [0, *sorted(cut), 60]
+    numbers = np.column_stack([proba[:, 0] + 100.0, proba[:, 1]])
+    guess = np.column_stack([proba[:, 1] + 100.0, proba[:, 0]])
+    class_parts, number_parts = [], []
+    for start, stop in itertools.pairwise(edges):
+        at = slice(start, stop)
+        part = None if score is None else score[at]
+        class_parts.append(ClassFigures.of(y[at], proba[at], predicted[at], surprise[at], s[at], part))
+        number_parts.append(NumberFigures.of(numbers[at], guess[at], s[at]))
+    added = class_parts[0]
+    for piece in class_parts[1:]:
+        added = added + piece
+    found = added.figures()
+    assert found["accuracy"] == pytest.approx(metrics.accuracy(y, predicted, s))
+    assert found["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy(y, predicted, s))
+    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, proba, s))
+    assert found["brier"] == pytest.approx(metrics.brier(y, proba, s))
+    assert added.rows == np.count_nonzero(s)
+    if score is not None:
+        assert found["auc"] == pytest.approx(metrics.auc(y, score, s))
+    else:
+        assert "auc" not in found
+    total = number_parts[0]
+    for more in number_parts[1:]:
+        total = total + more
+    assert total.figures()["r2"] == pytest.approx(metrics.r2(numbers, guess, s), rel=1e-9)
+    assert total.figures()["rmse"] == pytest.approx(metrics.rmse(numbers, guess, s))
+    assert total.figures()["mae"] == pytest.approx(metrics.mae(numbers, guess, s))
+
+
+def test_what_cannot_be_said_is_nan_not_an_error() -> None:
+    assert math.isnan(metrics.auc([1, 1], [0.2, 0.3]))
+    assert math.isnan(metrics.r2([2.0, 2.0], [1.0, 3.0]))
+    nothing = NumberFigures.of(np.empty((0, 1)), np.empty((0, 1)), np.empty(0)).figures()
+    assert all(math.isnan(value) for value in nothing.values())
+    none = np.empty(0)
+    empty = ClassFigures.of(none.astype(np.intp), np.empty((0, 2)), none.astype(np.intp), none, none, None)
+    assert all(math.isnan(value) for value in empty.figures().values())
