@@ -58,9 +58,17 @@ class Loss(ABC):
     def mean(self, eta: Array) -> Array:
         """Return what the model predicts for ``eta``: a mean or class probabilities."""
 
+    @abstractmethod
     def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
-        """Return the Fenchel-Young mismatch of each row, never negative in exact arithmetic."""
-        return self.value(y, eta) + self.conjugate(y, theta) - np.sum(theta * eta, axis=1)
+        """Return the Fenchel-Young mismatch of each row as a sum of terms >= 0 (not as a difference of large ones)."""
+
+    @abstractmethod
+    def statistic(self, y: Array) -> Array:
+        """Return the function of y, ``(n, outputs)``, on whose weighted mean the best constant score depends."""
+
+    @abstractmethod
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score given the mean of the statistic, shape ``(outputs,)``; may be infinite."""
 
     def to_dict(self) -> dict[str, object]:
         """Return the loss as plain data for a model file."""

@@ -1,0 +1,108 @@
+"""Logistic loss: log(1 + e^eta) - y eta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.loss import Array, Loss
+
+
+def softplus(eta: Array) -> Array:
+    """Return log(1 + e^eta) without overflow.
+
+    >>> softplus(np.array([0.0, 1000.0])).round(4)
+    array([6.931e-01, 1.000e+03])
+    """
+    return np.maximum(eta, 0.0) + np.log1p(np.exp(-np.abs(eta)))
+
+
+def sigmoid(eta: Array) -> Array:
+    """Return 1 / (1 + e^-eta) without overflow, accurate at both ends.
+
+    >>> sigmoid(np.array([-1000.0, 0.0]))
+    array([0. , 0.5])
+    """
+    small = np.exp(-np.abs(eta))
+    return np.where(eta >= 0, 1.0, small) / (1.0 + small)
+
+
+def excess(u: Array) -> Array:
+    """Return (1 + u) log(1 + u) - u >= 0, inf below u = -1: the building block of relative entropy.
+
+    With p' = p (1 + u) and sum p u = 0, KL(p' | p) = sum p excess(u): no cancellation for p' near p.
+
+    >>> excess(np.array([0.0, -1.0, -2.0]))
+    array([ 0.,  1., inf])
+    """
+    inside = np.maximum(u, -1.0)
+    safe = np.where(inside > -1.0, inside, 0.0)
+    return np.where(u < -1.0, np.inf, np.where(inside > -1.0, (1.0 + safe) * np.log1p(safe) - safe, 1.0))
+
+
+@dataclass(frozen=True)
+class Logistic(Loss):
+    """``loss = log(1 + e^eta) - y eta`` for y in [0, 1]; ``mean = 1 / (1 + e^-eta)``.
+
+    >>> Logistic().value(np.array([[1.0]]), np.array([[0.0]])).round(6)
+    array([0.693147])
+    """
+
+    name: ClassVar[str] = "logistic"
+    native: ClassVar[int | None] = 1
+
+    @property
+    def outputs(self) -> int:
+        """One score: that of the second class."""
+        return 1
+
+    def check(self, y: Array) -> None:
+        """Refuse targets outside [0, 1]."""
+        if not np.all((y >= 0.0) & (y <= 1.0)):
+            raise InputError("logistic loss needs targets between 0 and 1.")
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return log(1 + e^eta) - y eta, as y log(1 + e^-eta) + (1 - y) log(1 + e^eta)."""
+        return np.asarray((y * softplus(-eta) + (1.0 - y) * softplus(eta))[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return sigmoid(eta) - y, accurate where it is tiny."""
+        return (1.0 - y) * sigmoid(eta) - y * sigmoid(-eta)
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return sigmoid(eta) sigmoid(-eta)."""
+        return sigmoid(eta) * sigmoid(-eta)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return p log p + (1 - p) log(1 - p) with p = y + theta."""
+        p, q = (y + theta)[:, 0], (1.0 - y - theta)[:, 0]
+        inside = (p >= 0.0) & (q >= 0.0)
+        p, q = np.where(inside, p, 0.5), np.where(inside, q, 0.5)
+        entropy = p * np.log(np.where(p > 0.0, p, 1.0)) + q * np.log(np.where(q > 0.0, q, 1.0))
+        return np.where(inside, entropy, np.inf)
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return KL(y + theta | mean(eta)) = p excess(delta / p) + q excess(-delta / q)."""
+        delta = theta - self.slope(y, eta)
+        p, q = sigmoid(eta), sigmoid(-eta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = p * excess(delta / p) + q * excess(-delta / q)
+        certain = (p == 0.0) | (q == 0.0)
+        terms = np.where(certain, np.where(delta == 0.0, 0.0, np.inf), terms)
+        return np.asarray(terms[:, 0])
+
+    def mean(self, eta: Array) -> Array:
+        """Return the probability of the second class."""
+        return sigmoid(eta)
+
+    def statistic(self, y: Array) -> Array:
+        """Return y: the best constant depends on its mean only."""
+        return y
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score, log(mean / (1 - mean)); infinite if only one class has weight."""
+        with np.errstate(divide="ignore"):
+            return np.log(mean) - np.log1p(-mean)

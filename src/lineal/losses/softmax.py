@@ -1,0 +1,90 @@
+"""Softmax loss: log sum_k e^eta_k - eta_y."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.loss import Array, Loss
+from lineal.losses.logistic import excess
+
+
+@dataclass(frozen=True)
+class Softmax(Loss):
+    """``loss = log sum_k e^eta_k - eta_y``, ``y`` the number of the class; ``mean = softmax(eta)``.
+
+    >>> Softmax(3).value(np.array([[2.0]]), np.zeros((1, 3))).round(6)
+    array([1.098612])
+    """
+
+    classes: int
+    name: ClassVar[str] = "softmax"
+    native: ClassVar[int | None] = 2
+    coupled: ClassVar[bool] = True
+
+    @property
+    def outputs(self) -> int:
+        """One score per class."""
+        return self.classes
+
+    def check(self, y: Array) -> None:
+        """Refuse anything but class numbers."""
+        if not np.all((y >= 0) & (y < self.classes) & (y == np.floor(y))):
+            raise InputError(f"softmax loss needs class numbers 0 to {self.classes - 1} as targets.")
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return log sum_k e^(eta_k - eta_y), from the largest score."""
+        top = np.max(eta, axis=1, keepdims=True)
+        total = np.log(np.sum(np.exp(eta - top), axis=1))
+        return np.asarray(total + top[:, 0] - np.take_along_axis(eta, _index(y), axis=1)[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return p - e_y."""
+        p = self.mean(eta)
+        index = _index(y)
+        own = np.take_along_axis(p, index, axis=1)
+        others = np.sum(p, axis=1, keepdims=True) - own
+        np.put_along_axis(p, index, np.where(own > 0.5, -others, own - 1.0), axis=1)
+        return p
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return diag(p) - p p'."""
+        p = self.mean(eta)
+        return p[:, :, None] * (np.eye(self.classes) - p[:, None, :])
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return sum_k p_k log p_k with p = theta + e_y on the simplex."""
+        p = theta + self.statistic(y)
+        inside = np.all(p >= 0.0, axis=1) & (np.abs(np.sum(theta, axis=1)) <= 1e-12)
+        safe = np.where(p > 0.0, p, 1.0)
+        return np.where(inside, np.sum(safe * np.log(safe) * (p > 0.0), axis=1), np.inf)
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return KL(theta + e_y | mean(eta)) = sum_k p_k excess(delta_k / p_k)."""
+        delta = theta - self.slope(y, eta)
+        p = self.mean(eta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(p > 0.0, p * excess(delta / p), np.where(delta == 0.0, 0.0, np.inf))
+        return np.sum(terms, axis=1)
+
+    def mean(self, eta: Array) -> Array:
+        """Return the probability of each class."""
+        weights = np.exp(eta - np.max(eta, axis=1, keepdims=True))
+        return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))
+
+    def statistic(self, y: Array) -> Array:
+        """Return e_y: the best constants depend on the class shares only."""
+        return (y == np.arange(self.classes)).astype(np.float64)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant scores, log of the class shares, with zero sum."""
+        with np.errstate(divide="ignore"):
+            scores = np.log(mean)
+        return np.asarray(scores - np.mean(scores)) if np.all(np.isfinite(scores)) else scores
+
+
+def _index(y: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+    return y.astype(np.intp)

@@ -1,0 +1,67 @@
+"""Squared loss: |eta - y|^2 / 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.loss import Array, Loss
+
+
+@dataclass(frozen=True)
+class Squared(Loss):
+    """``loss = |eta - y|^2 / 2``, one target per output.
+
+    >>> Squared().value(np.array([[1.0]]), np.array([[3.0]]))
+    array([2.])
+    """
+
+    width: int = 1
+    name: ClassVar[str] = "squared"
+    native: ClassVar[int | None] = 0
+    quadratic: ClassVar[bool] = True
+
+    @property
+    def outputs(self) -> int:
+        """Number of targets."""
+        return self.width
+
+    def check(self, y: Array) -> None:
+        """Refuse anything but finite numbers."""
+        if not np.all(np.isfinite(y)):
+            raise InputError("the target holds NaN or infinity; squared loss needs finite numbers.")
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return |eta - y|^2 / 2."""
+        return 0.5 * np.sum((eta - y) ** 2, axis=1)
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return eta - y."""
+        return eta - y
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 1."""
+        return np.ones_like(eta)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return |theta|^2 / 2 + theta.y."""
+        return 0.5 * np.sum(theta**2, axis=1) + np.sum(theta * y, axis=1)
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return |eta - y - theta|^2 / 2."""
+        return 0.5 * np.sum((eta - y - theta) ** 2, axis=1)
+
+    def mean(self, eta: Array) -> Array:
+        """Return eta."""
+        return eta
+
+    def statistic(self, y: Array) -> Array:
+        """Return y: the best constant is its mean."""
+        return y
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score, the mean."""
+        return mean

@@ -1,0 +1,92 @@
+"""Ridge: (strength / 2) sum_j charge_j |b_j|^2; with no strength, no penalty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.penalty import Array, Penalty
+
+
+@dataclass(frozen=True)
+class Ridge(Penalty):
+    """``penalty(b) = (strength / 2) sum_j charge_j |b_j|^2``.
+
+    Charges are 1 for plain ridge, the variance of a column for ridge on standardised coefficients,
+    0 for a column that is not charged (the intercept).
+
+    >>> Ridge(0.5, np.array([0.0, 1.0])).value(np.array([[10.0], [2.0]]))
+    1.0
+    """
+
+    strength: float
+    charges: Array = field(repr=False)
+    name: ClassVar[str] = "ridge"
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.strength) and self.strength >= 0.0):
+            raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
+        if not np.all(np.isfinite(self.charges)) or np.any(self.charges < 0.0):
+            raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
+
+    @property
+    def charged(self) -> npt.NDArray[np.bool_]:
+        """Columns whose charge times strength is above zero."""
+        return self.curvature() > 0.0
+
+    def value(self, coef: Array) -> float:
+        """Return (strength / 2) sum_j charge_j |b_j|^2."""
+        return 0.5 * self.strength * float(np.sum(self.charges[:, None] * coef**2))
+
+    def gradient(self, coef: Array) -> Array:
+        """Return strength charge_j b_j."""
+        return self.curvature()[:, None] * coef
+
+    def curvature(self) -> Array:
+        """Return strength charge_j."""
+        return self.strength * self.charges
+
+    def prox(self, coef: Array, step: Array) -> Array:
+        """Return b_j / (1 + step_j strength charge_j)."""
+        return np.asarray(coef / (1.0 + step * self.curvature())[:, None])
+
+    def conjugate(self, slope: Array) -> float:
+        """Return sum_j |slope_j|^2 / (2 strength charge_j)."""
+        if np.any(slope[~self.charged] != 0.0):
+            return float("inf")
+        weight = self.curvature()[self.charged]
+        return 0.5 * float(np.sum(slope[self.charged] ** 2 / weight[:, None]))
+
+    def mismatch(self, coef: Array, gradient: Array) -> float:
+        """Return sum_j (strength charge_j / 2) |b_j + gradient_j / (strength charge_j)|^2 over the charged columns."""
+        weight = self.curvature()[self.charged][:, None]
+        return 0.5 * float(np.sum((weight * coef[self.charged] + gradient[self.charged]) ** 2 / weight))
+
+    def slack(self, coef: Array, gradient: Array) -> Array:
+        """Return |gradient + strength charge b|."""
+        return np.abs(gradient + self.gradient(coef))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data."""
+        return {"name": self.name, "strength": self.strength, "charges": self.charges}
+
+
+class NoPenalty(Ridge):
+    """No penalty at all: the strength is zero.
+
+    >>> NoPenalty(2).value(np.ones((2, 1)))
+    0.0
+    """
+
+    name: ClassVar[str] = "none"
+
+    def __init__(self, columns: int) -> None:
+        super().__init__(0.0, np.zeros(columns))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data."""
+        return {"name": self.name}
