@@ -133,7 +133,9 @@ class NumberFigures:
         """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``."""
         error, total = y - predicted, float(np.sum(s))
         mean = s @ y / total if total > 0 else np.zeros(y.shape[1])
-        return NumberFigures(int(np.count_nonzero(s)), total, s @ error**2, s @ np.abs(error), mean, s @ (y - mean) ** 2)
+        return NumberFigures(
+            int(np.count_nonzero(s)), total, s @ error**2, s @ np.abs(error), mean, s @ (y - mean) ** 2
+        )
 
     def __add__(self, other: NumberFigures) -> NumberFigures:
         weight = self.weight + other.weight

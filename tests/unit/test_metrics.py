@@ -75,7 +75,11 @@ def test_weight_zero_is_absent_and_weight_three_is_three_rows() -> None:
     y, proba, predicted, _ = _classes(11, 30, 3)
     weight = np.arange(30) % 4
     again = np.repeat(np.arange(30), weight)
-    for metric, answer in ((metrics.accuracy, predicted), (metrics.balanced_accuracy, predicted), (metrics.log_loss, proba)):
+    for metric, answer in (
+        (metrics.accuracy, predicted),
+        (metrics.balanced_accuracy, predicted),
+        (metrics.log_loss, proba),
+    ):
         assert metric(y, answer, weight) == pytest.approx(metric(y[again], answer[again]))
     certain_and_wrong = np.array([[1.0, 0.0], [0.5, 0.5]])
     assert metrics.log_loss([1, 1], certain_and_wrong, [0, 1]) == pytest.approx(math.log(2))

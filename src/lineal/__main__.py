@@ -1,0 +1,7 @@
+"""`python -m lineal` is `lineal`."""
+
+from __future__ import annotations
+
+from lineal.cli import main
+
+main()

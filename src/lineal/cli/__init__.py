@@ -1,0 +1,66 @@
+"""The command line: `lineal fit`, `predict`, `evaluate`, `show`, `verify`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from lineal.cli.commands import lineal
+from lineal.errors import LinealError
+
+INTERRUPTED: Final = 130
+CLOSED_PIPE: Final = 141
+BUG: Final = 70
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line and end the process with its exit code.
+
+    0 done, 1 `verify` refused, 2 bad input, 3 an unfinished verdict, 70 a bug in lineal, 130 interrupted.
+    """
+    sys.exit(run(arguments))
+
+
+def run(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; every error becomes one sentence on stderr."""
+    try:
+        code = lineal.main(
+            args=None if arguments is None else list(arguments), prog_name="lineal", standalone_mode=False
+        )
+        sys.stdout.flush()
+    except LinealError as error:
+        return _refuse(str(error), error.exit_code)
+    except click.ClickException as error:
+        return _refuse(error.format_message(), 2)
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _silence()
+        return CLOSED_PIPE
+    except OSError as error:
+        if os.environ.get("LINEAL_DEBUG"):
+            raise
+        where = f" ({error.filename})" if error.filename else ""
+        return _refuse(f"the system refused to read or write{where}: {error.strerror or error}.", 2)
+    except Exception as error:  # the last door: a person must not be shown a traceback
+        if os.environ.get("LINEAL_DEBUG"):
+            raise
+        detail = f"{type(error).__name__}: {error}"
+        return _refuse(
+            f"this is a bug in lineal ({detail}); set LINEAL_DEBUG=1 to see where, and please report it.", BUG
+        )
+    return code if isinstance(code, int) else 0
+
+
+def _refuse(sentence: str, code: int) -> int:
+    click.echo(f"lineal: {' '.join(sentence.split())}", err=True)
+    return code
+
+
+def _silence() -> None:
+    """Point stdout at nothing, so that Python's own flush at exit cannot complain about the closed pipe."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -1,0 +1,157 @@
+"""What can be typed: every command with its options. The work is imported when a command runs, so help is instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from lineal import __version__
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+File = click.Path(path_type=Path)
+
+
+def reading(command: Command) -> Command:
+    """Add the options that say how a text file is written."""
+    command = click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself if not given.")(
+        command
+    )
+    header = "Whether the first line holds the column names; found by itself if not given."
+    return click.option("--header/--no-header", default=None, help=header)(command)
+
+
+def json_option(command: Command) -> Command:
+    """Add --json."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
+
+
+@click.group(
+    invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+)
+@click.version_option(__version__, prog_name="lineal", message="%(prog)s %(version)s")
+@click.pass_context
+def lineal(context: click.Context) -> None:
+    """Fit linear models whose every fit ends with a verdict that a stranger can check.
+
+    \b
+    lineal fit penguins.csv --target species       fit, and write penguins.lineal
+    lineal verify penguins.lineal penguins.csv     let an independent program check it
+
+    Exit codes: 0 done, 1 verify refused, 2 bad input, 3 the fit has no proven optimum (--accept makes it 0).
+    """
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+@lineal.command()
+@click.argument("data", type=File)
+@click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
+@click.option(
+    "--model",
+    type=click.Choice(["auto", "linear", "ridge", "logistic"]),
+    default="auto",
+    show_default=True,
+    help="auto looks at the target; linear is least squares without a penalty unless --penalty is given.",
+)
+@click.option(
+    "--penalty", metavar="none|ridge:STRENGTH", help="If not given, a ridge strength is picked on validation rows."
+)
+@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
+@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    default=0.2,
+    show_default=True,
+    help="Share of rows held out to measure the model; 0 fits all rows.",
+)
+@click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Which rows are held out and used for validation.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after this time, with what is proven so far.",
+)
+@click.option("--accept", is_flag=True, help="Exit with 0 even if the verdict is at_infinity, infeasible or budget.")
+@click.option(
+    "-o", "--output", type=File, metavar="MODEL", help="The model file to write.  [default: DATA's name with .lineal]"
+)
+@reading
+@json_option
+@click.pass_context
+def fit(context: click.Context, **options: Any) -> int:
+    """Fit a linear model to a table and write it to a file.
+
+    DATA is a CSV, TSV, Parquet, Feather, JSON lines or SVMlight file; the text ones may end in .gz.
+    """
+    from lineal.cli.fit import run  # noqa: PLC0415
+
+    return run(given={name for name in options if _was_given(context, name)}, **options)
+
+
+@lineal.command()
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
+@click.option("--proba", is_flag=True, help="Add one column per class with its probability.")
+@reading
+@json_option
+def predict(**options: Any) -> int:
+    """Predict every row of a table, batch by batch, in constant memory."""
+    from lineal.cli.predict import run  # noqa: PLC0415
+
+    return run(**options)
+
+
+@lineal.command()
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@reading
+@json_option
+def evaluate(**options: Any) -> int:
+    """Measure a model on a table that holds the target."""
+    from lineal.cli.evaluate import run  # noqa: PLC0415
+
+    return run(**options)
+
+
+@lineal.command()
+@click.argument("model", type=File)
+@json_option
+def show(**options: Any) -> int:
+    """Show everything a model file holds."""
+    from lineal.cli.show import run  # noqa: PLC0415
+
+    return run(**options)
+
+
+@lineal.command()
+@click.argument("model", type=File)
+@click.argument("data", type=File)
+@reading
+@json_option
+def verify(**options: Any) -> int:
+    """Check a model's verdict against its data, without trusting the solver.
+
+    DATA is the file the model was fitted on. Exit code 1 means that a claim was refused.
+    """
+    from lineal.cli.verify import run  # noqa: PLC0415
+
+    return run(**options)
+
+
+def _was_given(context: click.Context, name: str) -> bool:
+    return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
