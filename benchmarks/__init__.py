@@ -1,0 +1,1 @@
+"""Benchmarks of lineal against its peers: the same objective, the same suboptimality, fresh processes."""

@@ -1,0 +1,160 @@
+"""Data on disk, made once per size: so that every fresh process reads the same bytes quickly."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.objective import Objective, optimum
+from benchmarks.problems import Problem
+
+HERE = Path(__file__).parent
+CACHE = HERE.parent / "build" / "bench-data"
+WARM_ROWS = 400
+NUMBERS = tuple(f"n{j}" for j in range(12))
+
+
+@dataclass(frozen=True)
+class Data:
+    """What a competitor is given: arrays, or the path of a file; and what is known about the problem."""
+
+    X: Any
+    y: np.ndarray
+    strength: float
+    facts: dict[str, Any]
+    path: Path | None = None
+
+
+def home(problem: Problem, size: str) -> Path:
+    """Return the directory of a problem's data; it changes when the code that makes the data changes."""
+    text = b"".join((HERE / name).read_bytes() for name in ("problems.py", "generators.py", "objective.py", "data.py"))
+    sizes = "-".join(str(value) for value in problem.sizes(size).values()) or "only"
+    return CACHE / f"{problem.name}-{sizes}-{hashlib.sha256(text).hexdigest()[:8]}"
+
+
+def make(problem: Problem, size: str) -> dict[str, Any]:
+    """Write a problem's data and its reference optimum unless they are there; return the facts."""
+    where = home(problem, size)
+    if (where / "facts.json").exists():
+        return json.loads((where / "facts.json").read_text())
+    where.mkdir(parents=True, exist_ok=True)
+    assert problem.make is not None
+    arrays = problem.make(**problem.sizes(size))
+    rows = len(arrays["y"])
+    if problem.task == "csv":
+        _write_csv(where / "data.csv", arrays, rows)
+        _write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
+    for name, array in arrays.items():
+        if hasattr(array, "tocsr"):
+            np.save(where / f"{name}.indptr.npy", array.indptr)
+            np.save(where / f"{name}.indices.npy", array.indices)
+            np.save(where / f"{name}.data.npy", array.data)
+        else:
+            np.save(where / f"{name}.npy", np.ascontiguousarray(array))
+    X = arrays.get("X")
+    facts: dict[str, Any] = {"rows": rows, "strength": problem.strength_of(rows)}
+    if X is not None:
+        facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
+    if problem.task in ("fit", "csv"):
+        objective = objective_of(problem, arrays, facts)
+        best, null = optimum(objective, problem.target, problem.scale), objective.null()
+        facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
+    (where / "facts.json").write_text(json.dumps(facts))
+    return facts
+
+
+def load(problem: Problem, size: str) -> Data:
+    """Read a problem's data into memory."""
+    where = home(problem, size)
+    facts = json.loads((where / "facts.json").read_text())
+    y = np.load(where / "y.npy")
+    if problem.task == "csv":
+        return Data(None, y, facts["strength"], facts, where / "data.csv")
+    if (where / "X.npy").exists():
+        X = np.load(where / "X.npy")
+    else:
+        from scipy import sparse
+
+        parts = [np.load(where / f"X.{part}.npy") for part in ("data", "indices", "indptr")]
+        X = sparse.csr_matrix((parts[0], parts[1], parts[2]), shape=(facts["rows"], facts["columns"]))
+    return Data(X, y, facts["strength"], facts)
+
+
+def head(data: Data) -> Data:
+    """Return the first rows, to warm a competitor up."""
+    if data.path is not None:
+        return Data(None, data.y[: WARM_ROWS * 5], data.strength, data.facts, data.path.with_name("head.csv"))
+    return Data(data.X[:WARM_ROWS], data.y[:WARM_ROWS], data.strength, data.facts)
+
+
+def objective_of(problem: Problem, arrays: dict[str, Any], facts: dict[str, Any]) -> Objective:
+    """Return the common objective on given arrays."""
+    if problem.task != "csv":
+        return Objective(problem.loss, arrays["X"], arrays["y"], facts["strength"])
+    from scipy import sparse
+
+    X = _design(arrays["numbers"], arrays["codes"])
+    mean = np.asarray(X.mean(axis=0)).ravel()
+    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
+    assert sparse.issparse(X)
+    return Objective(problem.loss, X, arrays["y"], facts["strength"], charges=square - mean**2)
+
+
+def evaluate(problem: Problem, size: str, data: Data, coef: Any, intercept: Any) -> float:
+    """Return F at a competitor's coefficients (for a table: a dictionary from column name to coefficient)."""
+    arrays: dict[str, Any] = {"X": data.X, "y": data.y}
+    if problem.task == "csv":
+        where = home(problem, size)
+        arrays |= {"numbers": np.load(where / "numbers.npy"), "codes": np.load(where / "codes.npy")}
+        coef = np.array([coef[name] for name in design_names(arrays["codes"])])[:, None]
+    return objective_of(problem, arrays, data.facts).value(coef, np.atleast_1d(intercept))
+
+
+def level(code: int) -> str:
+    """Return the text of a level: level 0 sorts first."""
+    return f"L{code:04d}"
+
+
+def design_names(codes: np.ndarray) -> list[str]:
+    """Return the names of the common design's columns: numbers, then ``column=level`` without the reference."""
+    top = codes.max(axis=0)
+    return [*NUMBERS, *(f"c{j}={level(c)}" for j in range(codes.shape[1]) for c in range(1, top[j] + 1))]
+
+
+def _design(numbers: np.ndarray, codes: np.ndarray) -> Any:
+    """Return the common design of the table: numbers and dummies without the reference level, CSR."""
+    from scipy import sparse
+
+    n = numbers.shape[0]
+    parts = [sparse.csr_matrix(numbers)]
+    for j in range(codes.shape[1]):
+        kept = np.flatnonzero(codes[:, j] > 0)
+        ones = np.ones(kept.size)
+        parts.append(sparse.csr_matrix((ones, (kept, codes[kept, j] - 1)), shape=(n, int(codes[:, j].max()))))
+    return sparse.hstack(parts, format="csr")
+
+
+def _write_csv(path: Path, arrays: dict[str, Any], rows: int) -> None:
+    """Write the first rows of the table as a person would find them: text, header, label yes / no."""
+    numbers, codes, y = arrays["numbers"][:rows], arrays["codes"][:rows], arrays["y"][:rows]
+    names = np.array([level(c) for c in range(int(arrays["codes"].max()) + 1)])
+
+    def lines() -> Iterator[list[Any]]:
+        for start in range(0, len(y), 10_000):
+            stop = start + 10_000
+            text = names[codes[start:stop]].tolist()
+            label = np.where(y[start:stop] > 0, "yes", "no").tolist()
+            for a, b, c in zip(numbers[start:stop].tolist(), text, label, strict=True):
+                yield [*a, *b, c]
+
+    with path.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow([*NUMBERS, *(f"c{j}" for j in range(codes.shape[1])), "label"])
+        writer.writerows(lines())

@@ -1,0 +1,117 @@
+"""numpy and LAPACK by hand: what a person who knows the mathematics writes in ten lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import Data
+from benchmarks.peer import Line, Peer, Setting, tolerances
+from benchmarks.problems import Problem
+
+
+class ByHand(Peer):
+    """Centred normal equations with Cholesky, lstsq, Newton, L-BFGS of scipy."""
+
+    name = "by hand"
+    distribution = "numpy"
+    module = "numpy"
+
+    def lines(self, problem: Problem) -> list[Line] | str:
+        """Return methods by problem."""
+        if problem.task == "csv":
+            return "nobody writes this by hand"
+        if problem.task in ("predict", "import"):
+            return [[{}]]
+        if problem.name == "ols-bad":
+            return [[{"method": "lstsq"}]]
+        if problem.loss == "squared":
+            return [[{"method": "cholesky"}]]
+        if problem.loss == "logistic" and problem.name != "logit-sparse":
+            return [tolerances("tol", method="newton")]
+        return [tolerances("tol", method="lbfgs")]
+
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
+        """Return coefficients and intercept."""
+        method = setting.get("method", "newton")
+        if method == "lstsq":
+            A = np.empty((data.X.shape[0], data.X.shape[1] + 1))
+            A[:, 0], A[:, 1:] = 1.0, data.X
+            b = np.linalg.lstsq(A, data.y, rcond=None)[0]
+            return b[1:, None], b[:1]
+        if method == "cholesky":
+            return _cholesky(data)
+        if method == "newton":
+            return _newton(data, setting.get("tol", 1e-8))
+        return _lbfgs(problem, data, setting["tol"])
+
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
+        """Return what fit returned."""
+        return fitted
+
+    def predictor(self, problem: Problem, fitted: Any) -> Any:
+        """Return 1 / (1 + exp(-(x b + b0)))."""
+        coef, intercept = fitted[0][:, 0].copy(), float(fitted[1][0])
+        return lambda X: 1.0 / (1.0 + np.exp(-(X @ coef + intercept)))
+
+
+def _cholesky(data: Data) -> tuple[np.ndarray, np.ndarray]:
+    """Solve (X'X - n m m' + n strength I) b = X'y - n m mean(y)."""
+    from scipy.linalg.lapack import dposv
+
+    X, y, n = data.X, data.y, data.y.size
+    mean, centre = X.mean(axis=0), y.mean()
+    gram = X.T @ X
+    gram -= n * np.outer(mean, mean)
+    gram.flat[:: gram.shape[0] + 1] += n * data.strength
+    _, b, _ = dposv(gram, X.T @ y - n * centre * mean)
+    return b[:, None], np.array([centre - mean @ b])
+
+
+def _newton(data: Data, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Newton's method with a ones column, until half the squared decrement is below tol."""
+    n, p = data.X.shape
+    A = np.empty((n, p + 1))
+    A[:, 0], A[:, 1:] = 1.0, data.X
+    ridge = np.full(p + 1, data.strength)
+    ridge[0] = 0.0
+    b = np.zeros(p + 1)
+    for _ in range(50):
+        mean = 1.0 / (1.0 + np.exp(-(A @ b)))
+        gradient = A.T @ (mean - data.y) / n + ridge * b
+        hessian = (A * (mean * (1.0 - mean))[:, None]).T @ A / n + np.diag(ridge)
+        step = np.linalg.solve(hessian, gradient)
+        b -= step
+        if 0.5 * (gradient @ step) <= tol:
+            break
+    return b[1:, None], b[:1]
+
+
+def _lbfgs(problem: Problem, data: Data, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """scipy's L-BFGS on the mean loss, gradient tolerance tol."""
+    from scipy.optimize import minimize
+    from scipy.special import expit, log_softmax
+
+    X, y, n, p = data.X, data.y, data.X.shape[0], data.X.shape[1]
+    k = int(y.max()) + 1 if problem.loss == "softmax" else 1
+    rows = np.arange(n)
+
+    def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        b = flat.reshape(p + 1, k)
+        eta = X @ b[1:].astype(X.dtype) + b[0]
+        if k == 1:
+            loss = np.mean(np.logaddexp(0.0, eta[:, 0]) - y * eta[:, 0])
+            slope = expit(eta) - y[:, None]
+        else:
+            log_p = log_softmax(eta, axis=1)
+            loss = -np.mean(log_p[rows, y])
+            slope = np.exp(log_p)
+            slope[rows, y] -= 1.0
+        slope /= n
+        gradient = np.vstack([slope.sum(axis=0), X.T @ slope.astype(X.dtype) + data.strength * b[1:]])
+        return loss + 0.5 * data.strength * np.sum(b[1:] ** 2), gradient.ravel()
+
+    options = {"maxiter": 20_000, "maxfun": 50_000, "gtol": tol, "ftol": 0.0}
+    b = minimize(value, np.zeros((p + 1) * k), jac=True, method="L-BFGS-B", options=options).x.reshape(p + 1, k)
+    return b[1:], b[0]

@@ -1,0 +1,26 @@
+"""scikit-learn-intelex: scikit-learn's estimators on oneDAL, for the dense rows it accelerates."""
+
+from __future__ import annotations
+
+from benchmarks.peer import Line, tolerances
+from benchmarks.peers.scikit_learn import ScikitLearn
+from benchmarks.problems import Problem
+
+
+class Intelex(ScikitLearn):
+    """The same dialect as scikit-learn; only what oneDAL runs itself is timed under this name."""
+
+    name = "scikit-learn-intelex"
+    distribution = "scikit-learn-intelex"
+    module = "sklearnex"
+    package = "sklearnex.linear_model"
+
+    def lines(self, problem: Problem) -> list[Line] | str:
+        """Decline what falls back to scikit-learn without a word."""
+        if problem.name == "logit-sparse" or problem.task == "csv":
+            return "falls back to scikit-learn on sparse rows"
+        if problem.task in ("predict", "import") or problem.loss == "squared":
+            return [[{}]]
+        if problem.loss == "softmax":
+            return [tolerances("tol", solver="lbfgs")]
+        return [tolerances("tol", solver=solver) for solver in ("lbfgs", "newton-cg")]

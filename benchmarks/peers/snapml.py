@@ -1,0 +1,48 @@
+"""snapml: multi-threaded dual coordinate ascent for logistic rows."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from benchmarks.data import Data
+from benchmarks.peer import Line, Peer, Setting, tolerances
+from benchmarks.problems import Problem
+
+
+class Snapml(Peer):
+    """LogisticRegression(regularizer = n strength); its intercept is a charged column, made cheap by its scaling."""
+
+    name = "snapml"
+    distribution = "snapml"
+    module = "snapml"
+
+    def lines(self, problem: Problem) -> list[Line] | str:
+        """Return dual and primal lines with a small and a large scaling of the intercept."""
+        if problem.task == "import":
+            return [[{}]]
+        if problem.task == "predict":
+            return [[{"tol": 1e-3, "dual": True, "intercept_scaling": 10.0}]]
+        if problem.task == "csv":
+            return "reads no tables; its own one-hot rows would be scikit-learn's"
+        if problem.loss == "squared":
+            return "dual coordinate ascent does not reach 1e-10"
+        if problem.loss == "softmax":
+            return "fits several classes one against the rest, another objective"
+        return [tolerances("tol", dual=dual, intercept_scaling=scale) for dual in (True, False) for scale in (1.0, 10.0, 100.0)]
+
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
+        """Fit with all cores."""
+        from snapml import LogisticRegression
+
+        threads = os.cpu_count() or 1
+        model = LogisticRegression(
+            regularizer=data.y.size * data.strength, fit_intercept=True, n_jobs=threads, max_iter=20_000, random_state=0, **setting
+        )
+        return model.fit(data.X, data.y)
+
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
+        """Return snapml's coefficients in our shape."""
+        return np.ravel(fitted.coef_)[:, None], np.ravel(fitted.intercept_)
