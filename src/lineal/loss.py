@@ -21,13 +21,18 @@ class Loss(ABC):
 
     ``native`` is the number of the row kernel in the compiled core, or None for a loss written in numpy only.
     ``coupled`` says that the curvature of a row mixes outputs: then it is ``(n, outputs, outputs)``,
-    otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes.
+    otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes. ``steepest`` bounds the curvature.
+    ``reach`` is how far scores may move by a Newton step for its dual point to be safely inside the conjugate's domain;
+    ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist.
     """
 
     name: ClassVar[str]
     native: ClassVar[int | None] = None
     coupled: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
+    steepest: ClassVar[float] = 1.0
+    reach: ClassVar[float] = float("inf")
+    endless: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -63,8 +68,8 @@ class Loss(ABC):
         """Return the Fenchel-Young mismatch of each row as a sum of terms >= 0 (not as a difference of large ones)."""
 
     @abstractmethod
-    def statistic(self, y: Array) -> Array:
-        """Return the function of y, ``(n, outputs)``, on whose weighted mean the best constant score depends."""
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weighted sum of what the best constant score depends on, shape ``(outputs,)``."""
 
     @abstractmethod
     def constant(self, mean: Array) -> Array:

@@ -53,5 +53,9 @@ class Penalty(ABC):
         """Return the distance of ``-gradient`` to the subdifferential, per coefficient."""
 
     @abstractmethod
+    def rescaled(self, scale: Array) -> Penalty:
+        """Return the penalty on ``c_j = scale_j b_j`` that costs what this one costs on ``b``."""
+
+    @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """Return the penalty as plain data for a model file (arrays stay arrays)."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
-    from lineal.loss import Loss
-    from lineal.penalty import Penalty
+    from lineal.problem import Problem
 
 Array = npt.NDArray[np.float64]
 
@@ -22,7 +21,8 @@ class Step:
     """One improvement: where the solver is, and how far it thinks the optimum may be.
 
     ``estimate`` is the solver's own guess of ``F(coef) - F*``. Nobody believes it: it only tells the
-    fit when asking for a proof is worth a pass over the data.
+    fit when asking for a proof is worth a pass over the data. ``hint`` may be an approximate Newton step
+    (to be subtracted from ``coef``) from which the certificate builds a dual point; a wrong one can only make the gap larger.
     """
 
     coef: Array
@@ -30,17 +30,7 @@ class Step:
     estimate: float
     passes: int
     note: str = ""
-
-
-class Solvable(Protocol):
-    """What a solver may see of a problem."""
-
-    loss: Loss
-    penalty: Penalty
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Columns and outputs."""
+    hint: Array | None = None
 
 
 class Solver(ABC):
@@ -49,9 +39,9 @@ class Solver(ABC):
     name: ClassVar[str]
 
     @abstractmethod
-    def declines(self, problem: Solvable) -> str | None:
+    def declines(self, problem: Problem) -> str | None:
         """Return why this solver cannot treat the problem, in words, or None if it can."""
 
     @abstractmethod
-    def steps(self, problem: Solvable, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield better and better steps from ``start``; ending means rounding error allows no more."""

@@ -53,6 +53,9 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     native: ClassVar[int | None] = 1
+    steepest: ClassVar[float] = 0.25
+    reach: ClassVar[float] = 0.5
+    endless: ClassVar[bool] = True
 
     @property
     def outputs(self) -> int:
@@ -98,9 +101,9 @@ class Logistic(Loss):
         """Return the probability of the second class."""
         return sigmoid(eta)
 
-    def statistic(self, y: Array) -> Array:
-        """Return y: the best constant depends on its mean only."""
-        return y
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weighted sum of y."""
+        return np.asarray(weight @ y)
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, log(mean / (1 - mean)); infinite if only one class has weight."""

@@ -23,6 +23,9 @@ class Softmax(Loss):
     classes: int
     name: ClassVar[str] = "softmax"
     native: ClassVar[int | None] = 2
+    steepest: ClassVar[float] = 0.5
+    reach: ClassVar[float] = 0.25
+    endless: ClassVar[bool] = True
     coupled: ClassVar[bool] = True
 
     @property
@@ -57,7 +60,7 @@ class Softmax(Loss):
 
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return sum_k p_k log p_k with p = theta + e_y on the simplex."""
-        p = theta + self.statistic(y)
+        p = theta + (y == np.arange(self.classes))
         inside = np.all(p >= 0.0, axis=1) & (np.abs(np.sum(theta, axis=1)) <= 1e-12)
         safe = np.where(p > 0.0, p, 1.0)
         return np.where(inside, np.sum(safe * np.log(safe) * (p > 0.0), axis=1), np.inf)
@@ -75,9 +78,9 @@ class Softmax(Loss):
         weights = np.exp(eta - np.max(eta, axis=1, keepdims=True))
         return np.asarray(weights / np.sum(weights, axis=1, keepdims=True))
 
-    def statistic(self, y: Array) -> Array:
-        """Return e_y: the best constants depend on the class shares only."""
-        return (y == np.arange(self.classes)).astype(np.float64)
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weight of each class."""
+        return np.bincount(_index(y)[:, 0], weights=weight, minlength=self.classes)
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant scores, log of the class shares, with zero sum."""

@@ -58,9 +58,9 @@ class Squared(Loss):
         """Return eta."""
         return eta
 
-    def statistic(self, y: Array) -> Array:
-        """Return y: the best constant is its mean."""
-        return y
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weighted sum of y."""
+        return np.asarray(weight @ y)
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, the mean."""

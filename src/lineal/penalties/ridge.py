@@ -70,6 +70,10 @@ class Ridge(Penalty):
         """Return |gradient + strength charge b|."""
         return np.abs(gradient + self.gradient(coef))
 
+    def rescaled(self, scale: Array) -> Ridge:
+        """Return ridge with charges charge_j / scale_j^2."""
+        return Ridge(self.strength, self.charges / scale**2)
+
     def to_dict(self) -> dict[str, object]:
         """Return plain data."""
         return {"name": self.name, "strength": self.strength, "charges": self.charges}

@@ -1,0 +1,134 @@
+"""Solving with second derivatives: an equilibrated Cholesky factor that knows how columns and outputs are laid out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.linalg import lapack
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+SINGULAR = 1e-13
+"""Below this reciprocal condition a Cholesky factor proves nothing about rank."""
+
+
+@dataclass(frozen=True)
+class Cholesky:
+    """``H = D^-1 R'R D^-1`` with ``D`` making the diagonal one; a pseudo-inverse where H is singular."""
+
+    scale: Array
+    upper: Array
+    condition: float
+    singular: bool
+
+    @staticmethod
+    def of(matrix: Array) -> Cholesky:
+        """Factor a symmetric positive semi-definite matrix."""
+        diagonal = np.diagonal(matrix)
+        scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 1.0)
+        even = matrix * scale[:, None] * scale
+        norm = float(np.max(np.sum(np.abs(even), axis=0), initial=0.0))
+        upper, info = lapack.dpotrf(even, lower=0, clean=1)
+        if info == 0:
+            condition, _ = lapack.dpocon(upper, norm, uplo="U")
+            if condition > SINGULAR:
+                return Cholesky(scale, upper, float(condition), singular=False)
+        values, vectors = np.linalg.eigh(even)
+        keep = values > 1e-14 * max(float(values[-1]), 0.0)
+        inverse = np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
+        return Cholesky(scale, vectors * inverse, 0.0, singular=True)
+
+    def solve(self, right: Array) -> Array:
+        """Return H^-1 right."""
+        scaled = right * (self.scale if right.ndim == 1 else self.scale[:, None])
+        if self.singular:
+            inner = self.upper @ (self.upper.T @ scaled)
+        else:
+            inner, _ = lapack.dpotrs(self.upper, scaled, lower=0)
+        return np.asarray(inner * (self.scale if right.ndim == 1 else self.scale[:, None]))
+
+    def inverse(self) -> Array:
+        """Return H^-1."""
+        return self.solve(np.eye(len(self.scale)))
+
+
+@dataclass(frozen=True)
+class Factor:
+    """The second derivative of an objective in some of its columns, ready to solve with.
+
+    Three layouts: one matrix shared by all outputs (squared loss), one per output, or one for all columns and
+    outputs together, output-major (softmax). Softmax scores may move together at no cost: that gauge is filled
+    with the size of the diagonal, which leaves solutions for right sides with zero sum as they are.
+    """
+
+    parts: tuple[Cholesky, ...]
+    columns: Index
+    shape: tuple[int, int]
+    coupled: bool
+
+    @staticmethod
+    def of(hessian: Array, columns: Index, shape: tuple[int, int], *, coupled: bool) -> Factor:
+        """Factor the rows and columns ``columns`` of a hessian as the passes lay it out."""
+        k = shape[1]
+        if not coupled:
+            parts = tuple(Cholesky.of(part[np.ix_(columns, columns)]) for part in hessian)
+            return Factor(parts, columns, shape, coupled)
+        h = hessian.shape[1] // k
+        four = hessian[0].reshape(k, h, k, h)[:, columns][:, :, :, columns].copy()
+        size = np.einsum("ajaj->j", four) / k
+        for j, fill in enumerate(np.where(size > 0.0, size, 1.0)):
+            four[:, j, :, j] += fill / k
+        h = len(columns)
+        return Factor((Cholesky.of(four.reshape(k * h, k * h)),), columns, shape, coupled)
+
+    @property
+    def singular(self) -> bool:
+        """Whether some part could not be told from a singular matrix."""
+        return any(part.singular for part in self.parts)
+
+    @property
+    def condition(self) -> float:
+        """Smallest reciprocal condition of the equilibrated parts."""
+        return min((part.condition for part in self.parts), default=1.0)
+
+    def solve(self, right: Array) -> Array:
+        """Return H^-1 right on the factor's columns, zero elsewhere; shapes are ``(columns, outputs)``."""
+        inner = right[self.columns]
+        result = np.zeros(self.shape)
+        if self.coupled:
+            flat = self.parts[0].solve(np.ascontiguousarray(inner.T).ravel())
+            result[self.columns] = flat.reshape(self.shape[1], -1).T
+        elif len(self.parts) == 1:
+            result[self.columns] = self.parts[0].solve(inner)
+        else:
+            for output, part in enumerate(self.parts):
+                result[self.columns, output] = part.solve(np.ascontiguousarray(inner[:, output]))
+        return result
+
+    def norm(self, right: Array) -> float:
+        """Return sqrt(right' H^-1 right) over the factor's columns."""
+        return float(np.sqrt(max(float(np.sum(right * self.solve(right))), 0.0)))
+
+    def inverse(self) -> Array:
+        """Return H^-1 as one matrix, output-major."""
+        if self.coupled:
+            return self.parts[0].inverse()
+        k, h = self.shape[1], len(self.columns)
+        whole = np.zeros((k, h, k, h))
+        for output in range(k):
+            whole[output, :, output, :] = self.parts[output % len(self.parts)].inverse()
+        return whole.reshape(k * h, k * h)
+
+    def spread(self) -> Array:
+        """Return sqrt of the diagonal of H^-1, shape ``(columns, outputs)``, zero outside the factor's columns."""
+        result = np.zeros(self.shape)
+        k = self.shape[1]
+        if self.coupled:
+            diagonal = np.diagonal(self.parts[0].inverse()).reshape(k, -1).T
+        else:
+            diagonal = np.stack([np.diagonal(self.parts[a % len(self.parts)].inverse()) for a in range(k)], axis=1)
+        result[self.columns] = np.sqrt(np.maximum(diagonal, 0.0))
+        return result

@@ -1,0 +1,173 @@
+"""The straight line of a fit: survey, problem, choose, steps until proven or stopped, certify."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.certify import Proof, null_fit, prove
+from lineal.errors import InputError, near
+from lineal.inference import covariance
+from lineal.loss import Loss
+from lineal.passes import Moments
+from lineal.penalty import Penalty
+from lineal.problem import Problem
+from lineal.separation import Answer, seek
+from lineal.solver import Solver, Step
+from lineal.solvers import BY_NAME, choose
+from lineal.source import Source
+from lineal.trace import Record, Trace
+from lineal.verdict import TOLERANCE, Verdict
+from lineal.wording import judge
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What a fit found: coefficients, the verdict on them, and how it got there."""
+
+    coef: Array
+    verdict: Verdict
+    objective: float
+    solver: str
+    reason: str
+    trace: Trace
+    problem: Problem
+    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
+
+
+def fit(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    *,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    moments: Moments | None = None,
+    progress: Callable[[Record], None] | None = None,
+    interrupt: Literal["raise", "budget"] = "raise",
+) -> Fit:
+    """Minimise ``F(b) = (1/S) sum s loss + penalty`` over a source, and prove how well that went.
+
+    ``max_iter`` and ``time_limit`` (seconds) are budgets; reaching one gives the verdict ``budget`` with the gap so far.
+    ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
+    """
+    problem = Problem.of(source, loss, penalty, moments)
+    chosen, reason = _solver(solver, problem)
+    begin = null_fit(problem) if start is None else np.array(start, dtype=np.float64)
+    if begin.shape != problem.shape:
+        raise InputError(f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs.")
+    if loss.coupled:
+        begin = begin - begin.mean(axis=1, keepdims=True)
+    run = _Run(problem, tol, max_iter, time_limit, progress, begin)
+    try:
+        run.follow(chosen, begin)
+    except KeyboardInterrupt:
+        if interrupt == "raise":
+            raise
+        run.stopped = "interrupted"
+    return run.finish(chosen, reason)
+
+
+def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
+    if isinstance(solver, Solver):
+        chosen, reason = solver, "asked for"
+    elif solver == "auto":
+        return choose(problem)
+    elif solver in BY_NAME:
+        chosen, reason = BY_NAME[solver](), "asked for"
+    else:
+        raise InputError(f"unknown solver {solver!r}; choose one of auto, {', '.join(BY_NAME)}.{near(solver, BY_NAME)}")
+    refusal = chosen.declines(problem)
+    if refusal is not None:
+        raise InputError(f"the solver {chosen.name!r} cannot be used here: {refusal}.")
+    return chosen, reason
+
+
+@dataclass
+class _Run:
+    """The stop rule: follows a solver's steps, asks for a proof when one seems near, keeps the trace."""
+
+    problem: Problem
+    tol: float
+    max_iter: int | None
+    time_limit: float | None
+    progress: Callable[[Record], None] | None
+    coef: Array
+    trace: Trace = field(default_factory=Trace)
+    proof: Proof | None = None
+    answer: Answer | None = None
+    stopped: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    def follow(self, solver: Solver, start: Array) -> None:
+        """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
+        null = self.problem.evaluate(null_fit(self.problem)).value
+        patience = 0.5
+        for number, step in enumerate(solver.steps(self.problem, start)):
+            self._record(number, step)
+            self.coef = step.coef
+            gain = max(null - step.objective, 0.0)
+            if step.estimate <= patience * self.tol * gain or (gain == 0.0 and step.estimate <= self.tol * abs(null)):
+                self.proof = prove(self.problem, step.coef, hint=step.hint)
+                if self.proof.within(self.tol):
+                    return
+                if not self.proof.interior and self._endless():
+                    return
+                patience *= 0.2
+            if not np.isfinite(step.objective):
+                self.stopped = "the objective is no longer finite"
+                return
+            if self.max_iter is not None and number >= self.max_iter:
+                self.stopped = f"the limit of {self.max_iter} iterations was reached"
+                return
+            if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
+                self.stopped = f"the time limit of {self.time_limit:g} s was reached"
+                return
+        self.stopped = "rounding error allows no further progress"
+
+    def _endless(self) -> bool:
+        """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
+        if self.answer is None:
+            self.answer = seek(self.problem, self.coef)
+        return self.answer.found is not None
+
+    def _record(self, number: int, step: Step) -> None:
+        seconds = time.monotonic() - self.began
+        record = Record(number, step.objective, step.estimate, step.passes, seconds, step.note)
+        self.trace.add(record)
+        if self.progress is not None:
+            self.progress(record)
+
+    def finish(self, solver: Solver, reason: str) -> Fit:
+        """Certify what was reached, and give the verdict."""
+        problem = self.problem
+        proof = self.proof
+        if proof is None or not (proof.within(self.tol) or self._found):
+            hint = None
+            proof = prove(problem, self.coef, hint=hint) if np.all(np.isfinite(self.coef)) else None
+            if proof is not None and not proof.interior and self.stopped != "interrupted":
+                self._endless()
+        if proof is not None and proof.basis is not None and not self._found:
+            self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
+            proof = prove(problem, self.coef)
+        verdict, arrays = judge(problem, self.coef, proof, self.tol, self.stopped, self.answer)
+        if verdict.kind == "optimal" and not problem.penalty.charged.any():
+            spread = covariance(problem, self.coef)
+            if spread is not None:
+                arrays["covariance"] = spread
+        objective = problem.evaluate(self.coef).value if proof is None else proof.objective
+        return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+
+    @property
+    def _found(self) -> bool:
+        return self.answer is not None and self.answer.found is not None

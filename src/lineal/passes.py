@@ -1,0 +1,299 @@
+"""What one pass over the rows can learn: addable records, and the pure tasks that make them from a block."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.design import Design
+from lineal.designs import Affine
+from lineal.doubled import Doubled, two_sum
+from lineal.errors import InputError
+from lineal.loss import Loss
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the columns look like: weighted mean, scatter = sum s (x - mean)^2, largest |x|; and the target's statistic."""
+
+    rows: int
+    weight_sum: float
+    mean: Array
+    scatter: Array
+    largest: Array
+    statistic: Array
+    offset: float
+
+    @property
+    def sd(self) -> Array:
+        """Standard deviation of each column, sqrt(scatter / S)."""
+        return np.sqrt(self.scatter / self.weight_sum) if self.weight_sum > 0 else np.zeros_like(self.scatter)
+
+    def __add__(self, other: Moments) -> Moments:
+        total = self.weight_sum + other.weight_sum
+        share = other.weight_sum / total if total > 0 else 0.0
+        step = other.mean - self.mean
+        return Moments(
+            rows=self.rows + other.rows,
+            weight_sum=total,
+            mean=self.mean + share * step,
+            scatter=self.scatter + other.scatter + step**2 * self.weight_sum * share,
+            largest=np.maximum(self.largest, other.largest),
+            statistic=self.statistic + other.statistic,
+            offset=max(self.offset, other.offset),
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The task that makes Moments, and refuses targets, weights and offsets that no fit can use."""
+
+    loss: Loss
+
+    def __call__(self, block: Block) -> Moments:
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        if not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
+            raise InputError("the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0.")
+        present = weight > 0.0
+        self.loss.check(block.y if present.all() else block.y[present])
+        offset = 0.0
+        if block.offset is not None and block.offset.size:
+            offset = float(np.max(np.abs(block.offset)))
+            if not np.isfinite(offset):
+                raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
+        total, mean, scatter, largest = _moments(block.design, block.weight)
+        return Moments(
+            rows=int(np.count_nonzero(present)),
+            weight_sum=total,
+            mean=mean,
+            scatter=scatter,
+            largest=largest,
+            statistic=self.loss.statistic(block.y[present], weight[present]),
+            offset=offset,
+        )
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of losses and derivatives: value = high + low; hessian of the first columns, or None."""
+
+    high: float
+    low: float
+    weight_sum: float
+    slope_sum: Array
+    gradient: Array
+    hessian: Array | None
+
+    def __add__(self, other: Sums) -> Sums:
+        high, error = two_sum(np.float64(self.high), np.float64(other.high))
+        hessian = self.hessian
+        if hessian is not None and other.hessian is not None:
+            hessian = hessian + other.hessian
+        return Sums(
+            high=float(high),
+            low=self.low + other.low + float(error),
+            weight_sum=self.weight_sum + other.weight_sum,
+            slope_sum=self.slope_sum + other.slope_sum,
+            gradient=self.gradient + other.gradient,
+            hessian=hessian,
+        )
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """The task that sums losses, slopes and, for the first ``hessian`` columns, curvatures at ``coef``.
+
+    ``sample = g > 1`` takes one row of every g: a cheap look at a large table.
+    """
+
+    loss: Loss
+    coef: Array
+    hessian: int = 0
+    sample: int = 1
+
+    def __call__(self, block: Block) -> Sums:
+        design = block.design
+        if isinstance(design, Affine):
+            # Centring touches every column through the intercept, so a partial hessian needs the full one inside.
+            inner = Evaluate(self.loss, design.inner_coef(self.coef), design.shape[1] if self.hessian else 0, self.sample)
+            sums = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
+            hessian = None if sums.hessian is None else design.outer_hessian(sums.hessian, self.loss.outputs, self.hessian)
+            return Sums(sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian)
+        if design.rows is not None and self.loss.native is not None:
+            return Sums(
+                *design.rows.evaluate(
+                    self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample
+                )
+            )
+        return self._plain(block)
+
+    def _plain(self, block: Block) -> Sums:
+        """Do the same through the verbs of the design, for a loss or a design without kernels."""
+        design, loss = block.design, self.loss
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        eta = design.times(self.coef)
+        eta = eta if block.offset is None else eta + block.offset
+        present = weight > 0.0
+        y = np.where(present[:, None], block.y, 0.0)
+        eta = np.where(present[:, None], eta, 0.0)
+        slope = weight[:, None] * loss.slope(y, eta)
+        value = float(np.sum(weight * loss.value(y, eta)))
+        hessian = self._hessian(design, weight, y, eta) if self.hessian else None
+        return Sums(value, 0.0, float(weight.sum()), np.abs(slope).sum(axis=0), design.transpose_times(slope), hessian)
+
+    def _hessian(self, design: Design, weight: Array, y: Array, eta: Array) -> Array:
+        h, k = self.hessian, self.loss.outputs
+        curvature = self.loss.curvature(y, eta)
+        if self.loss.quadratic:
+            return design.gram(weight)[None, :h, :h]
+        if not self.loss.coupled:
+            return np.stack([design.gram(weight * curvature[:, a])[:h, :h] for a in range(k)])
+        full = np.empty((k, h, k, h))
+        for a in range(k):
+            for b in range(k):
+                # gram takes weights of any sign; off-diagonal curvatures are negative
+                full[a, :, b, :] = design.gram(weight * curvature[:, a, b])[:h, :h]
+        return full.reshape(1, k * h, k * h)
+
+
+@dataclass(frozen=True)
+class Dual:
+    """What a dual point built from slopes shows: summed mismatch, X'(s theta), largest |X shift|."""
+
+    high: float
+    low: float
+    gradient: Array
+    reach: float
+    slope_sum: Array
+
+    def __add__(self, other: Dual) -> Dual:
+        high, error = two_sum(np.float64(self.high), np.float64(other.high))
+        return Dual(
+            high=float(high),
+            low=self.low + other.low + (float(error) if np.isfinite(high) else 0.0),
+            gradient=self.gradient + other.gradient,
+            reach=max(self.reach, other.reach),
+            slope_sum=self.slope_sum + other.slope_sum,
+        )
+
+
+@dataclass(frozen=True)
+class Conjugate:
+    """The task of the certificate: theta = slope - W (X shift) at ``coef``, and its Fenchel-Young mismatch."""
+
+    loss: Loss
+    coef: Array
+    shift: Array
+
+    def __call__(self, block: Block) -> Dual:
+        design, loss = block.design, self.loss
+        if design.rows is not None and loss.native is not None:
+            return Dual(*design.rows.dual(loss.native, block.y, block.weight, block.offset, self.coef, self.shift))
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        present = weight > 0.0
+        y = np.where(present[:, None], block.y, 0.0)
+        eta = design.times(self.coef)
+        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
+        move = np.where(present[:, None], design.times(self.shift), 0.0)
+        curvature = loss.curvature(y, eta)
+        bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
+        theta = loss.slope(y, eta) - bent
+        mismatch = loss.mismatch(y, eta, theta)
+        slope = weight[:, None] * theta
+        return Dual(
+            high=float(np.sum(weight[present] * mismatch[present])),
+            low=0.0,
+            gradient=design.transpose_times(slope),
+            reach=float(np.max(np.abs(move), initial=0.0)),
+            slope_sum=np.abs(slope).sum(axis=0),
+        )
+
+
+@dataclass(frozen=True)
+class Product:
+    """A plain array that adds."""
+
+    array: Array
+
+    def __add__(self, other: Product) -> Product:
+        return Product(self.array + other.array)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction."""
+
+    loss: Loss
+    coef: Array
+    direction: Array
+
+    def __call__(self, block: Block) -> Product:
+        design, loss = block.design, self.loss
+        if isinstance(design, Affine):
+            inner = Curve(loss, design.inner_coef(self.coef), design.inner_coef(self.direction))
+            product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
+            return Product(design.outer_gradient(product.array))
+        if design.rows is not None and loss.native is not None:
+            return Product(
+                design.rows.curve(loss.native, block.y, block.weight, block.offset, self.coef, self.direction)
+            )
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        present = weight > 0.0
+        eta = design.times(self.coef)
+        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
+        curvature = loss.curvature(np.where(present[:, None], block.y, 0.0), eta)
+        move = design.times(self.direction)
+        bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
+        return Product(design.transpose_times(np.where(present[:, None], weight[:, None] * bent, 0.0)))
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """The task that makes the gram of [X, y - offset] in double-double."""
+
+    def __call__(self, block: Block) -> Doubled:
+        if block.design.rows is None:
+            raise TypeError("normal equations in double-double need a design with a compiled view")
+        y = block.y if block.offset is None else block.y - block.offset
+        return Doubled(*block.design.rows.gram_dd(block.weight, np.ascontiguousarray(y)))
+
+
+@dataclass(frozen=True)
+class Largest:
+    """A number whose sum is the maximum."""
+
+    value: float
+
+    def __add__(self, other: Largest) -> Largest:
+        return Largest(max(self.value, other.value))
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The task that asks how far ``X d`` is from zero: max over rows of |x.d| / sum_j |x_j d_j|."""
+
+    high: Array
+    low: Array
+
+    def __call__(self, block: Block) -> Largest:
+        if block.design.rows is None:
+            raise TypeError("the dependence of columns needs a design with a compiled view")
+        return Largest(block.design.rows.dependence(self.high, self.low))
+
+
+def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
+    if design.rows is not None:
+        return design.rows.moments(weight)
+    dense = design.dense()
+    weights = np.ones(len(dense)) if weight is None else weight
+    dense = dense[weights > 0.0]
+    weights = weights[weights > 0.0]
+    total = float(weights.sum())
+    mean = weights @ dense / total if total > 0 else np.zeros(dense.shape[1])
+    largest = np.max(np.abs(dense), axis=0, initial=0.0)
+    return total, mean, weights @ (dense - mean) ** 2, largest

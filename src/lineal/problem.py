@@ -1,0 +1,264 @@
+"""The problem: weighted mean loss over a source plus a penalty. The only place where 1/S is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.basis import Basis
+from lineal.designs import Affine
+from lineal.errors import InputError
+from lineal.factor import Factor
+from lineal.loss import Loss
+from lineal.normal import Normal
+from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Moments, NormalEquations, Survey
+from lineal.penalty import Penalty
+from lineal.source import Block, Source
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+EPS = float(np.finfo(np.float64).eps)
+
+MOST_COLUMNS = 4000
+"""More columns than this have no double-double gram."""
+
+ROUNDING = 16 * EPS
+"""A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The objective at one point: value with a bound on its rounding error, gradient, second derivative (of the first columns)."""
+
+    value: float
+    error: float
+    gradient: Array
+    slope: Array
+    hessian: Array | None
+
+    @property
+    def width(self) -> int:
+        """Whether a hessian is there, and for how many columns and outputs."""
+        return 0 if self.hessian is None else self.hessian.shape[1]
+
+
+def survey(source: Source, loss: Loss) -> Moments:
+    """Return the moments of a source's columns in one pass, refusing what no fit can use."""
+    moments = source.sum(Survey(loss))
+    bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
+    if np.any(bad):
+        names = ", ".join(repr(source.columns[j]) for j in np.flatnonzero(bad)[:3])
+        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
+    if not moments.weight_sum > 0.0:
+        raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
+    return moments
+
+
+@dataclass
+class Problem:
+    """``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``, ``eta = X b + offset``, ``S = sum_i s_i``."""
+
+    source: Source
+    loss: Loss
+    penalty: Penalty
+    moments: Moments
+    passes: int = 0
+    null_coef: Array | None = None
+    null_value: float | None = None
+    _constant: Array | None = field(default=None, repr=False)
+    _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
+
+    @staticmethod
+    def of(source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None) -> Problem:
+        """Return the problem after a survey of the source (or with one made before)."""
+        known = survey(source, loss) if moments is None else moments
+        charges = len(penalty.charged)
+        if charges != len(known.mean):
+            raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
+        return Problem(source, loss, penalty, known, passes=0 if moments else 1)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Columns and outputs."""
+        return len(self.moments.mean), self.loss.outputs
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the first column is the intercept."""
+        return bool(self.source.columns) and self.source.columns[0] == "(intercept)"
+
+    @cached_property
+    def uncharged(self) -> Index:
+        """Columns the penalty does not see."""
+        return np.flatnonzero(~self.penalty.charged)
+
+    @property
+    def lead(self) -> int:
+        """How many leading columns hold all uncharged ones."""
+        return int(self.uncharged[-1]) + 1 if len(self.uncharged) else 0
+
+    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1) -> Evaluation:
+        """Return F, its gradient and the second derivative in the first ``hessian`` columns, in one pass.
+
+        The last few evaluations are remembered, so that asking again (as the certificate does) costs nothing.
+        """
+        coef = np.ascontiguousarray(coef)
+        key = (coef.tobytes(), sample)
+        known = self._memory.get(key)
+        if known is not None and (hessian == 0 or known.width >= self._width(hessian)):
+            return known
+        self.passes += 1
+        # A quadratic loss has one second derivative for all points: it is summed once.
+        held = self._constant if sample == 1 else None
+        sums = self.source.sum(Evaluate(self.loss, coef, 0 if held is not None else hessian, sample))
+        total, curvature = sums.weight_sum, self.penalty.curvature()
+        second = held
+        if sums.hessian is not None:
+            second = sums.hessian / total
+            tiles = self.shape[1] if self.loss.coupled else 1
+            diagonal = np.arange(second.shape[1])
+            second[:, diagonal, diagonal] += np.tile(curvature[:hessian], tiles)
+            if self.loss.quadratic and hessian == self.shape[0] and sample == 1:
+                self._constant = second
+        value = (sums.high + sums.low) / total + self.penalty.value(coef)
+        slope = sums.slope_sum / total
+        found = Evaluation(
+            value=value,
+            error=8 * EPS * abs(value) + float(self.blur(coef) @ slope),
+            gradient=sums.gradient / total + self.penalty.gradient(coef),
+            slope=slope,
+            hessian=second,
+        )
+        if len(self._memory) >= 2:
+            self._memory.pop(next(iter(self._memory)))
+        self._memory[key] = found
+        return found
+
+    def _width(self, hessian: int) -> int:
+        return hessian * self.shape[1] if self.loss.coupled else hessian
+
+    def dual(self, coef: Array, shift: Array) -> Dual:
+        """Return the dual point ``theta = slope - W X shift`` at ``coef``: means of mismatch, gradient and |theta|."""
+        self.passes += 1
+        coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
+        found = self.source.sum(Conjugate(self.loss, coef, shift))
+        total = self.moments.weight_sum
+        return replace(
+            found,
+            high=found.high / total,
+            low=found.low / total,
+            gradient=found.gradient / total,
+            slope_sum=found.slope_sum / total,
+        )
+
+    def curve(self, coef: Array, direction: Array) -> Array:
+        """Return the second derivative of F at ``coef`` times ``direction``, in one pass."""
+        self.passes += 1
+        coef, direction = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
+        product = self.source.sum(Curve(self.loss, coef, direction)).array / self.moments.weight_sum
+        return np.asarray(product + self.penalty.curvature()[:, None] * direction)
+
+    def blur(self, coef: Array) -> Array:
+        """Return a bound on the rounding error of every score, per output: gamma_p (sum_j max|x_j| |b_j| + max|offset|)."""
+        size = self.moments.largest @ np.abs(coef) + self.moments.offset
+        return np.asarray((self.shape[0] + 4) * EPS * size)
+
+    def grain(self, slope: Array) -> Array:
+        """Return a bound on the rounding error of a gradient whose rows have mean |slope|, per column and output.
+
+        Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
+        of additions is far below 1000 + rows / 16384.
+        """
+        chain = 1000 + self.moments.rows / 16384
+        return np.asarray(chain * EPS * np.outer(self.moments.largest, slope))
+
+    def factor(self, evaluation: Evaluation, columns: Index) -> Factor:
+        """Return the factored second derivative in ``columns``."""
+        if evaluation.hessian is None:
+            raise ValueError("this evaluation holds no second derivative")
+        return Factor.of(evaluation.hessian, columns, self.shape, coupled=self.loss.coupled)
+
+    @property
+    def normal_known(self) -> bool:
+        """Whether the normal equations in double-double have been made."""
+        return "normal" in self.__dict__
+
+    @cached_property
+    def normal(self) -> Normal | None:
+        """The normal equations in double-double; None where there are too many columns."""
+        if self.shape[0] > MOST_COLUMNS:
+            return None
+        self.passes += 1
+        gram = self.source.sum(NormalEquations())
+        return Normal.of(gram, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
+
+    @cached_property
+    def basis(self) -> Basis | None:
+        """Which uncharged columns are combinations of others; None where that cannot be told.
+
+        A column counts as dependent only if the combination is zero in every row, to the rounding of its terms.
+        """
+        normal = self.normal
+        if normal is None:
+            return None
+        null = np.zeros((self.shape[0], len(normal.dependent)))
+        for place, column in enumerate(normal.dependent):
+            high, low = normal.combination(int(column))
+            self.passes += 1
+            if self.source.sum(Dependence(high, low)).value > ROUNDING:
+                return None
+            null[:, place] = high
+        free = np.setdiff1d(self.uncharged, normal.dependent)
+        return Basis(free, normal.dependent, null, self.source.columns)
+
+    def equilibrated(self) -> View:
+        """Return the problem in centred and scaled columns, for solvers that follow gradients; F is the same."""
+        moments = self.moments
+        shift = moments.mean.copy() if self.intercept else np.zeros(self.shape[0])
+        scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
+        # A column that hardly varies is not blown up: rounding would be all that is left of it.
+        scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))
+        if self.intercept:
+            shift[0], scale[0] = 0.0, 1.0
+        return View.of(self, shift, scale)
+
+
+@dataclass(frozen=True)
+class View:
+    """A problem in other columns, and the way back: ``x_j -> (x_j - shift_j) / scale_j``."""
+
+    problem: Problem
+    shift: Array
+    scale: Array
+
+    @staticmethod
+    def of(problem: Problem, shift: Array, scale: Array) -> View:
+        """Return the view; charges change so that every coefficient pays what it paid before."""
+
+        def change(block: Block) -> Block:
+            return replace(block, design=Affine(block.design, shift, scale))
+
+        moments = replace(
+            problem.moments,
+            mean=(problem.moments.mean - shift) / scale,
+            scatter=problem.moments.scatter / scale**2,
+            largest=(problem.moments.largest + np.abs(shift)) / scale,
+        )
+        penalty = problem.penalty.rescaled(scale)
+        return View(Problem(problem.source.map(change), problem.loss, penalty, moments), shift, scale)
+
+    def inner_coef(self, coef: Array) -> Array:
+        """Return coefficients on the original columns."""
+        inner = coef / self.scale[:, None]
+        inner[0] -= self.shift @ inner
+        return np.asarray(inner)
+
+    def outer_coef(self, coef: Array) -> Array:
+        """Return coefficients on the view's columns."""
+        outer = coef * self.scale[:, None]
+        outer[0] += self.shift @ coef
+        return np.asarray(outer)

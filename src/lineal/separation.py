@@ -1,0 +1,202 @@
+"""Does the loss fall for ever? A direction along which no row loses and some row gains, checked exactly.
+
+With z_i = y_i (1, x_i) for two classes, and z_ik = (e_yi - e_k) (x) x_i for k != y_i for several, a likelihood has no
+finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). We look for d in floating
+point (the coefficients themselves, then a linear program) and believe it only after every sign was computed exactly.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.doubled import two_product
+from lineal.losses import Softmax
+from lineal.problem import Problem
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+MOST_CELLS = 20_000_000
+"""Larger linear programs are not attempted here."""
+
+
+@dataclass(frozen=True)
+class Direction:
+    """``z'd >= 0`` for every row of positive weight, ``> 0`` for ``strict`` of them (the first few are named)."""
+
+    direction: Array
+    strict: int
+    rows: tuple[int, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A direction, or its proven absence in floating point (``overlap``), or neither with the reason."""
+
+    found: Direction | None = None
+    overlap: bool = False
+    reason: str = ""
+
+
+def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
+    """Look for a direction in the uncharged columns along which the loss falls for ever."""
+    candidate = np.zeros(problem.shape)
+    candidate[problem.uncharged] = coef[problem.uncharged]
+    checked = check(problem, candidate)
+    if checked is not None:
+        return Answer(checked)
+    columns, outputs = len(problem.uncharged), problem.shape[1]
+    wide = outputs - 1 if outputs > 1 else 1
+    cells = problem.moments.rows * wide * columns * outputs
+    if cells > MOST_CELLS:
+        return Answer(reason=f"a linear program with {cells:.2g} cells is too large to ask whether the classes overlap")
+    try:
+        direction = _program(problem, time_limit)
+    except TimeoutError:
+        return Answer(reason=f"the linear program that asks whether the classes overlap took more than {time_limit:g} s")
+    if direction is None:
+        return Answer(overlap=True)
+    for rounded in _roundings(direction):
+        checked = check(problem, rounded)
+        if checked is not None:
+            return Answer(checked)
+    return Answer(reason="a linear program found a separating direction, but it could not be confirmed exactly")
+
+
+def check(problem: Problem, direction: Array) -> Direction | None:
+    """Return the direction with its strict rows if every sign holds exactly, else None."""
+    if not np.any(direction) or not np.all(np.isfinite(direction)):
+        return None
+    strict, rows, total, start = 0, [], 0, 0
+    for block in problem.source.blocks():
+        signs = _signs(problem, block, direction)
+        present = np.ones(block.n_rows, dtype=bool) if block.weight is None else block.weight > 0.0
+        if np.any(signs[present].min(axis=1, initial=1) < 0):
+            return None
+        gains = present & (signs.max(axis=1, initial=0) > 0)
+        rows.extend((start + np.flatnonzero(gains)[: 5 - len(rows)]).tolist())
+        strict += int(np.count_nonzero(gains))
+        total += int(np.count_nonzero(present))
+        start += block.n_rows
+    return Direction(direction, strict, tuple(rows), total) if strict else None
+
+
+def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.int8]:
+    """Return the exact sign of z'd, shape ``(rows, outputs - 1 or 1)``: floats where they are sure, else exact sums."""
+    if problem.loss.outputs == 1:
+        pairs = [direction[:, 0] - 0.0]
+        flip = np.where(block.y[:, 0] > 0.5, 1.0, -1.0)
+        inner = (block.y[:, 0] > 0.0) & (block.y[:, 0] < 1.0)
+        return _margin_signs(problem, block, pairs[0], flip, inner)[:, None]
+    signs = np.ones((block.n_rows, problem.loss.outputs), dtype=np.int8)
+    own = block.y[:, 0].astype(np.intp)
+    for k in range(problem.loss.outputs):
+        for mine in range(problem.loss.outputs):
+            rows = np.flatnonzero(own == mine)
+            if k == mine or not len(rows):
+                continue
+            high, low = direction[:, mine] - direction[:, k], _lost(direction[:, mine], direction[:, k])
+            if np.any(low):
+                return -np.ones_like(signs)
+            found = _margin_signs(problem, block, high, np.ones(block.n_rows), np.zeros(block.n_rows, dtype=bool))
+            signs[rows, k] = found[rows]
+    signs[np.arange(block.n_rows), own] = 0
+    return signs
+
+
+def _lost(a: Array, b: Array) -> Array:
+    """Return the rounding error of a - b."""
+    s = a - b
+    c = s - a
+    return np.asarray((a - (s - c)) + (-b - c))
+
+
+def _margin_signs(
+    problem: Problem, block: Block, vector: Array, flip: Array, inner: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.int8]:
+    """Return sign(flip_i x_i.d) exactly; a row with a target strictly inside (0, 1) must have x_i.d = 0."""
+    score = block.design.times(vector[:, None])[:, 0]
+    size = float(problem.moments.largest @ np.abs(vector))
+    unsure = np.flatnonzero(np.abs(score) <= 4 * (len(vector) + 4) * np.finfo(np.float64).eps * size)
+    used = np.flatnonzero(vector)
+    for chunk in np.array_split(unsure, max(1, len(unsure) // 4096)):
+        if not len(chunk):
+            continue
+        dense = _rows(block, chunk)[:, used]
+        high, low = two_product(dense, np.broadcast_to(vector[used], dense.shape))
+        exact = [math.fsum(row) for row in np.hstack([high, low])]
+        score[chunk] = exact
+    signs = np.sign(score * flip).astype(np.int8)
+    signs[inner & (signs != 0)] = -1
+    return signs
+
+
+def _rows(block: Block, rows: Index) -> Array:
+    """Return some rows of a design as a plain array."""
+    return np.vstack([block.design.slice(int(row), int(row) + 1).dense() for row in rows])
+
+
+def _program(problem: Problem, time_limit: float) -> Array | None:
+    """Maximise sum z'd subject to z'd >= 0, |d_j| largest_j <= 1; return d, or None if the maximum is zero."""
+    from scipy import optimize  # noqa: PLC0415  (takes a second to import, needed here only)
+
+    matrix = _constraints(problem)
+    scale = np.max(np.abs(matrix), axis=0, initial=0.0)
+    scale[scale == 0.0] = 1.0
+    matrix = matrix / scale
+    started = time.monotonic()
+    result = optimize.linprog(
+        -matrix.sum(axis=0),
+        A_ub=-matrix,
+        b_ub=np.zeros(len(matrix)),
+        bounds=(-1.0, 1.0),
+        method="highs",
+        options={"time_limit": time_limit},
+    )
+    if result.status == 1 or time.monotonic() - started > time_limit:
+        raise TimeoutError
+    if result.x is None or -result.fun <= 1e-7:
+        return None
+    direction = np.zeros(problem.shape)
+    columns, outputs = len(problem.uncharged), problem.shape[1]
+    found = (result.x / scale).reshape(outputs, columns).T
+    direction[problem.uncharged] = found - found.mean(axis=1, keepdims=True) if outputs > 1 else found
+    return direction
+
+
+def _constraints(problem: Problem) -> Array:
+    """Return all z as rows, output-major, over the uncharged columns."""
+    parts = []
+    for block in problem.source.blocks():
+        x = block.design.dense()[:, problem.uncharged]
+        keep = np.ones(len(x), dtype=bool) if block.weight is None else block.weight > 0.0
+        x, y = x[keep], block.y[keep, 0]
+        if not isinstance(problem.loss, Softmax):
+            inner = (y > 0.0) & (y < 1.0)
+            parts.append(np.vstack([np.where(y > 0.5, 1.0, -1.0)[:, None] * x, -x[inner] * np.where(y[inner] > 0.5, 1.0, -1.0)[:, None]]))
+            continue
+        outputs, own = problem.loss.outputs, y.astype(np.intp)
+        for k in range(outputs):
+            rows = np.flatnonzero(own != k)
+            z = np.zeros((len(rows), outputs, x.shape[1]))
+            z[np.arange(len(rows)), own[rows]] += x[rows]
+            z[np.arange(len(rows)), k] -= x[rows]
+            parts.append(z.reshape(len(rows), -1))
+    return np.vstack(parts)
+
+
+def _roundings(direction: Array) -> list[Array]:
+    """Return the direction as found, without its dust, and rounded to few binary digits."""
+    size = float(np.max(np.abs(direction)))
+    unit = direction / size
+    clean = np.where(np.abs(unit) > 1e-7, unit, 0.0)
+    rounded = [np.round(clean * 2.0**bits) / 2.0**bits for bits in (0, 3, 8, 20)]
+    smallest = np.min(np.abs(clean[clean != 0.0]), initial=np.inf)
+    return [*rounded, np.round(clean / smallest), clean, unit]

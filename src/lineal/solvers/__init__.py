@@ -1,0 +1,42 @@
+"""The solvers lineal knows, one file each, and the short list that chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from lineal.problem import Problem
+from lineal.solver import Solver
+from lineal.solvers.direct import Direct
+from lineal.solvers.gradient_descent import GradientDescent
+from lineal.solvers.newton import Newton
+from lineal.solvers.newton_cg import NewtonCG
+from lineal.solvers.quasi_newton import QuasiNewton
+
+BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
+    "direct": Direct,
+    "newton": Newton,
+    "newton-cg": NewtonCG,
+    "quasi-newton": QuasiNewton,
+    "gradient-descent": GradientDescent,
+}
+"""Every solver by the name a user gives it."""
+
+NEWTON_COLUMNS: Final = 800
+"""Up to this many coefficients (columns x outputs) a whole second derivative is cheaper than many gradient passes."""
+
+__all__ = ["BY_NAME", "Direct", "GradientDescent", "Newton", "NewtonCG", "QuasiNewton", "choose"]
+
+
+def choose(problem: Problem) -> tuple[Solver, str]:
+    """Return the solver for a problem and the reason, in words.
+
+    The list is ordered; the first that fits is taken.
+    """
+    columns, outputs = problem.shape
+    if problem.loss.quadratic and Direct().declines(problem) is None:
+        return Direct(), f"squared loss with {columns} columns: one pass gives the normal equations"
+    size = columns * outputs
+    if size <= NEWTON_COLUMNS and Newton().declines(problem) is None:
+        return Newton(), f"{size} coefficients: few enough for the whole second derivative"
+    return NewtonCG(), f"{size} coefficients: too many for the whole second derivative, so only products with it"

@@ -1,0 +1,65 @@
+"""Least squares and ridge in closed form: one pass, a Cholesky factor, and double-double where that is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.problem import EPS, Problem
+from lineal.solver import Array, Solver, Step
+
+
+@dataclass(frozen=True)
+class Direct(Solver):
+    """Solve ``(X'SX/S + D) b = X'S(y - offset)/S``, ``D`` the ridge charges.
+
+    The gram is made in double first. Where its condition leaves fewer than 13 digits of a small problem, or where a
+    large one is ill-conditioned, it is made again in double-double: 32 digits, which the squared condition of any
+    honest design does not use up, so that neither the solution nor its standard errors need a second method.
+    """
+
+    largest: int = 4000
+    name: ClassVar[str] = "direct"
+
+    def declines(self, problem: Problem) -> str | None:
+        """Decline what is not a quadratic with a gram of reasonable size."""
+        if not problem.loss.quadratic:
+            return f"the {problem.loss.name} loss has no closed form"
+        if problem.shape[0] > self.largest:
+            return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
+        return None
+
+    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+        """Yield the solution, then refinements of it until rounding allows no more."""
+        columns = np.arange(problem.shape[0])
+        here = problem.evaluate(start, hessian=len(columns))
+        factor = problem.factor(here, columns)
+        if wants_digits(problem, factor.condition) and (normal := problem.normal) is not None:
+            coef = normal.solution
+            value = problem.evaluate(coef).value
+            yield Step(coef, value, normal.gap(coef), problem.passes, "normal equations in double-double")
+            return
+        coef, last = start, np.inf
+        while True:
+            shift = factor.solve(here.gradient)
+            estimate = 0.5 * float(np.sum(shift * here.gradient))
+            if coef is not start:
+                yield Step(coef, here.value, abs(estimate), problem.passes, "normal equations")
+                if not estimate < 0.01 * last or estimate <= EPS * EPS * abs(here.value):
+                    return
+                last = estimate
+            coef = coef - shift
+            here = problem.evaluate(coef, hessian=len(columns))
+
+
+def wants_digits(problem: Problem, condition: float) -> bool:
+    """Whether double-double is worth its price: always on small ill-conditioned problems, else only in need.
+
+    ``condition`` is the reciprocal condition of the equilibrated gram; Cholesky loses about EPS / condition.
+    """
+    work = problem.moments.rows * problem.shape[0] ** 2
+    loss = EPS / max(condition, EPS)
+    return loss > 1e-6 or (work <= 1e8 and loss > 2e-15)

@@ -1,0 +1,99 @@
+"""From a proof to a verdict: the kind, the sentence in the user's words, the evidence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.certify import Proof
+from lineal.problem import Problem
+from lineal.separation import Answer, Direction
+from lineal.verdict import Verdict
+
+Array = npt.NDArray[np.float64]
+Arrays = dict[str, npt.NDArray[Any]]
+
+MOST_NULL_SPACE = 1_000_000
+"""Larger null spaces are described, not kept."""
+
+
+def judge(
+    problem: Problem, coef: Array, proof: Proof | None, tol: float, stopped: str, answer: Answer | None
+) -> tuple[Verdict, Arrays]:
+    """Return the verdict on ``coef`` and the arrays that belong to its evidence."""
+    if answer is not None and answer.found is not None:
+        return _at_infinity(problem, answer.found), {"direction": answer.found.direction}
+    if proof is None or proof.gap is None:
+        return _unproven(proof, stopped, answer), {}
+    relative = proof.relative_gap
+    assert relative is not None
+    evidence: dict[str, object] = {
+        "objective": proof.objective,
+        "lower_bound": proof.objective - proof.gap,
+        "null_objective": proof.null_objective,
+        "tol": tol,
+    }
+    curvature = problem.penalty.curvature()
+    strength = float(getattr(problem.penalty, "strength", 0.0))
+    if strength > 0.0 and np.all(curvature[1 if problem.intercept else 0 :] > 0.0):
+        evidence["radius"] = float(np.sqrt(2.0 * proof.gap / strength))
+    if relative > tol:
+        sentence = f"Not optimal yet: {stopped}. The loss could still fall by up to {percent(relative)} (gap {proof.gap:.2g})."
+        return Verdict("budget", sentence, proof.gap, relative, evidence, stopped), {}
+    bound = f"the loss cannot be improved by more than {percent(relative)} (gap {proof.gap:.2g}, proven)"
+    if proof.basis is None:
+        return Verdict("optimal", f"Optimal: {bound}.", proof.gap, relative, evidence), {}
+    arrays: Arrays = {}
+    if proof.basis.null_space.size <= MOST_NULL_SPACE:
+        evidence["dependencies"] = proof.basis.dependencies()
+        arrays["null_space"] = proof.basis.null_space
+    sentence = (
+        f"Optimal but not unique: {bound}, and other coefficients reach the same. In every row {proof.basis.spelled()}. "
+        "The coefficients of least norm are given; drop a column or add a penalty for unique ones."
+    )
+    return Verdict("not_unique", sentence, proof.gap, relative, evidence), arrays
+
+
+def percent(relative: float) -> str:
+    """Return a share as a percentage with two digits.
+
+    >>> percent(3.04e-9)
+    '3e-07 %'
+    >>> percent(0.5)
+    '50 %'
+    """
+    return f"{100.0 * relative:.2g} %"
+
+
+def _unproven(proof: Proof | None, stopped: str, answer: Answer | None) -> Verdict:
+    why = proof.reason if proof is not None and proof.reason else "the coefficients are not finite"
+    if answer is not None and answer.reason:
+        why = f"{why}; {answer.reason}"
+    reason = f"{stopped}; {why}" if stopped else why
+    sentence = f"Stopped without a proof: {reason}."
+    evidence: dict[str, object] = {} if proof is None else {"objective": proof.objective}
+    return Verdict("budget", sentence, None, None, evidence, reason)
+
+
+def _at_infinity(problem: Problem, found: Direction) -> Verdict:
+    """Name the columns whose coefficients run away, and the remedies."""
+    names = problem.source.columns
+    outputs = problem.shape[1]
+    groups: dict[str, list[str]] = {"plus": [], "minus": [], "finite": []}
+    for j, name in enumerate(names):
+        for k in range(outputs):
+            value = found.direction[j, k]
+            label = name if outputs == 1 else f"{name} / {k}"
+            groups["plus" if value > 0 else "minus" if value < 0 else "finite"].append(label)
+    moving = groups["plus"] + groups["minus"]
+    listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")
+    whole = found.strict == found.total
+    how = "separate the classes completely" if whole else f"separate {found.strict} of {found.total} rows from the rest"
+    sentence = (
+        f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
+        "Add a ridge penalty (--penalty ridge:0.001), or drop a column."
+    )
+    evidence = {**groups, "strict_rows": found.strict, "rows": list(found.rows)}
+    return Verdict("at_infinity", sentence, None, None, evidence, "no finite optimum exists")
