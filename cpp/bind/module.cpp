@@ -1,0 +1,576 @@
+// The only code that sees Python: checks what is handed in, releases the interpreter, hands sums back.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "../lineal/rows.hpp"
+
+namespace nb = nanobind;
+using namespace lineal;
+
+namespace {
+
+// A view of an array through the buffer protocol, held until the object dies.
+class View {
+public:
+    View(nb::handle array, const char* name, const char* accepted) {
+        if (PyObject_GetBuffer(array.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
+            PyErr_Clear();
+            throw nb::type_error((std::string(name) + " must be " + accepted + ", got " + type_name(array)).c_str());
+        }
+        held_ = true;
+    }
+    View(const View&) = delete;
+    View& operator=(const View&) = delete;
+    ~View() {
+        if (held_) PyBuffer_Release(&buffer_);
+    }
+
+    static std::string type_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+    bool is(const char* codes) const {
+        const char* format = buffer_.format;
+        if (format == nullptr) return false;
+        if (*format == '@' || *format == '=' || *format == '<') ++format;
+        return std::strlen(format) == 1 && std::strchr(codes, *format) != nullptr;
+    }
+    bool is_int(Py_ssize_t bytes) const { return is("ilq") && buffer_.itemsize == bytes; }
+    int dimensions() const { return buffer_.ndim; }
+    Index size(int axis) const { return buffer_.shape[axis]; }
+    Index stride(int axis) const {
+        if (buffer_.strides[axis] % buffer_.itemsize != 0)
+            throw nb::value_error("an array's strides must be whole numbers of elements; copy it first");
+        return buffer_.strides[axis] / buffer_.itemsize;
+    }
+    const void* data() const {
+        if (reinterpret_cast<std::uintptr_t>(buffer_.buf) % static_cast<std::size_t>(buffer_.itemsize) != 0)
+            throw nb::value_error("an array's elements must be aligned; copy it first");
+        return buffer_.buf;
+    }
+    std::string format() const { return buffer_.format ? buffer_.format : "bytes"; }
+
+private:
+    Py_buffer buffer_{};
+    bool held_ = false;
+};
+
+std::string shape_text(const std::vector<Index>& shape) {
+    std::string out = "(";
+    for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
+    return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+// A float64 array of the given shape; -1 stands for any size.
+class Input {
+public:
+    Input(nb::handle array, const char* name, std::vector<Index> shape) {
+        if (array.is_none()) throw nb::type_error((std::string(name) + " must be a float64 array, got None").c_str());
+        view_.emplace(array, name, "a float64 array");
+        if (!view_->is("d"))
+            throw nb::type_error((std::string(name) + " must be float64, got format '" + view_->format() + "'").c_str());
+        std::vector<Index> got;
+        for (int i = 0; i < view_->dimensions(); ++i) got.push_back(view_->size(i));
+        bool fits = got.size() == shape.size();
+        for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || shape[i] == got[i];
+        if (!fits)
+            throw nb::value_error((std::string(name) + " must have shape " + shape_text(shape) + " (-1: any), got " +
+                                   shape_text(got)).c_str());
+        static const double nothing = 0;
+        matrix_.rows = got.empty() ? 1 : got[0];
+        matrix_.columns = got.size() < 2 ? 1 : got[1];
+        matrix_.row_stride = got.empty() ? 0 : view_->stride(0);
+        matrix_.column_stride = got.size() < 2 ? 0 : view_->stride(1);
+        matrix_.data = view_->data() ? static_cast<const double*>(view_->data()) : &nothing;
+    }
+    static std::optional<Input> maybe(nb::handle array, const char* name, std::vector<Index> shape) {
+        if (array.is_none()) return std::nullopt;
+        return std::optional<Input>(std::in_place, array, name, std::move(shape));
+    }
+    const Matrix& matrix() const { return matrix_; }
+
+private:
+    std::optional<View> view_;
+    Matrix matrix_;
+};
+
+Matrix matrix_of(const std::optional<Input>& input) { return input ? input->matrix() : Matrix{}; }
+
+// A new numpy array of zeros or of nothing in particular, and its data.
+struct Output {
+    nb::object array;
+    double* data;
+    explicit Output(const std::vector<Index>& shape, bool zeros = false) {
+        static PyObject* const numpy = nb::module_::import_("numpy").release().ptr();
+        nb::object size = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+        for (std::size_t i = 0; i < shape.size(); ++i)
+            PyTuple_SetItem(size.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
+        array = nb::handle(numpy).attr(zeros ? "zeros" : "empty")(size);
+        data = static_cast<double*>(const_cast<void*>(View(array, "result", "an array").data()));
+    }
+};
+
+int thread_count = 0;  // 0: not set
+
+int threads() {
+    return thread_count > 0 ? thread_count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+void set_threads(int count) {
+    if (count < 0) throw nb::value_error("the number of threads must be positive, or 0 for all of them");
+    thread_count = count;
+}
+
+Team team() {
+    return {threads(), [] {
+                const nb::gil_scoped_acquire hold;
+                return PyErr_CheckSignals() != 0;
+            }};
+}
+
+// Runs `work` without the interpreter lock; an interrupt surfaces as the Python exception its handler raised.
+template <class Work>
+void without_lock(Work work) {
+    bool interrupted = false;
+    {
+        const nb::gil_scoped_release release;
+        try {
+            work();
+        } catch (const Interrupted&) {
+            interrupted = true;
+        }
+    }
+    if (interrupted) throw nb::python_error();
+}
+
+// A part with the arrays its pointers lead into.
+struct Held {
+    Held() = default;
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    Part part;
+    std::deque<View> views;
+};
+
+struct OnesPart : Held {
+    explicit OnesPart(Index n) {
+        if (n < 0) throw nb::value_error(("a column of ones needs a length >= 0, got " + std::to_string(n)).c_str());
+        part.kind = Kind::ones;
+        part.rows = n;
+        part.columns = 1;
+    }
+};
+
+struct DensePart : Held {
+    explicit DensePart(nb::object array) {
+        views.emplace_back(array, "a dense part", "a float32 or float64 matrix");
+        const View& view = views.back();
+        if (!view.is("fd"))
+            throw nb::type_error(("a dense part must be float32 or float64, got format '" + view.format() + "'").c_str());
+        if (view.dimensions() != 2)
+            throw nb::value_error(("a dense part must have 2 dimensions, got " + std::to_string(view.dimensions())).c_str());
+        part.kind = Kind::dense;
+        part.rows = view.size(0);
+        part.columns = view.size(1);
+        part.values = view.data();
+        part.single = view.is("f");
+        part.row_stride = view.stride(0);
+        // the stride of a single column means nothing, but 1 is fast
+        part.column_stride = part.columns == 1 ? 1 : view.stride(1);
+    }
+};
+
+template <class N>
+void check_sparse(const Part& part, Index stored) {
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    if (starts[0] < 0) throw nb::value_error("indptr must not be negative");
+    for (Index i = 0; i < part.rows; ++i)
+        if (starts[i + 1] < starts[i]) throw nb::value_error(("indptr decreases at row " + std::to_string(i)).c_str());
+    if (starts[part.rows] > stored)
+        throw nb::value_error(("indptr ends at " + std::to_string(starts[part.rows]) + ", but only " +
+                               std::to_string(stored) + " entries are stored").c_str());
+    for (Index i = 0; i < part.rows; ++i) {
+        const Index begin = starts[i], end = starts[i + 1];
+        if (begin == end) continue;
+        bool increasing = true;
+        for (Index t = begin + 1; t < end; ++t) increasing &= indices[t - 1] < indices[t];
+        if (!increasing)
+            throw nb::value_error(("the columns of row " + std::to_string(i) + " must increase; sort and sum duplicates first").c_str());
+        if (indices[begin] < 0 || indices[end - 1] >= part.columns)
+            throw nb::value_error(("row " + std::to_string(i) + " has a column outside 0 .. " +
+                                   std::to_string(part.columns - 1)).c_str());
+    }
+}
+
+struct SparsePart : Held {
+    SparsePart(nb::object indptr, nb::object indices, nb::object data, Index n_columns) {
+        views.emplace_back(indptr, "indptr", "an int32 or int64 array");
+        views.emplace_back(indices, "indices", "an int32 or int64 array");
+        views.emplace_back(data, "data", "a float32 or float64 array");
+        for (const View& view : views)
+            if (view.dimensions() != 1 || (view.size(0) > 1 && view.stride(0) != 1))
+                throw nb::value_error("indptr, indices and data must be contiguous and have 1 dimension");
+        part.wide = views[0].is_int(8);
+        if (!(part.wide || views[0].is_int(4)) || !views[1].is_int(part.wide ? 8 : 4))
+            throw nb::type_error("indptr and indices must both be int32 or both be int64");
+        if (!views[2].is("fd"))
+            throw nb::type_error(("data must be float32 or float64, got format '" + views[2].format() + "'").c_str());
+        if (views[0].size(0) < 1) throw nb::value_error("indptr must have one entry more than there are rows");
+        if (n_columns < 0) throw nb::value_error("n_columns must not be negative");
+        part.kind = Kind::sparse;
+        part.rows = views[0].size(0) - 1;
+        part.columns = n_columns;
+        part.starts = views[0].data();
+        part.indices = views[1].data();
+        part.values = views[2].data();
+        part.single = views[2].is("f");
+        const Index stored = std::min(views[1].size(0), views[2].size(0));
+        if (part.wide) check_sparse<std::int64_t>(part, stored);
+        else check_sparse<std::int32_t>(part, stored);
+    }
+};
+
+struct CodesPart : Held {
+    CodesPart(nb::object codes, Index n_levels) {
+        views.emplace_back(codes, "codes", "an int32 array");
+        const View& view = views.back();
+        if (!view.is_int(4)) throw nb::type_error(("codes must be int32, got format '" + view.format() + "'").c_str());
+        if (view.dimensions() != 1) throw nb::value_error("codes must have 1 dimension");
+        part.kind = Kind::codes;
+        part.rows = view.size(0);
+        part.columns = n_levels;
+        part.values = view.data();
+        part.row_stride = view.stride(0);
+        const std::int32_t* values = static_cast<const std::int32_t*>(part.values);
+        for (Index i = 0; i < part.rows; ++i) {
+            const Index code = values[i * part.row_stride];
+            if (code < -1 || code >= n_levels)
+                throw nb::value_error(("code " + std::to_string(code) + " in row " + std::to_string(i) +
+                                       " is outside -1 .. " + std::to_string(n_levels - 1)).c_str());
+        }
+    }
+};
+
+Loss loss_of(int number) {
+    if (number < 0 || number > 2)
+        throw nb::value_error(("loss " + std::to_string(number) + " is unknown; 0 is squared, 1 logistic, 2 softmax").c_str());
+    return static_cast<Loss>(number);
+}
+
+// Everything a pass is asked for, checked; keeps the views alive.
+struct Asked {
+    Asked(const Rows& rows, int loss, nb::handle y_array, nb::handle weight_array, nb::handle offset_array, nb::handle coef_array)
+        : coef(coef_array, "coef", {rows.columns(), -1}),
+          weight(Input::maybe(weight_array, "weight", {rows.rows()})),
+          offset(Input::maybe(offset_array, "offset", {rows.rows(), coef.matrix().columns})) {
+        request.loss = loss_of(loss);
+        request.outputs = coef.matrix().columns;
+        if (!y_array.is_none()) y.emplace(y_array, "y", std::vector<Index>{rows.rows(), request.loss == Loss::softmax ? 1 : request.outputs});
+        request.y = matrix_of(y);
+        request.weight = matrix_of(weight);
+        request.offset = matrix_of(offset);
+    }
+    Input coef;
+    std::optional<Input> weight, offset, y;
+    Request request;
+};
+
+class PyRows {
+public:
+    explicit PyRows(nb::list parts) : owner_(parts), rows_(collect(parts)) {}
+    const Rows& rows() const { return rows_; }
+
+private:
+    static std::vector<Part> collect(const nb::list& parts) {
+        std::vector<Part> out;
+        for (nb::handle item : parts) {
+            const Held* held = nullptr;
+            if (!nb::try_cast<const Held*>(item, held) || held == nullptr)
+                throw nb::type_error(("a part must be Ones, Dense, Sparse or Codes, got " + View::type_name(item)).c_str());
+            if (!out.empty() && held->part.rows != out[0].rows)
+                throw nb::value_error(("all parts must have as many rows: " + std::to_string(out[0].rows) + " and " +
+                                       std::to_string(held->part.rows)).c_str());
+            out.push_back(held->part);
+        }
+        if (out.empty()) throw nb::value_error("a design needs at least one part");
+        return out;
+    }
+    nb::tuple owner_;
+    Rows rows_;
+};
+
+nb::object times(const PyRows& self, nb::handle coef_array) {
+    const Rows& rows = self.rows();
+    const Input coef(coef_array, "coef", {rows.columns(), -1});
+    const Output out({rows.rows(), coef.matrix().columns});
+    without_lock([&] { rows.times(team(), coef.matrix(), out.data); });
+    return out.array;
+}
+
+nb::object transpose_times(const PyRows& self, nb::handle array) {
+    const Rows& rows = self.rows();
+    const Input values(array, "values", {rows.rows(), -1});
+    const Output out({rows.columns(), values.matrix().columns});
+    without_lock([&] { rows.transpose_times(team(), values.matrix(), out.data); });
+    return out.array;
+}
+
+nb::object gram(const PyRows& self, nb::handle weight_array) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    const Output out({rows.columns(), rows.columns()});
+    without_lock([&] { rows.gram(team(), matrix_of(weight), out.data); });
+    return out.array;
+}
+
+nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
+                   Index hessian, Index sample) {
+    const Rows& rows = self.rows();
+    Asked asked(rows, loss, y, weight, offset, coef);
+    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    if (hessian < 0 || hessian > rows.columns())
+        throw nb::value_error(("hessian must be between 0 and " + std::to_string(rows.columns()) + ", got " +
+                               std::to_string(hessian)).c_str());
+    if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
+    asked.request.sample = sample;
+    const Index k = asked.request.outputs;
+    const Output slope_sum({k}), gradient({rows.columns(), k});
+    std::optional<Output> second;
+    if (hessian > 0) {
+        if (asked.request.loss == Loss::squared) second.emplace(std::vector<Index>{1, hessian, hessian});
+        else if (asked.request.loss == Loss::logistic) second.emplace(std::vector<Index>{k, hessian, hessian});
+        else second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
+    }
+    Evaluation value;
+    without_lock([&] {
+        value = rows.evaluate(team(), asked.request, asked.coef.matrix(), hessian, slope_sum.data, gradient.data,
+                              second ? second->data : nullptr);
+    });
+    return nb::make_tuple(value.high, value.low, value.weight_sum, slope_sum.array, gradient.array,
+                          second ? second->array : nb::none());
+}
+
+nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
+               nb::handle shift_array) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, loss, y, weight, offset, coef);
+    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    const Index k = asked.request.outputs;
+    const Input shift(shift_array, "shift", {rows.columns(), k});
+    const Output slope_sum({k}), gradient({rows.columns(), k});
+    DualEvaluation value;
+    without_lock([&] {
+        value = rows.dual(team(), asked.request, asked.coef.matrix(), shift.matrix(), slope_sum.data, gradient.data);
+    });
+    return nb::make_tuple(value.high, value.low, gradient.array, value.reach, slope_sum.array);
+}
+
+nb::object curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
+                 nb::handle direction_array) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, loss, y, weight, offset, coef);
+    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
+    const Output out({rows.columns(), asked.request.outputs});
+    without_lock([&] { rows.curve(team(), asked.request, asked.coef.matrix(), direction.matrix(), out.data); });
+    return out.array;
+}
+
+nb::object means(const PyRows& self, int loss, nb::handle coef, nb::handle offset) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, loss, nb::none(), nb::none(), offset, coef);
+    const Output out({rows.rows(), asked.request.outputs});
+    without_lock([&] { rows.means(team(), asked.request, asked.coef.matrix(), out.data); });
+    return out.array;
+}
+
+nb::tuple moments(const PyRows& self, nb::handle weight_array) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    const Output mean({rows.columns()}), scatter({rows.columns()}), largest({rows.columns()});
+    double sum = 0;
+    without_lock([&] { sum = rows.moments(team(), matrix_of(weight), mean.data, scatter.data, largest.data); });
+    return nb::make_tuple(sum, mean.array, scatter.array, largest.array);
+}
+
+nb::tuple gram_dd(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    const Input y(y_array, "y", {rows.rows(), -1});
+    const Index size = rows.columns() + y.matrix().columns;
+    const Output high({size, size}), low({size, size});
+    without_lock([&] { rows.gram_dd(team(), matrix_of(weight), y.matrix(), high.data, low.data); });
+    return nb::make_tuple(high.array, low.array);
+}
+
+double dependence(const PyRows& self, nb::handle high_array, nb::handle low_array) {
+    const Rows& rows = self.rows();
+    const Input high(high_array, "high", {rows.columns()}), low(low_array, "low", {rows.columns()});
+    double out = 0;
+    without_lock([&] { out = rows.dependence(team(), high.matrix(), low.matrix()); });
+    return out;
+}
+
+void copy(const Matrix& from, double* to) {
+    for (Index i = 0; i < from.rows; ++i)
+        for (Index j = 0; j < from.columns; ++j) to[i * from.columns + j] = from.at(i, j);
+}
+
+nb::tuple factor_dd(nb::handle high_array, nb::handle low_array, double threshold, Index fixed) {
+    const Input high(high_array, "high", {-1, -1});
+    const Index n = high.matrix().rows;
+    const Input low(low_array, "low", {n, n});
+    if (high.matrix().columns != n) throw nb::value_error("high must be square");
+    if (fixed < 0 || fixed > n) throw nb::value_error(("fixed must be between 0 and " + std::to_string(n) + ", got " + std::to_string(fixed)).c_str());
+    const Output top({n, n}), rest({n, n});
+    copy(high.matrix(), top.data);
+    copy(low.matrix(), rest.data);
+    std::vector<Index> order(static_cast<std::size_t>(n));
+    Index rank = 0;
+    without_lock([&] { rank = kernels().factor_dd(top.data, rest.data, n, n - fixed, threshold, order.data()); });
+    return nb::make_tuple(top.array, rest.array, nb::module_::import_("numpy").attr("array")(order, "int64"), rank);
+}
+
+nb::tuple solve_dd(nb::handle high_array, nb::handle low_array, Index rank, bool transpose, nb::handle right_high,
+                   nb::handle right_low) {
+    const Input high(high_array, "high", {-1, -1});
+    const Index n = high.matrix().rows;
+    const Input low(low_array, "low", {n, n});
+    if (high.matrix().columns != n) throw nb::value_error("high must be square");
+    if (rank < 0 || rank > n) throw nb::value_error(("rank must be between 0 and " + std::to_string(n) + ", got " + std::to_string(rank)).c_str());
+    const Input first(right_high, "right_high", {rank, -1});
+    const Index m = first.matrix().columns;
+    const Input second(right_low, "right_low", {rank, m});
+    const Output top({rank, m}), rest({rank, m}), factor_high({n, n}), factor_low({n, n});
+    copy(high.matrix(), factor_high.data);
+    copy(low.matrix(), factor_low.data);
+    copy(first.matrix(), top.data);
+    copy(second.matrix(), rest.data);
+    without_lock([&] { kernels().solve_dd(factor_high.data, factor_low.data, n, rank, transpose, top.data, rest.data, m); });
+    return nb::make_tuple(top.array, rest.array);
+}
+
+// One row at a time through the block kernels: slow, for the laws.
+nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, nb::handle theta_array) {
+    const Loss loss = loss_of(loss_number);
+    const Input eta(eta_array, "eta", {-1, -1});
+    const Index n = eta.matrix().rows, k = eta.matrix().columns, targets = loss == Loss::softmax ? 1 : k;
+    const Input y(y_array, "y", {n, targets});
+    const std::optional<Input> theta = Input::maybe(theta_array, "theta", {n, k});
+    const Output value({n}), slope({n, k}), mismatch({n});
+    const Output curvature(loss == Loss::softmax ? std::vector<Index>{n, k, k} : std::vector<Index>{n, k});
+    const Buffer work(8 * (1 + targets + 4 * k));
+    double* weight = work.get();
+    double *yb = weight + 8, *eb = yb + 8 * targets, *sb = eb + 8 * k, *cb = sb + 8 * k, *ub = cb + 8 * k;
+    std::vector<double> slope_sum(static_cast<std::size_t>(k));
+    weight[0] = 1.0;
+    for (Index i = 0; i < n; ++i) {
+        for (Index c = 0; c < targets; ++c) yb[8 * c] = y.matrix().at(i, c);
+        for (Index c = 0; c < k; ++c) eb[8 * c] = eta.matrix().at(i, c);
+        LossBlock block;
+        block.loss = loss;
+        block.outputs = k;
+        block.count = 1;
+        block.room = 8;
+        block.y = yb;
+        block.weight = weight;
+        block.eta = eb;
+        block.step = ub;
+        block.slope = sb;
+        block.curvature = cb;
+        block.slope_sum = slope_sum.data();
+        kernels().loss(block);
+        value.data[i] = block.high + block.low;
+        double sum = 0;
+        for (Index c = 0; c < k; ++c) {
+            slope.data[i * k + c] = sb[8 * c];
+            if (loss != Loss::softmax) curvature.data[i * k + c] = cb[8 * c];
+            else
+                for (Index d = 0; d < k; ++d)
+                    curvature.data[(i * k + c) * k + d] = cb[8 * c] * (c == d ? 1.0 - cb[8 * d] : -cb[8 * d]);
+            if (!theta) continue;
+            // the step that leads to theta = slope - W step
+            const double away = sb[8 * c] - theta->matrix().at(i, c);
+            ub[8 * c] = away == 0.0 ? 0.0 : away / cb[8 * c];
+            sum += theta->matrix().at(i, c);
+        }
+        if (!theta) continue;
+        block.high = block.low = 0;
+        kernels().dual(block);
+        mismatch.data[i] = block.high + (block.high - block.high == 0.0 ? block.low : 0.0);
+        // softmax: theta must sum to zero, up to its own rounding
+        if (loss == Loss::softmax && !(sum < 1e-12 && sum > -1e-12)) mismatch.data[i] = __builtin_inf();
+    }
+    return nb::make_tuple(value.array, slope.array, curvature.array, theta ? mismatch.array : nb::none());
+}
+
+nb::object elementary(int function, nb::handle array) {
+    const Input input(array, "x", {-1});
+    const Index n = input.matrix().rows;
+    const Buffer work((n + 7) / 8 * 8);
+    copy(input.matrix(), work.get());
+    kernels().elementary(function, work.get(), work.size());
+    const Output out({n});
+    std::copy(work.get(), work.get() + n, out.data);
+    return out.array;
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled loops of lineal; see docs/core.md.";
+    kernels();  // an unusable LINEAL_CPU is refused at import
+
+    nb::class_<Held>(m, "Part", "Some columns as they are stored.")
+        .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });
+    nb::class_<OnesPart, Held>(m, "Ones", "One column of ones.").def(nb::init<Index>(), nb::arg("n"));
+    nb::class_<DensePart, Held>(m, "Dense", "A float32 or float64 matrix, read in place.")
+        .def(nb::init<nb::object>(), nb::arg("array"));
+    nb::class_<SparsePart, Held>(m, "Sparse", "Compressed sparse rows with increasing columns.")
+        .def(nb::init<nb::object, nb::object, nb::object, Index>(), nb::arg("indptr"), nb::arg("indices"),
+             nb::arg("data"), nb::arg("n_columns"));
+    nb::class_<CodesPart, Held>(m, "Codes", "One column of ones per level, stored as int32 codes; -1 is a row of zeros.")
+        .def(nb::init<nb::object, Index>(), nb::arg("codes"), nb::arg("n_levels"));
+
+    nb::class_<PyRows>(m, "Rows", "Parts side by side, and the passes over them.")
+        .def(nb::init<nb::list>(), nb::arg("parts"))
+        .def_prop_ro("n_rows", [](const PyRows& self) { return self.rows().rows(); })
+        .def_prop_ro("n_columns", [](const PyRows& self) { return self.rows().columns(); })
+        .def("times", times, nb::arg("coef"))
+        .def("transpose_times", transpose_times, nb::arg("values"))
+        .def("gram", gram, nb::arg("weight").none() = nb::none())
+        .def("evaluate", evaluate, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
+             nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1)
+        .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
+             nb::arg("coef"), nb::arg("shift"))
+        .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
+             nb::arg("coef"), nb::arg("direction"))
+        .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
+        .def("moments", moments, nb::arg("weight").none() = nb::none())
+        .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
+        .def("dependence", dependence, nb::arg("high"), nb::arg("low"));
+
+    m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
+    m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),
+          nb::arg("right_high"), nb::arg("right_low"));
+    m.def("loss_rows", loss_rows, nb::arg("loss"), nb::arg("y"), nb::arg("eta"), nb::arg("theta").none() = nb::none());
+    m.def("exp", [](nb::handle x) { return elementary(0, x); }, nb::arg("x"));
+    m.def("log1p", [](nb::handle x) { return elementary(1, x); }, nb::arg("x"));
+    m.def("excess", [](nb::handle x) { return elementary(2, x); }, nb::arg("x"));
+    m.def("threads", threads);
+    m.def("set_threads", set_threads, nb::arg("n"));
+    m.def("cpu_level", [] { return std::string(kernels().name); });
+    m.def("cpu_levels", [] {
+        nb::list out;
+        for (const char* const* name = levels(); *name; ++name) out.append(*name);
+        return out;
+    });
+}

@@ -1,0 +1,207 @@
+#include "block.hpp"
+
+#include <algorithm>
+
+namespace lineal {
+
+Layout::Layout(const std::vector<Part>& parts, bool expanded) {
+    for (const Part& part : parts) {
+        rows = part.rows;
+        const bool dense = expanded || part.kind == Kind::ones || part.kind == Kind::dense;
+        std::vector<Index>& to_column = dense ? panel_to_column : loose_to_column;
+        (dense ? panel : loose).push_back({part, columns, static_cast<Index>(to_column.size())});
+        for (Index j = 0; j < part.columns; ++j) to_column.push_back(columns + j);
+        columns += part.columns;
+        if (part.kind == Kind::codes) nonzeros += part.rows;
+        if (part.kind == Kind::sparse && part.rows > 0)
+            nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] -
+                                        static_cast<const std::int64_t*>(part.starts)[0]
+                                  : static_cast<const std::int32_t*>(part.starts)[part.rows] -
+                                        static_cast<const std::int32_t*>(part.starts)[0];
+    }
+}
+
+Index Layout::room() const {
+    const Index fitting = 32768 / std::max<Index>(width(), 1) / 8 * 8;
+    return std::clamp<Index>(fitting, 16, 128);
+}
+
+Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
+    : panel(layout.width() * coef.columns), loose(layout.loose_columns() * coef.columns) {
+    for (Index c = 0; c < coef.columns; ++c) {
+        for (Index j = 0; j < layout.panel_columns(); ++j)
+            panel.get()[c * layout.width() + j] = coef.at(layout.panel_to_column[static_cast<std::size_t>(j)], c);
+        for (Index j = 0; j < layout.loose_columns(); ++j)
+            loose.get()[j * coef.columns + c] = coef.at(layout.loose_to_column[static_cast<std::size_t>(j)], c);
+    }
+}
+
+Block::Block(const Layout& layout, const Request& request, Index extra_panels)
+    : layout(layout), request(request), k(kernels()), room(layout.room()) {
+    const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
+    const Index size = layout.groups() * stride;
+    const Index targets = request.y ? request.y.columns : 0;
+    memory_ = Buffer(size * (1 + extra_panels) + room * (targets + 1 + 4 * request.outputs));
+    double* at = memory_.get();
+    panel = {at, stride, layout.groups()};
+    at += size;
+    for (Index i = 0; i < extra_panels; ++i, at += size) extra.push_back({at, stride, layout.groups()});
+    weight = at;
+    y = weight + room;
+    eta = y + room * targets;
+    slope = eta + room * request.outputs;
+    curvature = slope + room * request.outputs;
+    step = curvature + room * request.outputs;
+    by_row_ = Buffer(room * request.outputs);
+    index_.resize(static_cast<std::size_t>(room));
+    // columns of ones are written once for all blocks
+    for (const Placed& placed : layout.panel)
+        if (placed.part.kind == Kind::ones) k.pack(placed.part, {0, room, nullptr}, panel, placed.at);
+}
+
+void Block::seek(Index row, Index stop) {
+    row_ = row;
+    stop_ = stop;
+}
+
+namespace {
+
+std::uint64_t splitmix64(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+}
+
+}  // namespace
+
+void Block::select() {
+    const Index sample = request.sample;
+    Index count = 0;
+    if (sample <= 1 && !request.weight) {
+        count = std::min(room, stop_ - row_);
+        rows = {row_, count, nullptr};
+        row_ += count;
+        return;
+    }
+    const Index first = row_;
+    while (count < room && row_ < stop_) {
+        Index row = row_++;
+        if (sample > 1) {
+            // of every `sample` rows one; the last group may be smaller
+            const Index group = row / sample, begin = group * sample;
+            const Index size = std::min(sample, layout.rows - begin);
+            row = begin + static_cast<Index>(splitmix64(static_cast<std::uint64_t>(group)) % static_cast<std::uint64_t>(size));
+            const bool passed = row < row_ - 1;
+            row_ = std::min(begin + size, stop_);
+            if (passed || row >= stop_) continue;
+        }
+        if (request.weight && request.weight.at(row, 0) == 0.0) continue;
+        index_[static_cast<std::size_t>(count++)] = row;
+    }
+    const bool consecutive = count > 0 && index_[0] == first && index_[static_cast<std::size_t>(count - 1)] == first + count - 1;
+    rows = {first, count, consecutive ? nullptr : index_.data()};
+}
+
+bool Block::next() {
+    select();
+    const Index count = rows.count, filled = (count + 7) / 8 * 8;
+    if (count == 0) return false;
+    weight_sum = 0;
+    for (Index i = 0; i < count; ++i) {
+        weight[i] = request.weight ? request.weight.at(rows[i], 0) : 1.0;
+        weight_sum += weight[i];
+    }
+    for (Index i = count; i < filled; ++i) weight[i] = 0.0;
+    const Index targets = request.y ? request.y.columns : 0;
+    for (Index c = 0; c < targets; ++c) {
+        for (Index i = 0; i < count; ++i) y[c * room + i] = request.y.at(rows[i], c);
+        for (Index i = count; i < filled; ++i) y[c * room + i] = 0.0;
+    }
+    for (Index c = 0; c < request.outputs; ++c) {
+        for (Index i = 0; i < count; ++i) eta[c * room + i] = request.offset ? request.offset.at(rows[i], c) : 0.0;
+        for (Index i = 0; i < filled; ++i) step[c * room + i] = 0.0;
+        for (Index i = count; i < filled; ++i) eta[c * room + i] = 0.0;
+    }
+    return true;
+}
+
+void Block::pack() {
+    for (const Placed& placed : layout.panel)
+        if (placed.part.kind != Kind::ones) k.pack(placed.part, rows, panel, placed.at);
+}
+
+void Block::release() {
+    for (const Placed& placed : layout.panel) k.unpack(placed.part, rows, panel, placed.at);
+}
+
+void Block::forward(const Coefficients& coef, double* sums) {
+    const Index outputs = request.outputs, filled = (rows.count + 7) / 8 * 8;
+    k.forward(panel, rows.count, coef.panel.get(), layout.width(), outputs, sums, room);
+    if (!layout.loose.empty()) {
+        by_row_.clear();
+        for (const Placed& placed : layout.loose)
+            k.loose_forward(placed.part, rows, coef.loose.get() + placed.at * outputs, outputs, by_row_.get());
+        for (Index c = 0; c < outputs; ++c)
+            for (Index i = 0; i < rows.count; ++i) sums[c * room + i] += by_row_.get()[i * outputs + c];
+    }
+    // rows beyond the last one hold whatever the panel held before
+    for (Index c = 0; c < outputs; ++c)
+        for (Index i = rows.count; i < filled; ++i) sums[c * room + i] = 0.0;
+}
+
+void Block::backward(const double* values, double* panel_gradient, double* loose_gradient) {
+    const Index outputs = request.outputs;
+    const double* by_row = values;
+    if (outputs > 1) {
+        for (Index c = 0; c < outputs; ++c)
+            for (Index i = 0; i < rows.count; ++i) by_row_.get()[i * outputs + c] = values[c * room + i];
+        by_row = by_row_.get();
+    }
+    k.backward(panel, rows.count, by_row, outputs, panel_gradient, layout.width());
+    for (const Placed& placed : layout.loose)
+        k.loose_backward(placed.part, rows, by_row, outputs, loose_gradient + placed.at * outputs);
+}
+
+namespace {
+
+template <class T, class N>
+void sparse_entries(const Placed& placed, Index row, Index limit, std::vector<Index>& columns, std::vector<double>& values) {
+    const N* starts = static_cast<const N*>(placed.part.starts);
+    for (Index t = starts[row]; t < starts[row + 1]; ++t) {
+        const Index column = static_cast<const N*>(placed.part.indices)[t];
+        if (placed.column + column >= limit) continue;
+        columns.push_back(placed.at + column);
+        values.push_back(static_cast<double>(static_cast<const T*>(placed.part.values)[t]));
+    }
+}
+
+}  // namespace
+
+void Block::entries(Index limit) {
+    entry_starts.assign(1, 0);
+    entry_columns.clear();
+    entry_values.clear();
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index row = rows[i];
+        for (const Placed& placed : layout.loose) {
+            if (placed.column >= limit) continue;
+            const Part& part = placed.part;
+            if (part.kind == Kind::codes) {
+                const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
+                if (code < 0 || placed.column + code >= limit) continue;
+                entry_columns.push_back(placed.at + code);
+                entry_values.push_back(1.0);
+            } else if (part.wide) {
+                if (part.single) sparse_entries<float, std::int64_t>(placed, row, limit, entry_columns, entry_values);
+                else sparse_entries<double, std::int64_t>(placed, row, limit, entry_columns, entry_values);
+            } else {
+                if (part.single) sparse_entries<float, std::int32_t>(placed, row, limit, entry_columns, entry_values);
+                else sparse_entries<double, std::int32_t>(placed, row, limit, entry_columns, entry_values);
+            }
+        }
+        entry_starts.push_back(static_cast<Index>(entry_columns.size()));
+    }
+}
+
+}  // namespace lineal

@@ -1,0 +1,114 @@
+// Where columns and rows of a pass lie: the layout of a panel, and one block of rows with all that is known of it.
+#pragma once
+
+#include <memory>
+#include <new>
+#include <vector>
+
+#include "kernels.hpp"
+
+namespace lineal {
+
+// Doubles on a cache line's border, zero at first.
+class Buffer {
+public:
+    Buffer() = default;
+    explicit Buffer(Index size)
+        : data_(static_cast<double*>(::operator new(static_cast<std::size_t>(size + 8) * 8, std::align_val_t{64}))),
+          size_(size) {
+        for (Index i = 0; i < size + 8; ++i) data_.get()[i] = 0.0;
+    }
+    double* get() const { return data_.get(); }
+    Index size() const { return size_; }
+    void clear() const {
+        for (Index i = 0; i < size_; ++i) data_.get()[i] = 0.0;
+    }
+
+private:
+    struct Free {
+        void operator()(double* data) const { ::operator delete(data, std::align_val_t{64}); }
+    };
+    std::unique_ptr<double, Free> data_;
+    Index size_ = 0;
+};
+
+// A float64 matrix of somebody else; strides in elements. data == nullptr: not given.
+struct Matrix {
+    const double* data = nullptr;
+    Index rows = 0, columns = 0, row_stride = 0, column_stride = 0;
+    double at(Index i, Index j) const { return data[i * row_stride + j * column_stride]; }
+    explicit operator bool() const { return data != nullptr; }
+};
+
+// A part with its first column in the design and its first column in the panel (or among the loose columns).
+struct Placed {
+    Part part;
+    Index column = 0, at = 0;
+};
+
+// Dense columns side by side in panels, the others loose; `expanded` puts all columns into the panel.
+struct Layout {
+    Layout(const std::vector<Part>& parts, bool expanded);
+    std::vector<Placed> panel, loose;
+    std::vector<Index> panel_to_column, loose_to_column;
+    Index rows = 0, columns = 0, nonzeros = 0;
+    Index panel_columns() const { return static_cast<Index>(panel_to_column.size()); }
+    Index loose_columns() const { return static_cast<Index>(loose_to_column.size()); }
+    Index groups() const { return (panel_columns() + 7) / 8; }
+    Index width() const { return 8 * groups(); }
+    Index room() const;  // rows of a block, a multiple of 8: a panel of them fits into the second-level cache
+};
+
+// What a pass reads beside the design.
+struct Request {
+    Loss loss = Loss::squared;
+    Index outputs = 1;
+    Matrix y, weight, offset;
+    Index sample = 1;
+};
+
+// Coefficients in the order of a layout: panel[c][width], loose[column][outputs].
+struct Coefficients {
+    Coefficients() = default;
+    Coefficients(const Layout& layout, const Matrix& coef);
+    Buffer panel, loose;
+};
+
+// A block of rows: which, their panel, their targets, weights and scores.
+class Block {
+public:
+    Block(const Layout& layout, const Request& request, Index extra_panels = 0);
+
+    // Starts at `row` and ends before `stop`.
+    void seek(Index row, Index stop);
+    // Takes the next rows whose weight is not zero; false when there are none left.
+    bool next();
+    void pack();
+    void release();  // after pack() of an expanded layout
+    // sums[c][room] += X coef
+    void forward(const Coefficients& coef, double* sums);
+    // panel gradient [c][width] and loose gradient [column][outputs] += X' values, values[c][room]
+    void backward(const double* values, double* panel_gradient, double* loose_gradient);
+    // The entries of the loose columns below `limit` (in the design), for loose_gram.
+    void entries(Index limit);
+
+    const Layout& layout;
+    const Request& request;
+    const Kernels& k;
+    const Index room;
+    Selection rows;
+    Panel panel;
+    std::vector<Panel> extra;
+    double *y, *weight, *eta, *slope, *curvature, *step;
+    double weight_sum = 0;
+    std::vector<Index> entry_starts, entry_columns;
+    std::vector<double> entry_values;
+
+private:
+    void select();
+    Index row_ = 0, stop_ = 0;
+    std::vector<Index> index_;
+    Buffer memory_, by_row_;
+};
+
+}  // namespace lineal

@@ -1,0 +1,105 @@
+#include "hessian.hpp"
+
+#include <algorithm>
+
+namespace lineal {
+
+Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
+    : layout_(layout), loss_(loss), outputs_(outputs), h_(h) {
+    if (h == 0) return;
+    // columns of the design below h are the first ones of the panel and of the loose columns
+    const auto below = [h](const std::vector<Index>& columns) {
+        return static_cast<Index>(std::lower_bound(columns.begin(), columns.end(), h) - columns.begin());
+    };
+    panel_columns_ = below(layout.panel_to_column);
+    loose_columns_ = below(layout.loose_to_column);
+    width_ = (panel_columns_ + 7) / 8 * 8;
+    count_ = loss == Loss::squared ? 1 : loss == Loss::logistic ? outputs : outputs * (outputs + 1) / 2;
+}
+
+double Hessian::cost() const {
+    const double width = static_cast<double>(width_);
+    double loose = 0;  // entries of a row
+    if (loose_columns_ > 0 && layout_.rows > 0)
+        loose = static_cast<double>(layout_.nonzeros) / static_cast<double>(layout_.rows);
+    return static_cast<double>(count_) * (width * width / 50 + loose * (loose + width / 8));
+}
+
+void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial) const {
+    Panel panel = block.panel;
+    panel.groups = width_ / 8;
+    if (panel.groups > 0) {
+        Panel scaled = panel;
+        if (!plain) {
+            scaled = block.extra[0];
+            scaled.groups = panel.groups;
+            block.k.scale(panel, block.rows.count, weight, scaled);
+        }
+        block.k.gram(scaled, panel, block.rows.count, partial, width_);
+    }
+    if (loose_columns_ > 0)
+        block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
+                           block.rows.count, weight, panel, partial + width_ * width_, width_ + loose_columns_);
+}
+
+void Hessian::add(Block& block, double* partial) const {
+    if (h_ == 0) return;
+    if (loose_columns_ > 0) block.entries(h_);
+    if (loss_ == Loss::squared) {
+        add_one(block, block.weight, !block.request.weight, partial);
+        return;
+    }
+    if (loss_ == Loss::logistic) {
+        for (Index c = 0; c < outputs_; ++c) add_one(block, block.curvature + c * block.room, false, partial + c * each());
+        return;
+    }
+    for (Index a = 0; a < outputs_; ++a)
+        for (Index b = a; b < outputs_; ++b, partial += each()) {
+            // s p_a ([a = b] - p_b); `step` is free by now
+            const double* pa = block.curvature + a * block.room;
+            const double* pb = block.curvature + b * block.room;
+            for (Index i = 0; i < block.rows.count; ++i)
+                block.step[i] = block.weight[i] * pa[i] * (a == b ? 1.0 - pb[i] : -pb[i]);
+            add_one(block, block.step, false, partial);
+        }
+}
+
+void Hessian::place(const double* partial, double* out, Index stride) const {
+    const std::vector<Index>& to = layout_.panel_to_column;
+    const std::vector<Index>& loose = layout_.loose_to_column;
+    for (Index b = 0; b < panel_columns_; ++b)
+        for (Index a = b; a < panel_columns_; ++a) {
+            const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
+            out[i * stride + j] = out[j * stride + i] = partial[b * width_ + a];
+        }
+    const double* rows = partial + width_ * width_;
+    const Index row = width_ + loose_columns_;
+    for (Index a = 0; a < loose_columns_; ++a) {
+        const Index i = loose[static_cast<std::size_t>(a)];
+        for (Index b = 0; b < panel_columns_; ++b) {
+            const Index j = to[static_cast<std::size_t>(b)];
+            out[i * stride + j] = out[j * stride + i] = rows[a * row + b];
+        }
+        out[i * stride + i] = rows[a * row + width_ + a];
+        for (Index b = a + 1; b < loose_columns_; ++b) {
+            const Index j = loose[static_cast<std::size_t>(b)];
+            out[i * stride + j] = out[j * stride + i] = rows[a * row + width_ + b];
+        }
+    }
+}
+
+void Hessian::assemble(const double* partial, double* out) const {
+    if (h_ == 0) return;
+    if (loss_ != Loss::softmax) {
+        for (Index c = 0; c < count_; ++c) place(partial + c * each(), out + c * h_ * h_, h_);
+        return;
+    }
+    const Index stride = outputs_ * h_;
+    for (Index a = 0; a < outputs_; ++a)
+        for (Index b = a; b < outputs_; ++b, partial += each()) {
+            place(partial, out + a * h_ * stride + b * h_, stride);
+            if (a != b) place(partial, out + b * h_ * stride + a * h_, stride);
+        }
+}
+
+}  // namespace lineal

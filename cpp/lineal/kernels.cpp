@@ -1,0 +1,39 @@
+// Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
+#include "doubled.hpp"
+#include "elementary.hpp"
+#include "kernels.hpp"
+#include "loose.hpp"
+#include "losses.hpp"
+#include "panels.hpp"
+
+namespace {
+
+void add(const double* from, double* to, Index count) {
+    for (Index i = 0; i < count; ++i) to[i] += from[i];
+}
+
+void elementary(int function, double* values, Index count) {
+    for (Index i = 0; i < count; i += W) {
+        const V x = load(values + i);
+        store(values + i, function == 0 ? exponential(x) : function == 1 ? log_1p(x) : excess(x));
+    }
+}
+
+}  // namespace
+
+#define LINEAL_STRING_(x) #x
+#define LINEAL_STRING(x) LINEAL_STRING_(x)
+#define LINEAL_JOIN_(a, b) a##b
+#define LINEAL_JOIN(a, b) LINEAL_JOIN_(a, b)
+
+namespace lineal {
+
+extern const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL);
+const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
+    LINEAL_STRING(LINEAL_LEVEL), pack,          unpack,         forward,    backward,  scale,     gram,
+    gram_dd,                     scale_dd,      dependence,     moments,    loose_forward, loose_backward,
+    loose_gram,                  loss_rows,     loss_dual,      loss_mean,  add,       add_dd,    factor_dd,
+    solve_dd,                    elementary,
+};
+
+}  // namespace lineal

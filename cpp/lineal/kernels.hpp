@@ -1,0 +1,90 @@
+// The loops that exist once per CPU level, behind one table of function pointers.
+//
+// A panel holds some rows of all dense columns in groups of eight columns: entry (i, 8 g + j) is at
+// panel[g * stride + 8 * i + j], so that a register tile walks through consecutive cache lines.
+// Quantities of a block's rows are stored by output: eta[c * room + i].
+#pragma once
+
+#include "part.hpp"
+
+namespace lineal {
+
+struct Panel {
+    double* data = nullptr;
+    Index stride = 0;  // doubles between groups
+    Index groups = 0;
+};
+
+enum class Loss { squared, logistic, softmax };
+
+// One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
+struct LossBlock {
+    Loss loss = Loss::squared;
+    Index outputs = 1, count = 0, room = 0;  // room: doubles per output, a multiple of 8, at least count
+    const double* y = nullptr;               // by target
+    const double* weight = nullptr;          // zero beyond count
+    const double* eta = nullptr;
+    const double* step = nullptr;   // dual: X shift, by output
+    double* slope = nullptr;        // s slope (dual: s theta), by output
+    double* curvature = nullptr;    // s curvature by output; softmax: the probabilities, without s
+    double high = 0, low = 0;       // sum of s loss (dual: of s mismatch)
+    double weight_sum = 0;
+    double* slope_sum = nullptr;    // sum of s |slope|, by output
+    double reach = 0;               // dual: max |step|
+};
+
+struct Kernels {
+    const char* name;
+
+    // panel[:, first column ...] = the part's rows (sparse and codes: expanded, the columns must be zero before)
+    void (*pack)(const Part& part, const Selection& rows, const Panel& panel, Index first);
+    void (*unpack)(const Part& part, const Selection& rows, const Panel& panel, Index first);  // zero again
+    // eta[c][i] += sum_j panel[i][j] coef[c][j]
+    void (*forward)(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta,
+                    Index room);
+    // gradient[c][j] += sum_i panel[i][j] values[i][c]
+    void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
+                     Index gradient_stride);
+    // out = diag(weight) panel
+    void (*scale)(const Panel& panel, Index count, const double* weight, const Panel& out);
+    // gram[b][a] += sum_i left[i][b] right[i][a] for all columns a of right and, at least, b <= a
+    void (*gram)(const Panel& left, const Panel& right, Index count, double* gram, Index gram_stride);
+    // The same in double-double; left is (left + left_low), left_low.data may be null
+    void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
+                    double* low, Index gram_stride);
+    // (out, low) = diag(weight) panel exactly
+    void (*scale_dd)(const Panel& panel, Index count, const double* weight, const Panel& out, const Panel& low);
+    // max over rows of |x.d| / sum |x_j d_j|
+    double (*dependence)(const Panel& panel, Index count, const double* high, const double* low);
+    // Moments around `origin`: mean[j] = sum s d / sum s, scatter[j] = sum s (d - mean)^2, d = x - origin; largest |x|
+    void (*moments)(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
+                    double* mean, double* scatter, double* largest);
+
+    // Sparse and codes parts row by row; coef and gradient are [columns][outputs]; sums, values are [count][outputs]
+    void (*loose_forward)(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums);
+    void (*loose_backward)(const Part& part, const Selection& rows, const double* values, Index outputs,
+                           double* gradient);
+    // left-hand rows are loose columns: gram[a][0 : 8 groups] += s x_a panel row, gram[a][8 groups + b] += s x_a x_b
+    void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count,
+                       const double* weight, const Panel& panel, double* gram, Index gram_stride);
+
+    void (*loss)(LossBlock& block);
+    void (*dual)(LossBlock& block);
+    void (*mean)(Loss loss, Index outputs, Index count, Index room, double* eta);
+
+    void (*add)(const double* from, double* to, Index count);
+    void (*add_dd)(const double* from_high, const double* from_low, double* high, double* low, Index count);
+    Index (*factor_dd)(double* high, double* low, Index n, Index candidates, double threshold, Index* order);
+    void (*solve_dd)(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high,
+                     double* right_low, Index right_columns);
+
+    // function: 0 exp, 1 log1p, 2 excess; count a multiple of 8
+    void (*elementary)(int function, double* values, Index count);
+};
+
+// The table for this CPU, or the one named by the environment variable LINEAL_CPU.
+const Kernels& kernels();
+// Names of the levels this build holds and this CPU runs, best first, null-terminated.
+const char* const* levels();
+
+}  // namespace lineal

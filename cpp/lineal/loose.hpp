@@ -1,0 +1,112 @@
+// Sparse and categorical parts, row by row: never expanded.
+#pragma once
+
+#include "kernels.hpp"
+#include "panels.hpp"
+#include "vector.hpp"
+
+namespace {
+
+template <class T, class N>
+void sparse_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index row = rows[i], end = starts[row + 1];
+        Index t = starts[row];
+        if (outputs == 1) {
+            // four running sums hide the latency of the additions
+            double a = 0, b = 0, c = 0, d = 0;
+            for (; t + 4 <= end; t += 4) {
+                a += static_cast<double>(values[t]) * coef[indices[t]];
+                b += static_cast<double>(values[t + 1]) * coef[indices[t + 1]];
+                c += static_cast<double>(values[t + 2]) * coef[indices[t + 2]];
+                d += static_cast<double>(values[t + 3]) * coef[indices[t + 3]];
+            }
+            for (; t < end; ++t) a += static_cast<double>(values[t]) * coef[indices[t]];
+            sums[i] += (a + b) + (c + d);
+            continue;
+        }
+        double* sum = sums + i * outputs;
+        for (; t < end; ++t) {
+            const double x = static_cast<double>(values[t]);
+            const double* w = coef + indices[t] * outputs;
+            for (Index c = 0; c < outputs; ++c) sum[c] += x * w[c];
+        }
+    }
+}
+
+template <class T, class N>
+void sparse_backward(const Part& part, const Selection& rows, const double* r, Index outputs, double* gradient) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index row = rows[i], end = starts[row + 1];
+        if (outputs == 1) {
+            const double slope = r[i];
+            for (Index t = starts[row]; t < end; ++t) gradient[indices[t]] += static_cast<double>(values[t]) * slope;
+            continue;
+        }
+        for (Index t = starts[row]; t < end; ++t) {
+            const double x = static_cast<double>(values[t]);
+            double* to = gradient + indices[t] * outputs;
+            for (Index c = 0; c < outputs; ++c) to[c] += x * r[i * outputs + c];
+        }
+    }
+}
+
+void loose_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
+    if (part.kind == Kind::codes) {
+        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+        for (Index i = 0; i < rows.count; ++i) {
+            const Index code = codes[rows[i] * part.row_stride];
+            if (code < 0) continue;
+            for (Index c = 0; c < outputs; ++c) sums[i * outputs + c] += coef[code * outputs + c];
+        }
+    } else if (part.wide) {
+        if (part.single) sparse_forward<float, std::int64_t>(part, rows, coef, outputs, sums);
+        else sparse_forward<double, std::int64_t>(part, rows, coef, outputs, sums);
+    } else {
+        if (part.single) sparse_forward<float, std::int32_t>(part, rows, coef, outputs, sums);
+        else sparse_forward<double, std::int32_t>(part, rows, coef, outputs, sums);
+    }
+}
+
+void loose_backward(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient) {
+    if (part.kind == Kind::codes) {
+        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+        for (Index i = 0; i < rows.count; ++i) {
+            const Index code = codes[rows[i] * part.row_stride];
+            if (code < 0) continue;
+            for (Index c = 0; c < outputs; ++c) gradient[code * outputs + c] += values[i * outputs + c];
+        }
+    } else if (part.wide) {
+        if (part.single) sparse_backward<float, std::int64_t>(part, rows, values, outputs, gradient);
+        else sparse_backward<double, std::int64_t>(part, rows, values, outputs, gradient);
+    } else {
+        if (part.single) sparse_backward<float, std::int32_t>(part, rows, values, outputs, gradient);
+        else sparse_backward<double, std::int32_t>(part, rows, values, outputs, gradient);
+    }
+}
+
+// Cross-tabulation: the entries of a row (columns increase) against its panel row and against each other.
+void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
+                const Panel& panel, double* gram, Index gram_stride) {
+    const Index width = 8 * panel.groups;
+    for (Index i = 0; i < count; ++i)
+        for (Index t = starts[i]; t < starts[i + 1]; ++t) {
+            const double s = weight[i] * entries[t];
+            double* row = gram + columns[t] * gram_stride;
+            const double* x = panel.data + 8 * i;
+            for (Index g = 0; g < panel.groups; ++g, x += panel.stride)
+                for (int v = 0; v < VG; ++v)
+                    store(row + 8 * g + v * W, fma(load(x + v * W), splat(s), load(row + 8 * g + v * W)));
+            double* pairs = row + width;
+            pairs[columns[t]] += s * entries[t];
+            for (Index u = t + 1; u < starts[i + 1]; ++u) pairs[columns[u]] += s * entries[u];
+        }
+}
+
+}  // namespace

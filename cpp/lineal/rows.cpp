@@ -1,0 +1,373 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "hessian.hpp"
+
+namespace lineal {
+
+Rows::Rows(const std::vector<Part>& parts) : parts_(parts), layout_(parts, false) {}
+
+namespace {
+
+// high + low += value, keeping the rounding error
+void gather(double& high, double& low, double value) {
+    const double sum = high + value, back = sum - high;
+    low += (high - (sum - back)) + (value - back);
+    high = sum;
+}
+
+// The pair as a double and the rest; an infinite sum has no rest.
+void settle(double& high, double& low) {
+    if (!std::isfinite(high)) {
+        low = 0;
+        return;
+    }
+    double error = 0;
+    gather(high, error, low);
+    low = error;
+}
+
+// nanoseconds a row of a layout costs in a pass of `times` products with k outputs
+double cost(const Layout& layout, Index outputs, double times) {
+    const double nonzeros = layout.rows > 0 ? static_cast<double>(layout.nonzeros) / static_cast<double>(layout.rows) : 0;
+    return static_cast<double>(outputs) * (5 + times * (static_cast<double>(layout.width()) / 10 + nonzeros));
+}
+
+// One worker's part of a pass: its block of rows and its partial sums.
+struct Worker {
+    Worker(const Layout& layout, const Request& request, Index panels, Index sums)
+        : block(layout, request, panels), sums(sums), slope_sum(static_cast<std::size_t>(request.outputs)) {}
+    Block block;
+    Buffer sums;
+    std::vector<double> slope_sum;
+    double high = 0, low = 0, weight_sum = 0, reach = 0;
+};
+
+// Gives each worker its memory when it starts, in its own thread.
+class Workers {
+public:
+    Workers(int count, const Layout& layout, const Request& request, Index panels, Index sums)
+        : layout_(layout), request_(request), panels_(panels), sums_(sums), all_(static_cast<std::size_t>(std::max(count, 1))) {}
+    Worker& start(int id) {
+        std::unique_ptr<Worker>& worker = all_[static_cast<std::size_t>(id)];
+        if (!worker) worker = std::make_unique<Worker>(layout_, request_, panels_, sums_);
+        else {
+            worker->sums.clear();
+            std::fill(worker->slope_sum.begin(), worker->slope_sum.end(), 0.0);
+            worker->high = worker->low = worker->weight_sum = worker->reach = 0;
+        }
+        return *worker;
+    }
+    Worker& operator[](int id) { return *all_[static_cast<std::size_t>(id)]; }
+
+private:
+    const Layout& layout_;
+    const Request& request_;
+    Index panels_, sums_;
+    std::vector<std::unique_ptr<Worker>> all_;
+};
+
+// gradient[p][k] from panel sums [c][width] and loose sums [column][k]
+void place_gradient(const Layout& layout, Index outputs, const double* sums, double* out) {
+    for (Index c = 0; c < outputs; ++c)
+        for (Index j = 0; j < layout.panel_columns(); ++j)
+            out[layout.panel_to_column[static_cast<std::size_t>(j)] * outputs + c] = sums[c * layout.width() + j];
+    const double* loose = sums + outputs * layout.width();
+    for (Index j = 0; j < layout.loose_columns(); ++j)
+        for (Index c = 0; c < outputs; ++c)
+            out[layout.loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose[j * outputs + c];
+}
+
+Index gradient_size(const Layout& layout, Index outputs) {
+    return (outputs * (layout.width() + layout.loose_columns()) + 7) / 8 * 8;
+}
+
+}  // namespace
+
+Index Rows::chunks(double nanoseconds, Index partial) const {
+    // a chunk is worth a thread's while and ten times the merging of its result
+    const double least = std::max(1e5, 10.0 * static_cast<double>(partial));
+    const Index most = std::max<Index>(1, layout_.rows / 256);
+    return std::clamp<Index>(static_cast<Index>(nanoseconds / least), 1, std::min<Index>(most, 128));
+}
+
+Team Rows::fitting(const Team& team, double nanoseconds) const {
+    Team out = team;
+    if (nanoseconds < 2e5) out.threads = 1;
+    return out;
+}
+
+// Runs `block_work(worker)` on every block, `merge(worker)` after every chunk, in order.
+template <class BlockWork, class Merge>
+static void sweep(const Team& team, Index chunks, Index rows, Workers& workers, BlockWork block_work, Merge merge) {
+    run(
+        team, chunks,
+        [&](int id, Index chunk, Watch& watch) {
+            Worker& worker = workers.start(id);
+            worker.block.seek(rows / chunks * chunk + std::min(chunk, rows % chunks),
+                              rows / chunks * (chunk + 1) + std::min(chunk + 1, rows % chunks));
+            while (worker.block.next()) {
+                block_work(worker);
+                if (watch.stop()) return;
+            }
+        },
+        [&](int id) { merge(workers[id]); });
+}
+
+void Rows::times(const Team& team, const Matrix& coef, double* out) const {
+    Request request;
+    request.outputs = coef.columns;
+    means(team, request, coef, out);
+}
+
+void Rows::means(const Team& team, const Request& request, const Matrix& coef, double* out) const {
+    const double time = static_cast<double>(rows()) * cost(layout_, request.outputs, 1);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, 0, 0);
+    const Coefficients w(layout_, coef);
+    const Index k = request.outputs;
+    sweep(mine, chunks(time, 0), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        block.forward(w, block.eta);
+        block.k.mean(request.loss, k, block.rows.count, block.room, block.eta);
+        for (Index i = 0; i < block.rows.count; ++i)
+            for (Index c = 0; c < k; ++c) out[block.rows[i] * k + c] = block.eta[c * block.room + i];
+    }, [](Worker&) {});
+}
+
+void Rows::transpose_times(const Team& team, const Matrix& values, double* out) const {
+    Request request;
+    request.outputs = values.columns;
+    request.offset = values;  // lands in eta
+    const Index size = gradient_size(layout_, request.outputs);
+    const double time = static_cast<double>(rows()) * cost(layout_, request.outputs, 1);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, 0, size);
+    const Buffer sums(size);
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+        worker.block.pack();
+        worker.block.backward(worker.block.eta, worker.sums.get(), worker.sums.get() + request.outputs * layout_.width());
+    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
+    place_gradient(layout_, request.outputs, sums.get(), out);
+}
+
+void Rows::gram(const Team& team, const Matrix& weight, double* out) const {
+    Request request;
+    request.outputs = 0;
+    request.weight = weight;
+    const Hessian hessian(layout_, Loss::squared, 1, columns());
+    const double time = static_cast<double>(rows()) * (cost(layout_, 1, 1) + hessian.cost());
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, hessian.panels(), hessian.size());
+    const Buffer sums(hessian.size());
+    sweep(mine, chunks(time, hessian.size()), rows(), workers, [&](Worker& worker) {
+        worker.block.pack();
+        hessian.add(worker.block, worker.sums.get());
+    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), hessian.size()); });
+    hessian.assemble(sums.get(), out);
+}
+
+namespace {
+
+LossBlock describe(Worker& worker, bool curvature) {
+    Block& block = worker.block;
+    LossBlock rows;
+    rows.loss = block.request.loss;
+    rows.outputs = block.request.outputs;
+    rows.count = block.rows.count;
+    rows.room = block.room;
+    rows.y = block.y;
+    rows.weight = block.weight;
+    rows.eta = block.eta;
+    rows.step = block.step;
+    rows.slope = block.slope;
+    rows.curvature = curvature ? block.curvature : nullptr;
+    rows.slope_sum = worker.slope_sum.data();
+    rows.high = worker.high;
+    rows.low = worker.low;
+    rows.reach = worker.reach;
+    return rows;
+}
+
+void keep(Worker& worker, const LossBlock& rows) {
+    worker.high = rows.high;
+    worker.low = rows.low;
+    worker.reach = rows.reach;
+    worker.weight_sum += worker.block.weight_sum;
+}
+
+}  // namespace
+
+Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
+                          double* gradient, double* hessian_out) const {
+    const Index k = request.outputs, gradient_sums = gradient_size(layout_, k);
+    const Hessian hessian(layout_, request.loss, k, h);
+    const Index size = gradient_sums + hessian.size();
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
+                        (cost(layout_, k, 2) + hessian.cost());
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, hessian.panels(), size);
+    const Coefficients w(layout_, coef);
+    const Buffer sums(size);
+    Evaluation out;
+    std::fill(slope_sum, slope_sum + k, 0.0);
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        block.forward(w, block.eta);
+        LossBlock loss = describe(worker, h > 0);
+        block.k.loss(loss);
+        keep(worker, loss);
+        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        hessian.add(block, worker.sums.get() + gradient_sums);
+    }, [&](Worker& worker) {
+        worker.block.k.add(worker.sums.get(), sums.get(), size);
+        gather(out.high, out.low, worker.high);
+        out.low += worker.low;
+        out.weight_sum += worker.weight_sum;
+        for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
+    });
+    settle(out.high, out.low);
+    place_gradient(layout_, k, sums.get(), gradient);
+    if (hessian_out) hessian.assemble(sums.get() + gradient_sums, hessian_out);
+    return out;
+}
+
+DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
+                          double* slope_sum, double* gradient) const {
+    const Index k = request.outputs, size = gradient_size(layout_, k);
+    const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, 0, size);
+    const Coefficients w(layout_, coef), u(layout_, shift);
+    const Buffer sums(size);
+    DualEvaluation out;
+    std::fill(slope_sum, slope_sum + k, 0.0);
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        block.forward(w, block.eta);
+        block.forward(u, block.step);
+        LossBlock loss = describe(worker, false);
+        block.k.dual(loss);
+        keep(worker, loss);
+        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+    }, [&](Worker& worker) {
+        worker.block.k.add(worker.sums.get(), sums.get(), size);
+        gather(out.high, out.low, worker.high);
+        out.low += worker.low;
+        out.reach = worker.reach <= out.reach ? out.reach : worker.reach;
+        for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
+    });
+    settle(out.high, out.low);
+    place_gradient(layout_, k, sums.get(), gradient);
+    return out;
+}
+
+namespace {
+
+// slope[c] = s W step, row by row; curvature holds s curvature, or probabilities for softmax
+void bend(Block& block) {
+    const Index k = block.request.outputs;
+    for (Index i = 0; i < block.rows.count; ++i) {
+        double middle = 0;
+        if (block.request.loss == Loss::softmax)
+            for (Index c = 0; c < k; ++c) middle += block.curvature[c * block.room + i] * block.step[c * block.room + i];
+        for (Index c = 0; c < k; ++c) {
+            const Index at = c * block.room + i;
+            block.slope[at] = block.request.loss == Loss::softmax
+                                  ? block.weight[i] * block.curvature[at] * (block.step[at] - middle)
+                                  : block.curvature[at] * block.step[at];
+        }
+    }
+}
+
+}  // namespace
+
+void Rows::curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
+                 double* out) const {
+    const Index k = request.outputs, size = gradient_size(layout_, k);
+    const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout_, request, 0, size);
+    const Coefficients w(layout_, coef), u(layout_, direction);
+    const Buffer sums(size);
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        block.forward(w, block.eta);
+        block.forward(u, block.step);
+        LossBlock loss = describe(worker, true);
+        block.k.loss(loss);
+        bend(block);
+        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
+    place_gradient(layout_, k, sums.get(), out);
+}
+
+void Rows::gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const {
+    Request request;
+    request.outputs = 0;
+    request.weight = weight;
+    std::vector<Part> parts = parts_;
+    Part target;
+    target.kind = Kind::dense;
+    target.rows = y.rows;
+    target.columns = y.columns;
+    target.values = y.data;
+    target.row_stride = y.row_stride;
+    target.column_stride = y.column_stride;
+    if (y.columns > 0) parts.push_back(target);
+    const Layout layout(parts, true);
+    const Index width = layout.width(), size = width * width, n = layout.columns;
+    const double time = static_cast<double>(rows()) * (5 + static_cast<double>(size) / 5);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout, request, weight ? 2 : 0, 2 * size);
+    const Buffer sums(2 * size);
+    sweep(mine, chunks(time, 4 * size), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        double* out = worker.sums.get();
+        if (weight) {
+            block.k.scale_dd(block.panel, block.rows.count, block.weight, block.extra[0], block.extra[1]);
+            block.k.gram_dd(block.extra[0], block.extra[1], block.panel, block.rows.count, out, out + size, width);
+        } else {
+            block.k.gram_dd(block.panel, Panel{}, block.panel, block.rows.count, out, out + size, width);
+        }
+        block.release();
+    }, [&](Worker& worker) {
+        worker.block.k.add_dd(worker.sums.get(), worker.sums.get() + size, sums.get(), sums.get() + size, size);
+    });
+    for (Index b = 0; b < n; ++b)
+        for (Index a = b; a < n; ++a) {
+            high[b * n + a] = high[a * n + b] = sums.get()[b * width + a];
+            low[b * n + a] = low[a * n + b] = sums.get()[size + b * width + a];
+        }
+}
+
+double Rows::dependence(const Team& team, const Matrix& high, const Matrix& low) const {
+    Request request;
+    request.outputs = 0;
+    const Layout layout(parts_, true);
+    const Coefficients top(layout, high), rest(layout, low);
+    const double time = static_cast<double>(rows()) * (5 + static_cast<double>(layout.width()) / 2);
+    const Team mine = fitting(team, time);
+    Workers workers(mine.threads, layout, request, 0, 0);
+    double worst = 0;
+    sweep(mine, chunks(time, 0), rows(), workers, [&](Worker& worker) {
+        Block& block = worker.block;
+        block.pack();
+        const double ratio = block.k.dependence(block.panel, block.rows.count, top.panel.get(), rest.panel.get());
+        if (!(ratio <= worker.reach)) worker.reach = ratio;
+        block.release();
+    }, [&](Worker& worker) {
+        if (!(worker.reach <= worst)) worst = worker.reach;
+    });
+    return worst;
+}
+
+}  // namespace lineal

@@ -1,0 +1,57 @@
+// A design as the passes see it, and the passes: every one reads each row once and returns sums.
+#pragma once
+
+#include <vector>
+
+#include "block.hpp"
+#include "threads.hpp"
+
+namespace lineal {
+
+struct Evaluation {
+    double high = 0, low = 0, weight_sum = 0;
+};
+
+struct DualEvaluation {
+    double high = 0, low = 0, reach = 0;
+};
+
+class Rows {
+public:
+    explicit Rows(const std::vector<Part>& parts);
+
+    Index rows() const { return layout_.rows; }
+    Index columns() const { return layout_.columns; }
+
+    // out[n][k] = X coef
+    void times(const Team& team, const Matrix& coef, double* out) const;
+    // out[p][k] = X' values
+    void transpose_times(const Team& team, const Matrix& values, double* out) const;
+    // out[p][p] = X' diag(weight) X
+    void gram(const Team& team, const Matrix& weight, double* out) const;
+    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null)
+    Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
+                        double* gradient, double* hessian) const;
+    DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
+                        double* slope_sum, double* gradient) const;
+    // out[p][k] = X' S W X direction
+    void curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction, double* out) const;
+    // out[n][k]
+    void means(const Team& team, const Request& request, const Matrix& coef, double* out) const;
+    // returns the sum of the weights
+    double moments(const Team& team, const Matrix& weight, double* mean, double* scatter, double* largest) const;
+    // high, low [p + m][p + m]
+    void gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const;
+    double dependence(const Team& team, const Matrix& high, const Matrix& low) const;
+
+private:
+    // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
+    Index chunks(double nanoseconds, Index partial) const;
+    // The team, or one thread where more would not pay.
+    Team fitting(const Team& team, double nanoseconds) const;
+
+    std::vector<Part> parts_;
+    Layout layout_;
+};
+
+}  // namespace lineal

@@ -1,0 +1,38 @@
+// Chunks of work on several threads, merged in order: any number of threads gives the same bits.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+
+#include "part.hpp"
+
+namespace lineal {
+
+// Thrown in the calling thread when `interrupted` said yes.
+struct Interrupted {};
+
+struct Team {
+    int threads = 1;
+    // Asked by the calling thread about every 50 ms; true stops the work.
+    std::function<bool()> interrupted;
+};
+
+// What a chunk asks after every block of rows: must I stop?
+class Watch {
+public:
+    Watch(std::atomic<bool>& stop, const std::function<bool()>* interrupted) : stop_(stop), interrupted_(interrupted) {}
+    bool stop();
+
+private:
+    std::atomic<bool>& stop_;
+    const std::function<bool()>* interrupted_;  // null in all threads but the calling one
+    std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
+};
+
+// work(worker, chunk, watch) fills the worker's partial result, merge(worker) adds it to the whole; merges happen one
+// at a time in the order of the chunks, so only one partial result per worker is alive.
+void run(const Team& team, Index chunks, const std::function<void(int, Index, Watch&)>& work,
+         const std::function<void(int)>& merge);
+
+}  // namespace lineal

@@ -1,0 +1,37 @@
+"""The designs lineal knows, one file each, and the door for plain arrays."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lineal.design import Design
+from lineal.designs.affine import Affine
+from lineal.designs.categorical import Categorical
+from lineal.designs.dense import Dense
+from lineal.designs.ones import Ones
+from lineal.designs.sparse import Sparse
+from lineal.designs.stack import Stack
+from lineal.errors import InputError
+
+__all__ = ["Affine", "Categorical", "Dense", "Ones", "Sparse", "Stack", "as_design"]
+
+
+def as_design(data: object, intercept: bool = True) -> Design:
+    """Return an array, a sparse matrix or a design as a design, with a first column of ones if asked.
+
+    >>> as_design([[2.0], [3.0]]).dense()
+    array([[1., 2.],
+           [1., 3.]])
+    """
+    if isinstance(data, Design):
+        design = data
+    elif hasattr(data, "tocsr"):
+        design = Sparse(data)
+    else:
+        try:
+            array = np.asarray(data)
+            array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"the data cannot be read as numbers ({error}); encode text and categories first.") from None
+        design = Dense(array)
+    return Stack([Ones(design.shape[0]), design]) if intercept else design

@@ -1,0 +1,32 @@
+"""Plain matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core
+from lineal.designs.native import Native
+from lineal.errors import InputError
+
+
+class Dense(Native):
+    """A float32 or float64 matrix, never copied: C order is read in place, other orders are packed block by block.
+
+    >>> Dense(np.array([[1.0, 2.0]], dtype=np.float32)).times(np.ones((2, 1)))
+    array([[3.]])
+    """
+
+    def __init__(self, array: npt.NDArray[Any]) -> None:
+        if array.ndim != 2:
+            raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
+        if array.dtype not in (np.float32, np.float64):
+            raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
+        self.array = array
+        super().__init__([_core.Dense(array)])
+
+    def slice(self, start: int, stop: int) -> Dense:
+        """Return rows ``start`` to ``stop`` without copying them."""
+        return Dense(self.array[start:stop])

@@ -1,0 +1,37 @@
+"""Designs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lineal.designs.native import Native
+from lineal.errors import InputError
+
+
+class Stack(Native):
+    """Designs side by side; stacks inside are flattened.
+
+    >>> import numpy as np
+    >>> from lineal.designs import Dense, Ones
+    >>> Stack([Ones(2), Dense(np.array([[5.0], [6.0]]))]).dense()
+    array([[1., 5.],
+           [1., 6.]])
+    """
+
+    def __init__(self, designs: Sequence[Native]) -> None:
+        flat: list[Native] = []
+        for design in designs:
+            if not isinstance(design, Native):
+                raise InputError(f"a stack is made of designs with a compiled view, not of {type(design).__name__}.")
+            flat.extend(design.designs if isinstance(design, Stack) else [design])
+        if not flat:
+            raise InputError("a stack needs at least one design.")
+        heights = {design.shape[0] for design in flat}
+        if len(heights) > 1:
+            raise InputError(f"designs side by side need as many rows, but they have {', '.join(map(str, sorted(heights)))}.")
+        self.designs = tuple(flat)
+        super().__init__([part for design in flat for part in design.parts])
+
+    def slice(self, start: int, stop: int) -> Stack:
+        """Return rows ``start`` to ``stop`` without copying them."""
+        return Stack([design.slice(start, stop) for design in self.designs])
