@@ -24,14 +24,14 @@ def as_design(data: object, intercept: bool = True) -> Design:
            [1., 3.]])
     """
     if isinstance(data, Design):
-        design = data
+        design: Design = data
     elif hasattr(data, "tocsr"):
-        design = Sparse(data)
+        design = Sparse.of(data)
     else:
         try:
             array = np.asarray(data)
             array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
         except (TypeError, ValueError) as error:
-            raise InputError(f"the data cannot be read as numbers ({error}); encode text and categories first.") from None
+            raise InputError(f"the data cannot be read as numbers ({error}); encode categories first.") from None
         design = Dense(array)
     return Stack([Ones(design.shape[0]), design]) if intercept else design

@@ -11,8 +11,8 @@ from lineal.errors import InputError
 class Affine(Design):
     """Another design seen through ``x_j -> (x_j - shift_j) / scale_j``; sparse stays sparse.
 
-    The view is ``X T`` with ``T = (I - e_0 shift') diag(1 / scale)``: the first column of ``inner`` is ones and pays for
-    every shift, so a pass runs on ``inner`` at ``inner_coef(coef)`` and its results are carried over.
+    The view is ``X T`` with ``T = (I - e_0 shift') diag(1 / scale)``: the first column of ``inner`` is ones
+    and pays for every shift, so a pass runs on ``inner`` at ``inner_coef(coef)`` and its results are carried over.
     Without a shift the first column may be anything.
 
     >>> from lineal.designs import as_design
@@ -24,7 +24,7 @@ class Affine(Design):
     def __init__(self, inner: Design, shift: Array, scale: Array) -> None:
         shape = (inner.shape[1],)
         if shift.shape != shape or scale.shape != shape:
-            raise InputError(f"shift and scale need one number per column, shape {shape}, not {shift.shape} and {scale.shape}.")
+            raise InputError(f"shift and scale need shape {shape}, one number per column, not {shift.shape} and {scale.shape}.")
         if not np.all(np.isfinite(shift)) or not np.all(np.isfinite(scale)) or np.any(scale == 0.0):
             raise InputError("shift and scale of a view must be finite, and no scale zero.")
         if np.any(shift) and (shift[0] != 0.0 or scale[0] != 1.0):
@@ -52,12 +52,12 @@ class Affine(Design):
     def outer_hessian(self, hessian: Array, outputs: int, columns: int) -> Array:
         """Return ``T' hessian T`` for the first ``columns`` columns.
 
-        ``hessian`` covers all p columns of ``inner``: ``[m, p, p]``, or ``[1, k p, k p]``, output-major, when it couples
-        the k ``outputs``.
+        ``hessian`` covers all p columns of ``inner``: ``[m, p, p]``, or ``[1, k p, k p]``, output-major, when it
+        couples the k ``outputs``.
         """
         blocks, size, p = hessian.shape[0], hessian.shape[1], self.shape[1]
         if size not in (p, outputs * p):
-            raise InputError(f"the hessian of a view needs all {p} columns of the inner design, got shape {hessian.shape}.")
+            raise InputError(f"a view needs the hessian of all {p} inner columns, got shape {hessian.shape}.")
         coupled = 1 if size == p else outputs
         tensor = hessian.reshape(blocks, coupled, p, coupled, p)[:, :, :columns, :, :columns]
         shift, scale = self.shift[:columns], self.scale[:columns]

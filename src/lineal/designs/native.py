@@ -32,7 +32,10 @@ class Native(Design):
         return self.rows.transpose_times(values)
 
     def gram(self, weight: Array | None = None) -> Array:
-        """Return ``X' diag(weight) X``, shape ``(columns, columns)``; weights may have any sign, rows of weight 0 are left out."""
+        """Return ``X' diag(weight) X``, shape ``(columns, columns)``.
+
+        Weights may have any sign; rows of weight 0 are skipped, whatever they hold.
+        """
         return self.rows.gram(weight)
 
     @abstractmethod

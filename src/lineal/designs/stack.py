@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lineal.design import Design
 from lineal.designs.native import Native
 from lineal.errors import InputError
 
@@ -18,7 +19,9 @@ class Stack(Native):
            [1., 6.]])
     """
 
-    def __init__(self, designs: Sequence[Native]) -> None:
+    designs: tuple[Native, ...]
+
+    def __init__(self, designs: Sequence[Design]) -> None:
         flat: list[Native] = []
         for design in designs:
             if not isinstance(design, Native):
@@ -28,7 +31,7 @@ class Stack(Native):
             raise InputError("a stack needs at least one design.")
         heights = {design.shape[0] for design in flat}
         if len(heights) > 1:
-            raise InputError(f"designs side by side need as many rows, but they have {', '.join(map(str, sorted(heights)))}.")
+            raise InputError(f"designs side by side need the same number of rows, not {sorted(heights)}.")
         self.designs = tuple(flat)
         super().__init__([part for design in flat for part in design.parts])
 
