@@ -26,7 +26,7 @@ def as_design(data: object, intercept: bool = True) -> Design:
     if isinstance(data, Design):
         design: Design = data
     elif hasattr(data, "tocsr"):
-        design = Sparse.of(data)
+        design = Sparse(data)
     else:
         try:
             array = np.asarray(data)

@@ -24,7 +24,7 @@ class Affine(Design):
     def __init__(self, inner: Design, shift: Array, scale: Array) -> None:
         shape = (inner.shape[1],)
         if shift.shape != shape or scale.shape != shape:
-            raise InputError(f"shift and scale need shape {shape}, one number per column, not {shift.shape} and {scale.shape}.")
+            raise InputError(f"shift and scale need shape {shape}, not {shift.shape} and {scale.shape}.")
         if not np.all(np.isfinite(shift)) or not np.all(np.isfinite(scale)) or np.any(scale == 0.0):
             raise InputError("shift and scale of a view must be finite, and no scale zero.")
         if np.any(shift) and (shift[0] != 0.0 or scale[0] != 1.0):
