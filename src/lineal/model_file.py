@@ -1,0 +1,242 @@
+"""Model files to Models: every field checked, none trusted (docs/model-file.md)."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import container
+from lineal.errors import InputError, ModelFileError, near
+from lineal.losses import BY_NAME
+from lineal.model import Encoder, Model
+from lineal.penalties import NoPenalty, Ridge
+from lineal.penalty import Penalty
+from lineal.target import Target
+from lineal.verdict import KINDS, Verdict
+
+FIELDS: Final = (
+    "format", "version", "made_by", "loss", "penalty", "columns", "target", "encoder",
+    "roles", "training", "tol", "verdict", "solver", "report",
+)  # fmt: skip
+ARRAYS: Final = ("coef", "charges", "covariance", "direction", "null_space")
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Return the model a file holds; no code of the file is ever run.
+
+    >>> load("no such file.lineal")
+    Traceback (most recent call last):
+    lineal.errors.InputError: the model file no such file.lineal cannot be read: no such file or directory.
+    """
+    meta, arrays = container.read(path)
+    try:
+        return model(meta, arrays)
+    except (ModelFileError, InputError) as error:
+        raise ModelFileError(f"{os.fspath(path)} is refused: {error}") from None
+
+
+def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:
+    """Return the model that the JSON and the arrays of a file describe."""
+    _keys(meta, "the file", FIELDS, FIELDS)
+    loss = _object(meta, "loss", ("name", "outputs"))
+    outputs = _integer(loss, "loss", "outputs", least=1)
+    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), _text(loss, "loss", "name"), outputs)
+    columns = tuple(_texts(meta["columns"], "columns"))
+    coef = _array(arrays, "coef", (len(columns), outputs))
+    verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
+    solver = _object(meta, "solver", ("name", "reason"))
+    encoder = _encoder(meta["encoder"], columns)
+    for name in arrays:
+        if name not in ARRAYS:
+            raise ModelFileError(f"it holds an array {name!r}; the arrays of a model are {', '.join(ARRAYS)}.")
+    _text(meta, "", "made_by")
+    return Model(
+        coef=coef,
+        columns=columns,
+        loss=BY_NAME[loss["name"]](outputs),
+        penalty=_penalty(meta, arrays, len(columns)),
+        target=target,
+        verdict=verdict,
+        encoder=encoder,
+        solver=_text(solver, "solver", "name"),
+        reason=_text(solver, "solver", "reason"),
+        tol=_tolerance(meta),
+        roles=_roles(_object(meta, "roles", ("weight", "offset"))),
+        training=_training(meta["training"]),
+        report=_mapping(meta["report"], "report"),
+        arrays=_evidence_arrays(arrays, verdict.kind, len(columns), outputs),
+    )
+
+
+def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
+    """Check that target, loss and number of outputs fit each other."""
+    if loss not in BY_NAME:
+        raise ModelFileError(f"loss.name is {loss!r}; known are {', '.join(BY_NAME)}.{near(loss, BY_NAME)}")
+    kind, classes, names = data["kind"], data["classes"], data["names"]
+    name = _text(data, "target", "name")
+    if loss == "squared":
+        if kind != "number" or classes is not None:
+            raise ModelFileError("target.kind must be 'number', without classes, for squared loss.")
+        names = None if names is None else tuple(_texts(names, "target.names"))
+        if outputs != (1 if names is None else len(names)):
+            raise ModelFileError(f"loss.outputs is {outputs}, which does not fit target.names.")
+        return Target(name, "number", names=names)
+    if kind != "classes" or names is not None or not isinstance(classes, list):
+        raise ModelFileError(f"target.kind must be 'classes', with a list of classes, for {loss} loss.")
+    if not all(isinstance(item, str | int | float) for item in classes):
+        raise ModelFileError("target.classes must be texts, numbers or Booleans.")
+    if len({(type(item), item) for item in classes}) != len(classes):
+        raise ModelFileError("target.classes names a class twice.")
+    if len(classes) < 2 or outputs != (1 if loss == "logistic" else len(classes)) or (outputs == 1 and len(classes) != 2):
+        raise ModelFileError(f"loss.outputs is {outputs}, which does not fit {len(classes)} target.classes.")
+    return Target(name, "classes", classes=tuple(classes))
+
+
+def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
+    data = _mapping(meta["penalty"], "penalty")
+    if data.get("name") == "none":
+        _keys(data, "penalty", ("name",), ("name",))
+        if "charges" in arrays:
+            raise ModelFileError("it holds an array 'charges' but no penalty.")
+        return NoPenalty(columns)
+    if data.get("name") != "ridge":
+        raise ModelFileError(f"penalty.name is {data.get('name')!r}; known are none and ridge.")
+    _keys(data, "penalty", ("name", "strength"), ("name", "strength"))
+    return Ridge(_number(data, "penalty", "strength"), _array(arrays, "charges", (columns,)))
+
+
+def _verdict(data: Mapping[str, Any]) -> Verdict:
+    kind = _text(data, "verdict", "kind")
+    if kind not in KINDS:
+        raise ModelFileError(f"verdict.kind is {kind!r}; known are {', '.join(KINDS)}.{near(kind, KINDS)}")
+    _text(data, "verdict", "sentence")
+    for name in ("gap", "relative_gap"):
+        if data[name] is not None and _number(data, "verdict", name) < 0:
+            raise ModelFileError(f"verdict.{name} is below zero.")
+    if data["reason"] is not None:
+        _text(data, "verdict", "reason")
+    _mapping(data["evidence"], "verdict.evidence")
+    return Verdict.from_dict(data)
+
+
+def _encoder(data: object, columns: tuple[str, ...]) -> Encoder | None:
+    if data is None:
+        return None
+    from lineal.features.encoder import Encoder as Learned  # noqa: PLC0415  (pyarrow: a model of arrays needs none)
+
+    encoder: Encoder = Learned.from_dict(_mapping(data, "encoder"))
+    if tuple(encoder.columns) != columns:
+        raise ModelFileError("columns are not the columns its encoder makes.")
+    return encoder
+
+
+def _roles(data: Mapping[str, Any]) -> dict[str, str | None]:
+    return {name: None if data[name] is None else _text(data, "roles", name) for name in ("weight", "offset")}
+
+
+def _training(value: object) -> Mapping[str, Any]:
+    """Check what is there; a model that was never fitted to rows (built by hand) has nothing there."""
+    data = _mapping(value, "training")
+    known = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance")
+    _keys(data, "training", known, ())
+    for name in ("rows", "without_target"):
+        if name in data:
+            _integer(data, "training", name, least=0)
+    if "weight_sum" in data and _number(data, "training", "weight_sum") < 0:
+        raise ModelFileError("training.weight_sum is below zero.")
+    for name in ("fingerprint", "no_covariance"):
+        if data.get(name) is not None:
+            _text(data, "training", name)
+    if data.get("split") is not None:
+        split = _mapping(data["split"], "training.split")
+        _keys(split, "training.split", ("seed", "test_size"), ("seed", "test_size"))
+        _integer(split, "training.split", "seed", least=0)
+        if not 0 <= _number(split, "training.split", "test_size") < 1:
+            raise ModelFileError("training.split.test_size must be at least 0 and below 1.")
+    return data
+
+
+def _evidence_arrays(
+    arrays: Mapping[str, npt.NDArray[Any]], kind: str, columns: int, outputs: int
+) -> dict[str, npt.NDArray[Any]]:
+    wanted: dict[str, tuple[int, ...]] = {"covariance": (columns * outputs, columns * outputs)}
+    if kind == "at_infinity":
+        wanted["direction"] = (columns, outputs)
+    if kind == "not_unique" and "null_space" in arrays:
+        wanted["null_space"] = (columns, arrays["null_space"].shape[-1] if arrays["null_space"].ndim else 0)
+    found = {name: _array(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
+    for name in set(arrays) - {"coef", "charges", *found}:
+        raise ModelFileError(f"it holds an array {name!r}, which a verdict {kind!r} does not have.")
+    return found
+
+
+def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+    if name not in arrays:
+        raise ModelFileError(f"it lacks the array {name!r}.")
+    array = arrays[name]
+    if array.dtype != np.float64 or array.shape != shape:
+        raise ModelFileError(f"array {name!r} is {array.dtype} of shape {array.shape}; it must be float64 of shape {shape}.")
+    if not np.all(np.isfinite(array)):
+        raise ModelFileError(f"array {name!r} holds NaN or infinity.")
+    return array
+
+
+def _keys(data: Mapping[str, Any], where: str, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+    for name in needed:
+        if name not in data:
+            raise ModelFileError(f"{where} lacks the field {name!r}.")
+    for name in data:
+        if name not in known:
+            raise ModelFileError(f"{where} has a field {name!r} that version 1 does not have.{near(name, known)}")
+
+
+def _object(data: Mapping[str, Any], name: str, fields: tuple[str, ...]) -> Mapping[str, Any]:
+    value = _mapping(data[name], name)
+    _keys(value, name, fields, fields)
+    return value
+
+
+def _mapping(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise ModelFileError(f"{name} must be an object.")
+    return value
+
+
+def _text(data: Mapping[str, Any], where: str, name: str) -> str:
+    if not isinstance(data[name], str):
+        raise ModelFileError(f"{where + '.' if where else ''}{name} must be a text.")
+    return str(data[name])
+
+
+def _texts(value: object, where: str) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ModelFileError(f"{where} must be a list of texts.")
+    if len(set(value)) != len(value):
+        raise ModelFileError(f"{where} names something twice.")
+    return value
+
+
+def _number(data: Mapping[str, Any], where: str, name: str) -> float:
+    value = data[name]
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ModelFileError(f"{where + '.' if where else ''}{name} must be a number.")
+    return float(value)
+
+
+def _tolerance(meta: Mapping[str, Any]) -> float:
+    value = _number(meta, "", "tol")
+    if value < 0:
+        raise ModelFileError("tol must be at least zero.")
+    return value
+
+
+def _integer(data: Mapping[str, Any], where: str, name: str, least: int) -> int:
+    value = data[name]
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ModelFileError(f"{where}.{name} must be a whole number, at least {least}.")
+    return value

@@ -1,0 +1,52 @@
+"""The independent checker: it re-derives a verdict from the model file and the data, and trusts no code that made them.
+
+Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and nothing else. The part that proves is `proof.py`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from lineal import container
+from lineal.errors import ModelFileError
+from lineal.verify.claims import take_apart
+from lineal.verify.reading import read
+from lineal.verify.report import Line, Refused, Report
+from lineal.verify.training import produced, training_problem
+from lineal.verify.verdicts import check_verdict
+
+__all__ = ["Line", "Refused", "Report", "verify"]
+
+
+def verify(
+    model: str | os.PathLike[str],
+    data: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+) -> Report:
+    """Check every claim of a model file against the data it was fitted on, and return the checked lines.
+
+    The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
+    raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
+    where the model's column names do not settle them.
+    """
+    report = Report(os.fspath(model), os.fspath(data))
+    meta, arrays = container.read(model)
+    report.check("the model file is whole and unaltered (SHA-256)", True)
+    try:
+        claims = take_apart(meta, arrays)
+    except ModelFileError as error:
+        raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
+    names = produced(claims)
+    differing = next((pair for pair in zip(names, claims.columns, strict=False) if pair[0] != pair[1]), ("", ""))
+    report.check(
+        "the columns are those the terms make",
+        names == claims.columns,
+        f"{len(names)} columns, stated {len(claims.columns)}" + (f"; {differing[0]!r}, stated {differing[1]!r}" if differing[0] else ""),
+    )
+    table = read(data, claims.needed, delimiter=delimiter, quote=quote, header=header)
+    problem, _ = training_problem(report, claims, table)
+    check_verdict(report, claims, problem)
+    return report

@@ -1,0 +1,56 @@
+"""What one cell of a table means: missing, a number, a text (docs/model-file.md, "Cells")."""
+
+from __future__ import annotations
+
+import decimal
+import math
+import re
+from typing import Final
+
+MISSING: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
+DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+def missing(cell: object) -> bool:
+    """Return whether a cell holds nothing.
+
+    >>> [missing(cell) for cell in (" NA ", "", None, float("nan"), "0", 0)]
+    [True, True, True, True, False, False]
+    """
+    if isinstance(cell, str):
+        return cell.strip() in MISSING
+    return cell is None or (isinstance(cell, float) and math.isnan(cell))
+
+
+def number(cell: object) -> float:
+    """Return a present cell as a double; ValueError if it is not a finite number.
+
+    >>> number(" 1e3 "), number(True), number(7)
+    (1000.0, 1.0, 7.0)
+    """
+    if isinstance(cell, str):
+        if not DECIMAL.fullmatch(cell.strip()):
+            raise ValueError(f"{cell!r} is not a number")
+        value = float(cell.strip())
+    elif isinstance(cell, int | float | decimal.Decimal):
+        value = float(cell)
+    else:
+        raise ValueError(f"{cell!r} is not a number")
+    if not math.isfinite(value):
+        raise ValueError(f"{cell!r} is not finite")
+    return value
+
+
+def text(cell: object) -> str:
+    """Return a present cell as text.
+
+    >>> text(" a "), text(True), text(3), text(3.0), text(0.1)
+    ('a', 'true', '3', '3', '0.1')
+    """
+    if isinstance(cell, str):
+        return cell.strip()
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float):
+        return str(int(cell)) if cell.is_integer() else repr(cell)
+    return str(cell)

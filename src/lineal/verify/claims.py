@@ -1,0 +1,179 @@
+"""What a model file claims, taken apart: every field has its type, or the file is refused."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import ModelFileError
+from lineal.verify.terms import BY_KIND, number
+
+Array = npt.NDArray[np.float64]
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class Claims:
+    """The fields of a model file that are checked."""
+
+    loss: str
+    outputs: int
+    strength: float
+    charges: Array
+    by_variance: bool
+    columns: list[str]
+    terms: list[dict[str, Any]]
+    intercept: bool
+    targets: list[str]
+    classes: list[Any] | None
+    weight: str | None
+    offset: str | None
+    rows: int
+    weight_sum: float
+    without_target: int
+    split: tuple[int, float] | None
+    fingerprint: str | None
+    tol: float
+    kind: str
+    sentence: str
+    gap: float | None
+    relative_gap: float | None
+    reason: str | None
+    evidence: dict[str, Any]
+    coef: Array
+    arrays: dict[str, Array]
+
+    @property
+    def needed(self) -> dict[str, str]:
+        """Names of the data columns that take part, each with its type in the fingerprint."""
+        found = {term["column"]: str(BY_KIND[term["kind"]].TYPE) for term in self.terms}
+        found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
+        found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
+        return found
+
+
+def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Claims:
+    """Return the claims of a file, or refuse it naming the field that is not as docs/model-file.md says."""
+    loss, outputs = field(meta, "loss.name", str), field(meta, "loss.outputs", int)
+    if loss not in ("squared", "logistic", "softmax"):
+        raise ModelFileError(f"this checker does not know the loss {loss!r}.")
+    columns = texts(meta, "columns")
+    penalty = field(meta, "penalty.name", str)
+    if penalty not in ("none", "ridge"):
+        raise ModelFileError(f"this checker does not know the penalty {penalty!r}.")
+    ridge = penalty == "ridge"
+    classes = field(meta, "target.classes", list, type(None))
+    kind = field(meta, "target.kind", str)
+    names = texts(meta, "target.names") if field(meta, "target.names", list, type(None)) is not None else None
+    targets = names or [field(meta, "target.name", str)]
+    expected = {"squared": len(targets), "logistic": 1, "softmax": len(classes or ())}[loss]
+    if (kind == "classes") != (loss != "squared") or (classes is None) != (loss == "squared") or outputs != expected:
+        raise ModelFileError("target and loss do not fit each other.")
+    if classes is not None and (len(set(map(repr, classes))) != len(classes) or len(classes) < 2):
+        raise ModelFileError("target.classes must name at least two different classes.")
+    if classes is not None and loss == "logistic" and len(classes) != 2:
+        raise ModelFileError("target.classes must name two classes for logistic loss.")
+    split = field(meta, "training.split", dict, type(None))
+    shapes = {"coef": (len(columns), outputs), "charges": (len(columns),)}
+    shapes |= {"covariance": (len(columns) * outputs,) * 2, "direction": (len(columns), outputs)}
+    evidence = field(meta, "verdict.evidence", dict)
+    return Claims(
+        loss=loss,
+        outputs=outputs,
+        strength=real(meta, "penalty.strength") if ridge else 0.0,
+        charges=_array(arrays, "charges", shapes) if ridge else np.zeros(len(columns)),
+        by_variance=ridge and field(meta, "report", dict).get("charges") == "variance",
+        columns=columns,
+        terms=_terms(meta, columns),
+        intercept=columns[:1] == [INTERCEPT] if meta["encoder"] is None else field(meta, "encoder.intercept", bool),
+        targets=targets,
+        classes=classes,
+        weight=field(meta, "roles.weight", str, type(None)),
+        offset=field(meta, "roles.offset", str, type(None)),
+        rows=field(meta, "training.rows", int),
+        weight_sum=real(meta, "training.weight_sum"),
+        without_target=field(meta, "training.without_target", int),
+        split=None if split is None else (field(meta, "training.split.seed", int), real(meta, "training.split.test_size")),
+        fingerprint=field(meta, "training.fingerprint", str, type(None)),
+        tol=real(meta, "tol"),
+        kind=field(meta, "verdict.kind", str),
+        sentence=field(meta, "verdict.sentence", str),
+        gap=None if field(meta, "verdict.gap", float, int, type(None)) is None else real(meta, "verdict.gap"),
+        relative_gap=None
+        if field(meta, "verdict.relative_gap", float, int, type(None)) is None
+        else real(meta, "verdict.relative_gap"),
+        reason=field(meta, "verdict.reason", str, type(None)),
+        evidence=evidence,
+        coef=_array(arrays, "coef", shapes),
+        arrays={name: _array(arrays, name, shapes) for name in arrays},
+    )
+
+
+def field(meta: Mapping[str, Any], path: str, *kinds: type) -> Any:
+    """Return a field by its dotted path; refuse the file if it is absent or of another type."""
+    value: Any = meta
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise ModelFileError(f"the model file lacks the field {path}.")
+        value = value[key]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise ModelFileError(f"the field {path} of the model file is of the wrong type.")
+    return value
+
+
+def real(meta: Mapping[str, Any], path: str) -> float:
+    """Return a finite number that is not below zero."""
+    value = float(field(meta, path, float, int))
+    if not (math.isfinite(value) and value >= 0.0):
+        raise ModelFileError(f"the field {path} of the model file must be a number of at least 0.")
+    return value
+
+
+def texts(meta: Mapping[str, Any], path: str) -> list[str]:
+    """Return a list of different texts."""
+    value = field(meta, path, list)
+    if not all(isinstance(item, str) for item in value) or len(set(value)) != len(value):
+        raise ModelFileError(f"the field {path} of the model file must be a list of different texts.")
+    return list(value)
+
+
+def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
+    """Return the terms of the encoder; a model of arrays has one plain number term per column."""
+    if field(meta, "encoder", dict, type(None)) is None:
+        return [{"kind": "number", "column": name, "fill": None, "indicator": False} for name in columns if name != INTERCEPT]
+    terms = field(meta, "encoder.terms", list)
+    for term in terms:
+        kind = field(term, "kind", str)
+        if kind not in BY_KIND:
+            raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
+        fields = BY_KIND[kind].FIELDS
+        if set(term) != {"kind", *fields}:
+            raise ModelFileError(f"a {kind} term must have the fields {', '.join(fields)}, and no other.")
+        for name, kinds in fields.items():
+            value = field(term, name, *kinds)
+            if isinstance(value, list):
+                texts(term, name)
+    names = [term["column"] for term in terms]
+    if len(set(names)) != len(names):
+        raise ModelFileError("two terms of the encoder take the same column.")
+    return list(terms)
+
+
+def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shapes: Mapping[str, tuple[int, ...]]) -> Array:
+    if name not in arrays:
+        raise ModelFileError(f"the model file lacks the array {name!r}.")
+    array = arrays[name]
+    expected = shapes.get(name, (shapes["coef"][0], *array.shape[1:2]) if name == "null_space" else None)
+    if array.dtype != np.float64 or array.shape != expected or not np.all(np.isfinite(array)):
+        raise ModelFileError(f"the array {name!r} of the model file does not have the type, shape or finite values it must have.")
+    return array
+
+
+def plain_numbers(term: Mapping[str, Any]) -> bool:
+    """Return whether a term is a column of an array: a number that is never missing."""
+    return BY_KIND[term["kind"]] is number and term["fill"] is None

@@ -1,0 +1,182 @@
+"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet and Feather, to named cells."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lineal.errors import InputError
+
+DELIMITERS = (",", "\t", ";", "|", " ")
+SVMLIGHT = (".svm", ".svmlight", ".libsvm")
+JSON_LINES = (".jsonl", ".ndjson")
+
+
+@dataclass
+class Table:
+    """Named columns of cells, all of one length. ``zero`` says that an absent number column is all zeros (SVMlight)."""
+
+    rows: int
+    columns: dict[str, list[object]]
+    zero: bool = False
+    names: list[str] = field(default_factory=list)
+
+    def has(self, name: str) -> bool:
+        """Return whether the table has a column of that name."""
+        return name in self.columns or (self.zero and name.isdecimal())
+
+    def column(self, name: str) -> list[object]:
+        """Return the cells of a column."""
+        return self.columns[name] if name in self.columns else [0.0] * self.rows
+
+
+def read(
+    path: str | os.PathLike[str],
+    needed: Iterable[str],
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+) -> Table:
+    """Return the needed columns of a data file.
+
+    Where the delimiter or the header is not given, the reading under which the needed names are found is taken.
+    ``quote=""`` switches quoting off.
+    """
+    path, needed = Path(path), set(needed)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"the data file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+    if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
+        return _arrow(path, needed, parquet=data[:4] == b"PAR1")
+    try:
+        content = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
+    except (OSError, EOFError) as error:
+        raise InputError(f"the data file {path} is damaged: {error}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"the data file {path} is not UTF-8 text: byte {error.start} cannot be read.") from error
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix in SVMLIGHT:
+        return _svmlight(content, path)
+    if suffix in JSON_LINES:
+        return _json_lines(content, needed, path)
+    return _delimited(content, needed, path, delimiter, quote, header)
+
+
+def _delimited(
+    content: str, needed: set[str], path: Path, delimiter: str | None, quote: str | None, header: bool | None
+) -> Table:
+    choices = DELIMITERS if delimiter is None else (delimiter,)
+    firsts = {choice: next(_records(content, choice, quote), []) for choice in choices}
+    named, numbered = header is not False, header is not True
+    best, first_is_header = max(choices, key=lambda choice: len(firsts[choice])), named
+    for choice in choices:
+        if named and needed <= {name.strip() for name in firsts[choice]}:
+            best, first_is_header = choice, True
+            break
+        if numbered and needed <= {f"c{number}" for number in range(1, len(firsts[choice]) + 1)}:
+            best, first_is_header = choice, False
+            break
+    first = firsts[best]
+    names = [name.strip() for name in first] if first_is_header else [f"c{i}" for i in range(1, len(first) + 1)]
+    for name in names:
+        if name in needed and names.count(name) > 1:
+            raise InputError(f"{path} has two columns called {name!r}; rename one.")
+    wanted = [(position, name) for position, name in enumerate(names) if name in needed]
+    columns: dict[str, list[object]] = {name: [] for _, name in wanted}
+    rows = 0
+    for record in _records(content, best, quote):
+        if first_is_header:
+            first_is_header = False
+            continue
+        rows += 1
+        if len(record) != len(names):
+            raise InputError(f"row {rows} of {path} has {len(record)} cells, the first line has {len(names)}.")
+        for position, name in wanted:
+            columns[name].append(record[position])
+    return Table(rows, columns, names=names)
+
+
+def _records(content: str, delimiter: str, quote: str | None) -> Iterator[list[str]]:
+    """Yield the records of a delimited text; blank lines are not records."""
+    limit = csv.field_size_limit(2**31 - 1)  # the default refuses cells longer than 128 kB
+    try:
+        if quote == "":
+            reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        else:
+            reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, quotechar=quote or '"')
+        yield from (record for record in reader if record)
+    except csv.Error as error:
+        raise InputError(f"the data is not delimited text: {error}.") from error
+    finally:
+        csv.field_size_limit(limit)
+
+
+def _json_lines(content: str, needed: set[str], path: Path) -> Table:
+    columns: dict[str, list[object]] = {}
+    rows = 0
+    for number, line in enumerate(content.split("\n"), 1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except ValueError as error:
+            raise InputError(f"line {number} of {path} is not JSON: {error}.") from error
+        if not isinstance(record, dict):
+            raise InputError(f"line {number} of {path} is not a JSON object.")
+        for name in record:
+            if name not in columns:
+                columns[name] = [None] * rows
+        for name, cells in columns.items():
+            cells.append(record.get(name))
+        rows += 1
+    return Table(rows, {name: cells for name, cells in columns.items() if name in needed}, names=list(columns))
+
+
+def _svmlight(content: str, path: Path) -> Table:
+    """Read ``label index:value ... # comment`` lines: target ``y``, columns named by their index, absent ones zero."""
+    labels: list[object] = []
+    entries: dict[str, dict[int, float]] = {}
+    for number, line in enumerate(content.split("\n"), 1):
+        fields = line.split("#", 1)[0].split()
+        if not fields:
+            continue
+        try:
+            for item in fields[1:]:
+                index, value = item.split(":")
+                if index != "qid":
+                    entries.setdefault(str(int(index)), {})[len(labels)] = float(value)
+        except ValueError as error:
+            raise InputError(f"line {number} of {path} is not SVMlight: {error}.") from error
+        labels.append(fields[0])
+    columns: dict[str, list[object]] = {"y": labels}
+    for name, values in entries.items():
+        columns[name] = [values.get(row, 0.0) for row in range(len(labels))]
+    return Table(len(labels), columns, zero=True, names=list(columns))
+
+
+def _arrow(path: Path, needed: set[str], *, parquet: bool) -> Table:
+    import pyarrow  # noqa: PLC0415  (only these two formats need it)
+
+    try:
+        if parquet:
+            import pyarrow.parquet as pq  # noqa: PLC0415
+
+            table = pq.read_table(path)
+        else:
+            with pyarrow.OSFile(str(path), "rb") as file:
+                table = pyarrow.ipc.open_file(file).read_all()
+    except (OSError, pyarrow.ArrowException) as error:
+        raise InputError(f"the data file {path} cannot be read: {error}.") from error
+    names = list(table.column_names)
+    for name in needed:
+        if names.count(name) > 1:
+            raise InputError(f"{path} has two columns called {name!r}; rename one.")
+    return Table(table.num_rows, {name: table.column(name).to_pylist() for name in names if name in needed}, names=names)

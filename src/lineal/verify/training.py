@@ -1,0 +1,172 @@
+"""From the data file to the training problem, each step checked against what the model file says about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import near
+from lineal.verify import cells
+from lineal.verify.arithmetic import EPS, Array, total
+from lineal.verify.claims import INTERCEPT, Claims, plain_numbers
+from lineal.verify.formulas import Problem
+from lineal.verify.reading import Table
+from lineal.verify.report import Report
+from lineal.verify.rows import class_of, fingerprint, tested
+from lineal.verify.terms import BY_KIND
+
+Columns = dict[str, list[object]]
+
+
+def training_problem(report: Report, claims: Claims, table: Table) -> tuple[Problem, npt.NDArray[np.intp]]:
+    """Return the problem the model was fitted to, and the numbers of its rows in the file; every step is a checked line."""
+    absent = [name for name in claims.needed if not table.has(name)]
+    hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(claims.needed)} columns"
+    report.check("the data has every column that the model uses", not absent, hint)
+    columns, rows = _training_rows(report, claims, table)
+    x = _design(report, claims, columns)
+    y = _target(report, claims, columns)
+    weight = np.ones(len(rows))
+    offset = np.zeros((len(rows), 1))
+    if claims.weight is not None:
+        weight = _numbers(report, "every weight is a number of at least 0", columns[claims.weight], least=0.0)
+    if claims.offset is not None:
+        offset = _numbers(report, "every offset is a finite number", columns[claims.offset])[:, None]
+    seen = weight > 0.0
+    report.check(
+        "the number of training rows is as stated",
+        int(np.sum(seen)) == claims.rows and claims.rows > 0,
+        f"{int(np.sum(seen))} rows of positive weight, stated {claims.rows}",
+    )
+    whole = total(weight)
+    report.check(
+        "the sum of the weights is as stated",
+        abs(whole - claims.weight_sum) <= (len(rows) + 8) * EPS * whole,
+        f"{whole!r}, stated {claims.weight_sum!r}",
+    )
+    lam = claims.strength * claims.charges
+    problem = Problem(claims.loss, x[seen], y[seen], weight[seen] / whole, offset[seen], lam, claims.intercept)
+    _charges(report, claims, problem)
+    return problem, rows[seen]
+
+
+def produced(claims: Claims) -> list[str]:
+    """Return the names of the design columns that the terms make."""
+    names = [INTERCEPT] if claims.intercept else []
+    for term in claims.terms:
+        names += BY_KIND[term["kind"]].names(term)
+    return names
+
+
+def _training_rows(report: Report, claims: Claims, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:
+    """Split, leave out the rows without a target, and compare counts and fingerprint."""
+    held = np.zeros(table.rows, dtype=bool)
+    if claims.split is not None:
+        held = tested(claims.split[0], table.rows, claims.split[1])
+    lost = np.zeros(table.rows, dtype=bool)
+    for name in claims.targets:
+        lost |= np.fromiter((cells.missing(cell) for cell in table.column(name)), dtype=bool, count=table.rows)
+    without = int(np.sum(lost & ~held))
+    report.check(
+        "the number of rows without a target is as stated",
+        without == claims.without_target,
+        f"{without} of the rows that are not held out, stated {claims.without_target}",
+    )
+    rows = np.flatnonzero(~held & ~lost)
+    kept = rows.tolist()
+    columns: Columns = {}
+    for name in claims.needed:
+        column = table.column(name)
+        columns[name] = [column[row] for row in kept]
+    if claims.fingerprint is None:
+        report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
+        return columns, rows
+    try:
+        found = fingerprint((name, kind, columns[name]) for name, kind in claims.needed.items())
+        bad = ""
+    except ValueError as error:
+        found, bad = "", str(error)
+    report.check(
+        "the training rows are those the model was fitted on (fingerprint)",
+        found == claims.fingerprint,
+        bad or f"{len(kept)} rows of {len(columns)} columns, {found[:19]}..., stated {claims.fingerprint[:19]}...",
+    )
+    return columns, rows
+
+
+def _design(report: Report, claims: Claims, columns: Columns) -> Array:
+    rows = len(next(iter(columns.values())))
+    parts: list[Sequence[float]] = [[1.0] * rows] if claims.intercept else []
+    for term in claims.terms:
+        twin, column = BY_KIND[term["kind"]], columns[term["column"]]
+        problem: str | None = None
+        try:
+            if plain_numbers(term):
+                parts.append([cells.number(cell) for cell in column])
+            else:
+                parts += twin.values(term, column)
+                problem = twin.learned(term, column)
+        except ValueError as error:
+            problem = str(error)
+        report.check(
+            f"the {term['kind']} term of {term['column']!r} is what these rows teach",
+            problem is None,
+            problem or ", ".join(twin.names(term)[:3]),
+        )
+    return np.array(parts, dtype=np.float64).reshape(len(parts), rows).T.copy()
+
+
+def _target(report: Report, claims: Claims, columns: Columns) -> Array:
+    """Return y: numbers (n, outputs), 0 or 1 (n, 1), or one column of zeros and ones per class."""
+    found = [columns[name] for name in claims.targets]
+    if claims.classes is None:
+        return np.column_stack([_numbers(report, "every target is a finite number", column) for column in found])
+    codes, bad = [], ""
+    try:
+        codes = [class_of(cell, claims.classes) for cell in found[0]]
+    except ValueError as error:
+        bad = str(error)
+    unused = sorted(set(range(len(claims.classes))) - set(codes))
+    if not bad and unused:
+        bad = f"no training row is of class {claims.classes[unused[0]]!r}"
+    report.check("the classes are those of the training rows", not bad, bad or f"{len(claims.classes)} classes")
+    if claims.loss == "logistic":
+        return np.array(codes, dtype=np.float64)[:, None]
+    return np.eye(len(claims.classes))[codes]
+
+
+def _numbers(report: Report, sentence: str, column: Sequence[object], least: float = -np.inf) -> Array:
+    bad = ""
+    values = []
+    for cell in column:
+        try:
+            values.append(cells.number(cell))
+        except ValueError as error:
+            bad = bad or str(error)
+    if values and min(values) < least:
+        bad = f"{min(values)!r} is below {least!r}"
+    report.check(sentence, not bad, bad)
+    return np.array(values)
+
+
+def _charges(report: Report, claims: Claims, problem: Problem) -> None:
+    """Check the charges of a ridge penalty: none below zero, the intercept free, variances where the file says so."""
+    charges = claims.charges
+    if claims.strength > 0.0:
+        free = not claims.intercept or charges[0] == 0.0
+        report.check("no charge is below zero, and the intercept is not charged", bool(np.all(charges >= 0.0)) and free)
+    if claims.by_variance:
+        mean = problem.q @ problem.x
+        variance = problem.q @ (problem.x - mean) ** 2
+        variance[: int(claims.intercept)] = 0.0
+        # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
+        slack = 1e-9 * variance + (64 * EPS * np.max(np.abs(problem.x), axis=0)) ** 2
+        off = np.abs(charges - variance) > slack
+        worst = int(np.argmax(off))
+        report.check(
+            "the charge of every column is its variance in the training rows",
+            not bool(np.any(off)),
+            f"{claims.columns[worst]}: {variance[worst]!r}, stated {charges[worst]!r}" if np.any(off) else "",
+        )

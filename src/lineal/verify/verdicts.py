@@ -1,0 +1,227 @@
+"""What each kind of verdict claims, against what the proof finds."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.verify import cells
+from lineal.verify.arithmetic import EPS, Array
+from lineal.verify.claims import Claims
+from lineal.verify.covariance import covariance
+from lineal.verify.formulas import Index, Point, Problem
+from lineal.verify.proof import (
+    DEPENDENT,
+    NotProvenError,
+    bound,
+    dependence,
+    independent,
+    null_objective,
+    strict_rows,
+)
+from lineal.verify.report import Report
+
+
+def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
+    """Check every claim of the verdict, and the covariance where there is one."""
+    known = {"optimal": _optimal, "not_unique": _not_unique, "at_infinity": _at_infinity, "budget": _budget}
+    if claims.kind not in known:
+        report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
+    point = problem.at(claims.coef)
+    report.check("the sentence says what the verdict is", *_sentence(claims))
+    report.check("the tolerance in the evidence is that of the file", claims.evidence.get("tol", claims.tol) == claims.tol)
+    if "objective" in claims.evidence:
+        stated = _figure(claims, "objective")
+        report.check(
+            "the objective at the coefficients is as stated",
+            stated is not None and abs(point.objective - stated) <= point.allowance,
+            f"{point.objective!r}, stated {stated!r}, rounding {point.allowance:.1e}",
+        )
+    if claims.loss == "softmax":
+        off = np.max(np.abs(np.sum(claims.coef, axis=1)) - 1e-9 * np.max(np.abs(claims.coef), axis=1), initial=0.0)
+        report.check("the coefficients of every column sum to zero over the classes", bool(off <= 1e-12), f"{off:.1e}")
+    known[claims.kind](report, claims, point)
+    _covariance(report, claims, point)
+
+
+def _optimal(report: Report, claims: Claims, point: Point) -> None:
+    _gap(report, claims, point, point.problem.uncharged)
+    relative = claims.relative_gap
+    report.check(
+        "the relative gap is within the tolerance",
+        relative is not None and relative <= claims.tol,
+        f"{relative!r} against {claims.tol!r}",
+    )
+
+
+def _not_unique(report: Report, claims: Claims, point: Point) -> None:
+    """Dependencies row by row, one column set aside for each, and the rest proven as if they were all."""
+    null_space, listed = claims.arrays.get("null_space"), claims.evidence.get("dependencies")
+    there = null_space is not None and null_space.ndim == 2 and null_space.shape[1] > 0
+    report.check("the file holds the null space and its dependencies", there and isinstance(listed, list))
+    if null_space is None or not isinstance(listed, list):
+        return
+    x, problem = point.problem.x, point.problem
+    charged = np.any(null_space[problem.lam > 0.0] != 0.0)
+    report.check("no charged column takes part in a dependency", not charged)
+    worst = max(dependence(x, direction) for direction in null_space.T)
+    report.check("every dependency is zero in every row, to rounding", worst <= DEPENDENT, f"at most {worst:.1e} of its terms")
+    report.check("the dependencies by name are the null space", _spelled(claims, null_space, listed), f"{len(listed)}")
+    try:
+        scale = np.max(np.abs(x), axis=0)
+        kept = independent(null_space, np.where(scale > 0.0, scale, 1.0), problem.uncharged)
+        bad = ""
+    except NotProvenError as error:
+        kept, bad = problem.uncharged, str(error)
+    report.check("the dependencies are independent of each other", not bad, bad or f"rank {len(kept)} of {len(problem.uncharged)}")
+    _gap(report, claims, point, kept)
+    first = 1 if claims.intercept else 0
+    part, coef = null_space[first:], claims.coef[first:]
+    inner = np.abs(part.T @ coef)
+    size = np.linalg.norm(part, axis=0)[:, None] * np.linalg.norm(coef, axis=0)
+    report.check("the coefficients are the smallest of their flat", bool(np.all(inner <= 1e-8 * size)), "intercept not counted")
+    relative = claims.relative_gap
+    report.check("the relative gap is within the tolerance", relative is not None and relative <= claims.tol, f"{relative!r}")
+
+
+def _budget(report: Report, claims: Claims, point: Point) -> None:
+    if claims.gap is None:
+        report.check("no gap is claimed, and a reason is given", bool(claims.reason), claims.reason or "")
+        return
+    _gap(report, claims, point, point.problem.uncharged)
+    relative = claims.relative_gap
+    above = relative is None or relative > claims.tol
+    report.check("the relative gap is above the tolerance, so the fit is unfinished", above, f"{relative!r}")
+
+
+def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
+    direction, problem = claims.arrays.get("direction"), point.problem
+    report.check("the loss can fall for ever", claims.loss != "squared", claims.loss)
+    report.check("the file holds a direction", direction is not None and bool(np.any(direction)))
+    if direction is None:
+        return
+    report.check("the direction leaves every charged column alone", not np.any(direction[problem.lam > 0.0]))
+    try:
+        strict = strict_rows(problem, direction)
+        count, bad = int(np.sum(strict)), ""
+    except NotProvenError as error:
+        count, bad = 0, str(error)
+    report.check("along the direction the loss of no training row grows (exact)", not bad, bad)
+    stated = claims.evidence.get("strict_rows")
+    report.check(
+        "along the direction the loss of the stated number of rows falls for ever (exact)",
+        count > 0 and count == stated,
+        f"{count} rows, stated {stated}",
+    )
+    signs = {"plus": 1.0, "minus": -1.0, "finite": 0.0}
+    lists = {name: sorted(_names(claims, np.sign(direction) == sign)) for name, sign in signs.items()}
+    wrong = [name for name, found in lists.items() if _texts(claims.evidence.get(name)) != found]
+    report.check("the coefficients said to be infinite are those the direction moves", not wrong, ", ".join(wrong))
+    report.check("no gap is claimed where there is no optimum", claims.gap is None and claims.relative_gap is None)
+
+
+def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
+    """Prove a gap, and compare the stated gap, lower bound, null objective, relative gap and radius with it."""
+    for name in ("objective", "lower_bound", "null_objective"):
+        report.check(f"the evidence holds {name}", _figure(claims, name) is not None)
+    try:
+        found = bound(point, columns)
+        proven, detail = found.gap, f"{found.gap:.3e} proven, stated {claims.gap!r}"
+    except NotProvenError as error:
+        proven, detail = math.inf, str(error)
+    report.check("a gap can be proven, so a finite optimum exists", math.isfinite(proven), detail)
+    gap = math.nan if claims.gap is None else claims.gap
+    null = null_objective(point.problem)
+    objective, lower = _figure(claims, "objective") or 0.0, _figure(claims, "lower_bound") or 0.0
+    stated = _figure(claims, "null_objective") or 0.0
+    # what the rounding bounds of a fit in plain float64 may add to a gap, in units of what there is to gain
+    slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
+    report.check("the stated gap is not below the proven one", proven <= gap + slack * 1e-3, detail)
+    report.check("the stated gap is not far above the proven one", gap <= FACTOR * proven + slack, detail)
+    report.check(
+        "the lower bound is the objective less the gap",
+        abs(objective - gap - lower) <= 4 * EPS * max(abs(objective), abs(gap)),
+        f"{objective - gap!r}, stated {lower!r}",
+    )
+    report.check(
+        "the objective of the null fit is as stated",
+        abs(null - stated) <= 1e-9 * abs(null) + point.allowance,
+        f"{null!r}, stated {stated!r}",
+    )
+    gain = stated - lower
+    relative = gap / gain if gain > 0.0 else math.inf
+    if gap <= _unit(point):
+        relative = 0.0
+    claimed = claims.relative_gap
+    report.check(
+        "the relative gap is the gap over what there is to gain",
+        claimed is not None and (claimed == relative or abs(claimed - relative) <= 1e-6 * relative),
+        f"{relative!r}, stated {claimed!r}",
+    )
+    if "radius" in claims.evidence:
+        radius = _figure(claims, "radius")
+        expected = math.sqrt(2.0 * gap / claims.strength) if claims.strength > 0.0 else math.inf
+        every = len(point.problem.uncharged) <= int(claims.intercept)
+        report.check(
+            "the radius that holds the exact coefficients follows from the gap",
+            every and radius is not None and abs(radius - expected) <= 1e-9 * expected,
+            f"{expected!r}, stated {radius!r}",
+        )
+
+
+FACTOR = 4.0
+SLACK = 1e-9
+
+
+def _unit(point: Point) -> float:
+    """Return the gap that doubles cannot see: scores known to 16 EPS, squared."""
+    size = np.max(np.abs(point.problem.x), axis=0) @ np.abs(point.coef) + np.max(np.abs(point.problem.offset))
+    return float(np.sum((16 * EPS * size) ** 2))
+
+
+def _covariance(report: Report, claims: Claims, point: Point) -> None:
+    """Compare each entry in units of the standard errors: 1e-7 is far above rounding, far below anything of interest."""
+    stated = claims.arrays.get("covariance")
+    if stated is None:
+        return
+    allowed = claims.kind == "optimal" and claims.strength == 0.0
+    report.check("a covariance is given for a unique fit without a penalty only", allowed)
+    found = covariance(point, claims.weight_sum)
+    error = np.sqrt(np.maximum(np.diag(found), 0.0))
+    off = np.abs(found - stated) > 1e-7 * np.outer(error, error)
+    report.check("the covariance of the coefficients is as stated", not np.any(off), f"{int(np.sum(off))} entries differ")
+
+
+def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:
+    """Return whether the dependencies by name are the columns of the null space."""
+    if len(listed) != null_space.shape[1]:
+        return False
+    for direction, names in zip(null_space.T, listed, strict=True):
+        stated = {claims.columns[j]: float(direction[j]) for j in np.flatnonzero(direction)}
+        if names != stated:
+            return False
+    return True
+
+
+def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[str]:
+    if claims.loss == "logistic":
+        return [name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]
+    labels = [cells.text(label) for label in claims.classes or ()]
+    return [f"{claims.columns[j]} / {labels[k]}" for j, k in zip(*np.nonzero(chosen), strict=True)]
+
+
+def _texts(value: object) -> list[str] | None:
+    return sorted(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+
+
+def _figure(claims: Claims, name: str) -> float | None:
+    value = claims.evidence.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _sentence(claims: Claims) -> tuple[bool, str]:
+    """Return whether the sentence begins as its kind must."""
+    return bool(claims.sentence), claims.sentence
