@@ -1,0 +1,129 @@
+"""What a cell says: missing, a number, or text. The rules of docs/model-file.md, on whole columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow
+import pyarrow.compute
+
+from lineal.sources.dialect import MISSING, number
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+Positions = npt.NDArray[np.intp]
+
+_types = pyarrow.types
+_MISSING = pyarrow.array(sorted(MISSING))
+_NONE = np.empty(0, dtype=np.intp)
+
+
+def kind(array: Any) -> str:
+    """Return what a column holds by its type: number, boolean, text, category, date, nothing or other."""
+    stored = array.type
+    if _types.is_dictionary(stored):
+        return "category" if kind(array.dictionary) != "other" else "other"
+    if _types.is_integer(stored) or _types.is_floating(stored) or _types.is_decimal(stored):
+        return "number"
+    if _types.is_boolean(stored):
+        return "boolean"
+    if _types.is_string(stored) or _types.is_large_string(stored) or stored == pyarrow.string_view():
+        return "text"
+    if _types.is_temporal(stored):
+        return "date"
+    return "nothing" if _types.is_null(stored) else "other"
+
+
+def text(value: Any) -> str | None:
+    """Return one cell as text, or None if it is missing.
+
+    >>> text("  NA "), text(True), text(3.0), text(0.1)
+    (None, 'true', '3', '0.1')
+    """
+    if value is None:
+        return None
+    if isinstance(value, str):
+        stripped = value.strip()
+        return None if stripped in MISSING else stripped
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    value = float(value) if not isinstance(value, float) and hasattr(value, "__float__") else value
+    if isinstance(value, float):
+        if value != value:
+            return None
+        return str(int(value)) if value.is_integer() else repr(value)
+    return str(value)
+
+
+def texts(array: Any) -> tuple[Codes, list[str]]:
+    """Return a column as text: the distinct texts, and for each row which one it is, -1 where missing.
+
+    >>> codes, levels = texts(pyarrow.array(["b", " a", "NA", "b"]))
+    >>> codes.tolist(), levels
+    ([0, 1, -1, 0], ['b', 'a'])
+    """
+    if not _types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    indices = array.indices
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    found: dict[str, int] = {}
+    table = np.empty(len(array.dictionary) + 1, dtype=np.int32)
+    table[-1] = -1  # code -1, a null, stays -1
+    for position, value in enumerate(array.dictionary.to_pylist()):
+        cell = text(value)
+        table[position] = -1 if cell is None else found.setdefault(cell, len(found))
+    if len(found) == len(table) - 1:  # distinct and present: in order already
+        return codes, list(found)
+    return table[codes], list(found)
+
+
+def numbers(array: Any) -> tuple[Array, Positions]:
+    """Return a column as numbers, NaN where missing, and the positions of cells that are no numbers.
+
+    >>> values, bad = numbers(pyarrow.array(["1", "NA", "x", " 2 "]))
+    >>> values.tolist(), bad.tolist()
+    ([1.0, nan, nan, 2.0], [2])
+    """
+    stored = kind(array)
+    if stored == "nothing":
+        return np.full(len(array), np.nan), _NONE
+    if stored in ("number", "boolean"):
+        return _typed(array), _NONE
+    if stored == "text":
+        values = _parsed(array)
+        if values is not None:
+            return values, _NONE
+    codes, levels = texts(array)
+    parsed = [number(level) for level in levels]
+    table = np.array([*(np.nan if value is None else value for value in parsed), np.nan])
+    wrong = np.array([*(value is None for value in parsed), False])
+    return table[codes], np.flatnonzero(wrong[codes])
+
+
+def _typed(array: Any) -> Array:
+    if _types.is_boolean(array.type):
+        array = array.cast(pyarrow.uint8())
+    values = array.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)
+
+
+def _parsed(array: Any) -> Array | None:
+    """Return a text column parsed by Arrow, or None if a cell needs a closer look."""
+    missing = pyarrow.compute.is_in(array, value_set=_MISSING.cast(array.type))
+    try:
+        parsed = pyarrow.compute.if_else(missing, pyarrow.scalar(None, array.type), array).cast(pyarrow.float64())
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
+        return None
+    values = np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return values if int(np.isnan(values).sum()) == parsed.null_count else None
+
+
+def cell(array: Any, position: int) -> str:
+    """Return one cell as it is written, for sentences."""
+    return str(array[position].as_py()).strip()

@@ -1,0 +1,129 @@
+"""What becomes of each column: a term, or left out, with the reason in a sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from lineal.features.outcome import NeedsText, check_numbers, is_number
+from lineal.features.survey import LEVELS, Column
+from lineal.features.terms import Boolean, Category, Number, Term
+from lineal.sources.tabular import Table
+
+TRUE = frozenset(("true", "yes", "t", "y"))
+FALSE = frozenset(("false", "no", "f", "n"))
+ENOUGH = 20
+"""Fewer rows than this tell nothing about a column being an identifier."""
+
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d*)?)?(Z|[+-]\d\d:?\d\d)?)?|\d\d?[./]\d\d?[./]\d{4}")
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A column's term, or why it is left out."""
+
+    column: str
+    type: str
+    missing: int
+    term: Term | None
+    why: str
+    levels: int | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The decision in the user's words."""
+        if self.term is None:
+            return f"{self.column!r} is left out: {self.why}."
+        return f"{self.column!r} is a {self.type}{': ' if self.why else ''}{self.why}."
+
+
+def decide(survey: Column, table: Table) -> Decision:
+    """Return what becomes of a column."""
+    if not survey.present:
+        return _without(survey, "nothing", "every cell is missing")
+    if survey.kinds & {"date"} or _all_dates(survey):
+        return _without(survey, "date", "it holds dates, which come later")
+    if survey.kinds & {"other"}:
+        return _without(survey, "other", "it holds lists or bytes, not cells")
+    if is_number(survey):
+        check_numbers(survey, table)
+        return _number(survey)
+    if survey.straight:
+        raise NeedsText(survey.name)
+    words = {level.lower() for level in survey.levels}
+    if "category" not in survey.kinds and not survey.full and words <= TRUE | FALSE:
+        return _boolean(survey)
+    return _category(survey)
+
+
+def _without(survey: Column, kind: str, why: str) -> Decision:
+    return Decision(survey.name, kind, survey.missing, None, why)
+
+
+def _all_dates(survey: Column) -> bool:
+    return bool(survey.levels) and survey.kinds == {"text"} and not survey.straight and all(map(_DATE.fullmatch, survey.levels))
+
+
+def _number(survey: Column) -> Decision:
+    values = survey.values
+    if values.low == values.high:
+        return _constant(survey, "number", values.low)
+    if values.consecutive and values.whole and survey.rows >= ENOUGH:
+        return _without(survey, "number", f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...), so it looks like an identifier")
+    fill = values.mean
+    why = f"{_cells(survey.missing)} replaced by the mean {fill:.6g} and marked" if survey.missing else ""
+    return Decision(survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why)
+
+
+def _constant(survey: Column, kind: str, value: float) -> Decision:
+    """Return the decision on a column that never varies where it is present: only absence can tell anything."""
+    if not survey.missing:
+        return _without(survey, kind, f"it is {value:g} in every row")
+    fill = 1.0 if value == 0.0 else 0.0
+    why = f"{value:g} wherever it is present; {_cells(survey.missing)} counted as {fill:g}"
+    return Decision(survey.name, kind, survey.missing, Number(survey.name, fill, indicator=False), why)
+
+
+def _boolean(survey: Column) -> Decision:
+    true = tuple(sorted(level for level in survey.levels if level.lower() in TRUE))
+    false = tuple(sorted(level for level in survey.levels if level.lower() in FALSE))
+    if not (true and false):
+        return _category(survey)  # one word, and cells without: only absence can tell anything
+    count = sum(survey.levels[level] for level in true)
+    fill = count / survey.present
+    why = f"{_either(true)} is 1, {_either(false)} is 0"
+    if survey.missing:
+        why += f"; {_cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+    term = Boolean(survey.name, true, false, fill, survey.missing > 0)
+    return Decision(survey.name, "boolean", survey.missing, term, why, levels=2)
+
+
+def _category(survey: Column) -> Decision:
+    levels, present = survey.levels, survey.present
+    if survey.full:
+        return _without(survey, "text", f"it has more than {LEVELS} different values; {_unusable(survey)}")
+    if present >= ENOUGH and len(levels) == present:
+        return _without(survey, "text", f"every value is different; {_unusable(survey)}")
+    if len(levels) > max(50, present / 2):
+        return _without(survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}")
+    if len(levels) == 1 and not survey.missing:
+        return _without(survey, "category", f"it is {next(iter(levels))!r} in every row")
+    reference = min(levels, key=lambda level: (-levels[level], level))
+    why = f"{len(levels)} level{'' if len(levels) == 1 else 's'}, compared with {reference!r}"
+    if survey.missing:
+        why += f"; {_cells(survey.missing)} a level of their own"
+    term = Category(survey.name, tuple(sorted(levels)), reference, survey.missing > 0)
+    return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels))
+
+
+def _unusable(survey: Column) -> str:
+    wordy = survey.characters > 25 * max(1, len(survey.levels)) or sum(" " in level for level in survey.levels) > len(survey.levels) / 2
+    return "text features come later" if wordy else "it looks like an identifier"
+
+
+def _cells(count: int) -> str:
+    return "1 missing cell is" if count == 1 else f"{count} missing cells are"
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return " or ".join(repr(word) for word in words)

@@ -1,0 +1,216 @@
+"""A table seen through what was learned: a source of encoded rows, streamed or held in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.features.encoder import Part, needed
+from lineal.features.fingerprint import Fingerprint
+from lineal.features.learning import Learned
+from lineal.features.outcome import responses
+from lineal.features.terms import Number
+from lineal.source import Block, Source
+from lineal.sources.memory import Memory
+from lineal.sources.svmlight import LABEL, SparseRows
+from lineal.sources.tabular import RowNumbers, Table, filtered
+
+Array = npt.NDArray[np.float64]
+
+SPARSE_CELLS = 10**8
+"""A sparse table of more cells than this, zeros counted, has no fingerprint: it would take longer than the fit."""
+
+
+class Encoded(Source):
+    """The rows of a table that have a target, encoded as they are read.
+
+    ``unknown`` is, after a pass, how many cells of each column were levels never seen in training;
+    ``without_target`` how many rows were left out.
+    """
+
+    def __init__(self, table: Table, learned: Learned) -> None:
+        """See ``table`` through ``learned``."""
+        self.learned = learned
+        self.table = table.select(numbers=self._numbers, texts=self._texts)
+        self.unknown: dict[str, int] = {}
+        self.without_target = 0
+        self._fingerprint: str | None = None
+
+    @property
+    def _numbers(self) -> set[str]:
+        learned = self.learned
+        target = learned.target.names or (learned.target.name,) if learned.target.kind == "number" else ()
+        return {*learned.encoder.number_columns, *target, *(name for name in (learned.weight, learned.offset) if name is not None)}
+
+    @property
+    def _texts(self) -> set[str]:
+        learned = self.learned
+        return {*learned.encoder.text_columns, *((learned.target.name,) if learned.target.kind == "classes" else ())}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+        return self.learned.encoder.columns
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the encoded rows, a block for each batch of the table."""
+        encoder = self.learned.encoder
+        start = 0
+        unknown: dict[str, int] = {}
+        for rows, batch, y in self._read():
+            if isinstance(batch, SparseRows):
+                design = encoder.sparse(batch)
+            else:
+                part = encoder.part(batch, self.table, rows)
+                _merge(unknown, part)
+                design = encoder.design(len(rows), part.numbers, part.codes)
+            weight, offset = self._roles(rows, batch)
+            yield Block(design, y, weight, offset, start)
+            start += len(rows)
+        if start == 0:
+            yield self._none()
+        self.unknown = unknown
+
+    def in_memory(self, limit_bytes: int) -> Source:
+        """Return the encoded rows as one block in memory if they take at most ``limit_bytes``, else this source.
+
+        The same pass finds the fingerprint.
+        """
+        rows = self.learned.report.get("rows")
+        if not self.table.sparse and rows is not None and rows * self._row_bytes() > limit_bytes:
+            return self
+        return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024)
+
+    def fingerprint(self) -> str | None:
+        """Return the fingerprint of the rows, by a pass of its own unless one was made; None for a very large sparse table."""
+        if self._fingerprint is None:
+            if self.table.sparse:
+                self._held_sparse(2**62)
+            else:
+                found = Fingerprint(self._numbers, self._texts)
+                for _, batch, _ in self._read():
+                    found.add(batch)
+                self._fingerprint = found.hex()
+        return self._fingerprint
+
+    def _read(self) -> Iterator[tuple[RowNumbers, Any, Array]]:
+        """Yield the rows that have a target."""
+        without = 0
+        for rows, batch in self.table.numbered():
+            y, present = responses(self.learned.target, batch, self.table, rows)
+            if present.all():
+                yield rows, batch, y
+            else:
+                without += int((~present).sum())
+                if present.any():
+                    yield rows[present], filtered(batch, present), y[present]
+        self.without_target = without
+
+    def _roles(self, rows: RowNumbers, batch: Any) -> tuple[Array | None, Array | None]:
+        weight, offset = self.learned.weight, self.learned.offset
+        return (
+            None if weight is None else needed(batch, weight, "weight", self.table, rows),
+            None if offset is None else needed(batch, offset, "offset", self.table, rows).reshape(-1, 1),
+        )
+
+    def _row_bytes(self) -> int:
+        encoder = self.learned.encoder
+        plain = sum(len(term.columns) for term in encoder.plain)
+        roles = (self.learned.weight is not None) + (self.learned.offset is not None)
+        return 8 * (plain + len(self.learned.target.names or (1,)) + roles) + 4 * len(encoder.categories)
+
+    def _none(self) -> Block:
+        encoder = self.learned.encoder
+        design = encoder.design(0, np.empty((0, sum(len(t.columns) for t in encoder.plain))), [np.empty(0, np.int32)] * len(encoder.categories))
+        return Block(design, np.empty((0, len(self.learned.target.names or (1,)))))
+
+    def _held(self, limit_bytes: int, rows: int) -> Source:
+        encoder = self.learned.encoder
+        held: list[_Growing] = []
+        found = Fingerprint(self._numbers, self._texts)
+        unknown: dict[str, int] = {}
+        count = 0
+        for numbers, batch, y in self._read():
+            part = encoder.part(batch, self.table, numbers)
+            _merge(unknown, part)
+            weight, offset = self._roles(numbers, batch)
+            found.add(batch)
+            pieces = [part.numbers, y, *part.codes, *(role for role in (weight, offset) if role is not None)]
+            held = held or [_Growing(piece, rows) for piece in pieces]
+            for growing, piece in zip(held, pieces, strict=True):
+                growing.add(piece)
+            count += len(numbers)
+            if count * self._row_bytes() > limit_bytes:
+                return self
+        if not count:
+            return self
+        self._fingerprint, self.unknown = found.hex(), unknown
+        arrays = [growing.array() for growing in held]
+        categories = len(encoder.categories)
+        roles = iter(arrays[2 + categories :])
+        design = encoder.design(count, arrays[0], arrays[2 : 2 + categories])
+        weight = next(roles) if self.learned.weight is not None else None
+        offset = next(roles) if self.learned.offset is not None else None
+        return Memory(design, arrays[1], weight, offset, self.columns)
+
+    def _held_sparse(self, limit_bytes: int) -> Source:
+        parts, ys, size = [], [], 0
+        for _, batch, y in self._read():
+            parts.append(batch)
+            ys.append(y)
+            size += 12 * len(batch.values) + 16 * batch.num_rows
+            if size > limit_bytes:
+                return self
+        if not parts:
+            return self
+        whole = SparseRows.joined(parts)
+        self._fingerprint = sparse_fingerprint(whole, self.learned)
+        return Memory(self.learned.encoder.sparse(whole), np.concatenate(ys), columns=self.columns)
+
+
+def fingerprint(table: Table, learned: Learned) -> str | None:
+    """Return the fingerprint of the training rows of a table (docs/model-file.md)."""
+    return Encoded(table, learned).fingerprint()
+
+
+def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
+    """Return the fingerprint of sparse rows, as if their zeros were written out."""
+    import pyarrow  # noqa: PLC0415
+
+    terms = [term for term in learned.encoder.terms if isinstance(term, Number)]
+    if rows.num_rows * len(terms) > SPARSE_CELLS:
+        return None
+    matrix = rows.matrix({int(term.column): k for k, term in enumerate(terms)}, len(terms)).tocsc()
+    columns = {term.column: matrix[:, [k]].toarray()[:, 0] for k, term in enumerate(terms)} | {LABEL: rows.y}
+    classes = learned.target.kind == "classes"
+    found = Fingerprint([name for name in columns if not (classes and name == LABEL)], [LABEL] if classes else [])
+    found.add(pyarrow.RecordBatch.from_pydict(columns))
+    return found.hex()
+
+
+class _Growing:
+    """An array that rows are added to; memory that is never touched costs nothing."""
+
+    def __init__(self, like: npt.NDArray[Any], rows: int) -> None:
+        self.data = np.empty((max(rows, len(like)), *like.shape[1:]), dtype=like.dtype)
+        self.size = 0
+
+    def add(self, piece: npt.NDArray[Any]) -> None:
+        stop = self.size + len(piece)
+        if stop > len(self.data):
+            grown = np.empty((max(stop, 2 * len(self.data)), *self.data.shape[1:]), dtype=self.data.dtype)
+            grown[: self.size] = self.data[: self.size]
+            self.data = grown
+        self.data[self.size : stop] = piece
+        self.size = stop
+
+    def array(self) -> npt.NDArray[Any]:
+        return self.data[: self.size]
+
+
+def _merge(unknown: dict[str, int], part: Part) -> None:
+    for name, count in part.unknown.items():
+        unknown[name] = unknown.get(name, 0) + count

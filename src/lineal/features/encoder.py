@@ -1,0 +1,252 @@
+"""The encoder: how a table becomes a design, by column names; learned once and saved with the model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.design import Design
+from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.errors import InputError, ModelFileError, near
+from lineal.features.terms import BadCell, Boolean, Category, Number, Term, design_columns, finite_numbers
+from lineal.sources.svmlight import SparseRows
+from lineal.sources.tabular import RowNumbers, Table
+from lineal.table import as_table
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Encoded rows before they are a design: numbers side by side, codes for every category, unknown cells by column."""
+
+    numbers: Array
+    codes: tuple[Codes, ...]
+    unknown: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Encoder:
+    """Terms in order, number and boolean terms before categories; columns are found by name, in any order.
+
+    A level that was never seen in training counts as the reference level, an unknown word in a Boolean column as
+    missing; ``encode_counted`` says how many there were.
+    """
+
+    intercept: bool
+    terms: tuple[Term, ...]
+
+    def __post_init__(self) -> None:
+        """Check that number and boolean terms stand first."""
+        kinds = [isinstance(term, Category) for term in self.terms]
+        if kinds != sorted(kinds):
+            raise ValueError("category terms stand after number and boolean terms")
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+        return ((INTERCEPT,) if self.intercept else ()) + design_columns(self.terms)
+
+    @cached_property
+    def plain(self) -> tuple[Number | Boolean, ...]:
+        """The terms that are columns of numbers."""
+        return tuple(term for term in self.terms if not isinstance(term, Category))
+
+    @cached_property
+    def categories(self) -> tuple[Category, ...]:
+        """The terms that are codes."""
+        return tuple(term for term in self.terms if isinstance(term, Category))
+
+    @property
+    def number_columns(self) -> frozenset[str]:
+        """The table's columns that are read as numbers."""
+        return frozenset(term.column for term in self.terms if isinstance(term, Number))
+
+    @property
+    def text_columns(self) -> frozenset[str]:
+        """The table's columns that are read as text."""
+        return frozenset(term.column for term in self.terms if not isinstance(term, Number))
+
+    def encode(self, data: Any) -> Design:
+        """Return the design of a table (anything ``lineal.table.as_table`` takes) or of one of its batches."""
+        return self.encode_counted(data)[0]
+
+    def encode_counted(self, data: Any) -> tuple[Design, dict[str, int]]:
+        """Return the design, and for each column how many cells were levels never seen in training."""
+        if isinstance(data, SparseRows):
+            return self.sparse(data), {}
+        if _is_batch(data):
+            part = self.part(data)
+            return self.design(data.num_rows, part.numbers, part.codes), dict(part.unknown)
+        table = as_table(data).select(numbers=self.number_columns, texts=self.text_columns)
+        if table.sparse:
+            return self.sparse(SparseRows.joined(list(table.batches()))), {}
+        parts, unknown, rows = [], dict[str, int](), 0
+        for numbers, batch in table.numbered():
+            part = self.part(batch, table, numbers)
+            parts.append(part)
+            rows += batch.num_rows
+            for column, count in part.unknown.items():
+                unknown[column] = unknown.get(column, 0) + count
+        if len(parts) == 1:
+            return self.design(rows, parts[0].numbers, parts[0].codes), unknown
+        codes = tuple(np.concatenate([part.codes[k] for part in parts]) for k in range(len(self.categories)))
+        return self.design(rows, np.concatenate([part.numbers for part in parts]), codes), unknown
+
+    def part(self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None) -> Part:
+        """Return a batch's numbers and codes; ``table`` and ``rows`` serve to say where a bad cell stands."""
+        width = sum(len(term.columns) for term in self.plain)
+        numbers = np.empty((batch.num_rows, width))
+        unknown: dict[str, int] = {}
+        codes = []
+        at = 0
+        try:
+            for term in self.plain:
+                stop = at + len(term.columns)
+                self._count(unknown, term.column, term.write(column(batch, term.column), numbers[:, at:stop]))
+                at = stop
+            for category in self.categories:
+                found, new = category.codes(column(batch, category.column))
+                self._count(unknown, category.column, new)
+                codes.append(found)
+        except BadCell as bad:
+            raise located(bad, table, rows) from None
+        return Part(numbers, tuple(codes), unknown)
+
+    @staticmethod
+    def _count(unknown: dict[str, int], name: str, count: int) -> None:
+        if count:
+            unknown[name] = count
+
+    def design(self, rows: int, numbers: Array, codes: Sequence[Codes]) -> Design:
+        """Return the design of encoded rows: ones, numbers, then categories as codes."""
+        parts: list[Design] = [Ones(rows)] if self.intercept else []
+        if numbers.shape[1]:
+            parts.append(Dense(numbers))
+        for category, found in zip(self.categories, codes, strict=True):
+            parts.append(Categorical(found, len(category.columns)))
+        return Stack(parts)
+
+    def sparse(self, rows: SparseRows) -> Design:
+        """Return the design of sparse rows, whose columns are feature numbers; an absent feature is zero."""
+        wanted = {}
+        at = 0
+        for term in self.terms:
+            if not isinstance(term, Number) or not term.column.isdecimal():
+                raise InputError(f"the model needs a column {term.column!r}; an SVMlight file has feature numbers only.")
+            wanted[int(term.column)] = at
+            at += len(term.columns)
+        parts: list[Design] = [Ones(rows.num_rows)] if self.intercept else []
+        return Stack([*parts, Sparse(rows.matrix(wanted, at))])
+
+    def offset(self, data: Any, column_name: str) -> Array:
+        """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
+        if _is_batch(data):
+            return needed(data, column_name, "offset").reshape(-1, 1)
+        table = as_table(data)
+        table.require(column_name, "offset column")
+        table = table.select(numbers=[column_name])
+        found = [needed(batch, column_name, "offset", table, rows) for rows, batch in table.numbered()]
+        return np.concatenate(found).reshape(-1, 1)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+        return {"intercept": self.intercept, "terms": [term.to_dict() for term in self.terms]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Encoder:
+        """Return the encoder of a model file; anything unexpected is a ModelFileError."""
+        _expect(isinstance(data, dict) and set(data) == {"intercept", "terms"}, "must hold 'intercept' and 'terms'")
+        _expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
+        _expect(isinstance(data["terms"], list), "'terms' must be a list")
+        terms = tuple(_term(term) for term in data["terms"])
+        names = [term.column for term in terms]
+        _expect(len(set(names)) == len(names), "has two terms for one column")
+        kinds = [isinstance(term, Category) for term in terms]
+        _expect(kinds == sorted(kinds), "has a number or boolean term after a category")
+        encoder = cls(data["intercept"], terms)
+        _expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
+        return encoder
+
+
+def _is_batch(data: Any) -> bool:
+    return type(data).__name__ == "RecordBatch" and hasattr(data, "schema") and hasattr(data, "num_rows")
+
+
+def column(batch: Any, name: str) -> Any:
+    """Return a batch's column by name; an InputError with near names if it has none."""
+    position = batch.schema.get_field_index(name)
+    if position < 0:
+        raise InputError(f"the data has no column {name!r}, which the model needs.{near(name, batch.schema.names)}")
+    return batch.column(position)
+
+
+def located(bad: BadCell, table: Table | None, rows: RowNumbers | None) -> InputError:
+    """Return the error that says where a bad cell stands."""
+    row = bad.position if rows is None else int(rows[bad.position])
+    place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
+    return InputError(f"{place} holds {bad.found!r} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
+
+
+def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: RowNumbers | None = None) -> Array:
+    """Return a weight or offset column: finite numbers, none missing, a weight not below zero."""
+    try:
+        values = finite_numbers(name, column(batch, name))
+        wrong = np.isnan(values) if role == "offset" else ~(values >= 0)
+        if wrong.any():
+            position = int(np.flatnonzero(wrong)[0])
+            found = "nothing" if np.isnan(values[position]) else repr(float(values[position]))
+            raise BadCell(name, position, found, "")
+    except BadCell as bad:
+        row = bad.position if rows is None else int(rows[bad.position])
+        place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
+        wants = "a finite number" if role == "offset" else "a finite number not below zero"
+        raise InputError(f"{place} holds {bad.found} in the {role} column {name!r}, which needs {wants} in every row; fix the cell.") from None
+    return values
+
+
+def _expect(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise ModelFileError(f"the encoder in the model file {sentence}.")
+
+
+def _term(data: Any) -> Term:
+    _expect(isinstance(data, dict), "has a term that is not an object")
+    kind = data.get("kind")
+    fields = {
+        "number": {"kind", "column", "fill", "indicator"},
+        "boolean": {"kind", "column", "true", "false", "fill", "indicator"},
+        "category": {"kind", "column", "levels", "reference", "missing"},
+    }
+    _expect(isinstance(kind, str) and kind in fields, f"has a term of unknown kind {kind!r}")
+    _expect(set(data) == fields[kind], f"has a {kind} term with other members than {sorted(fields[kind])}")
+    name = data["column"]
+    _expect(isinstance(name, str) and name != "", f"has a {kind} term without a column name")
+    if kind == "category":
+        levels = _words(data["levels"], name)
+        _expect(data["reference"] in levels, f"has a reference level of {name!r} that is none of its levels")
+        _expect(isinstance(data["missing"], bool), f"must say for {name!r} whether cells were missing, true or false")
+        return Category(name, levels, data["reference"], data["missing"])
+    fill, indicator = data["fill"], data["indicator"]
+    _expect(isinstance(fill, int | float) and not isinstance(fill, bool) and math.isfinite(fill), f"has no finite fill for {name!r}")
+    _expect(isinstance(indicator, bool), f"must say for {name!r} whether there is an indicator, true or false")
+    if kind == "number":
+        return Number(name, float(fill), indicator)
+    true, false = _words(data["true"], name), _words(data["false"], name)
+    _expect(not {word.lower() for word in true} & {word.lower() for word in false}, f"has a word of {name!r} that is both true and false")
+    return Boolean(name, true, false, float(fill), indicator)
+
+
+def _words(data: Any, name: str) -> tuple[str, ...]:
+    _expect(isinstance(data, list) and len(data) > 0 and all(isinstance(word, str) for word in data), f"has no list of words for {name!r}")
+    _expect(len(set(data)) == len(data), f"has a word of {name!r} twice")
+    return tuple(data)

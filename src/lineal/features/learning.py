@@ -1,0 +1,212 @@
+"""Learn from one pass over a table what the target is and how every column becomes part of the design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.features import deciding, outcome
+from lineal.features.cells import kind, numbers, texts
+from lineal.features.deciding import Decision
+from lineal.features.encoder import INTERCEPT, Encoder, column, needed
+from lineal.features.outcome import Model, NeedsText
+from lineal.features.sparse import learn_sparse
+from lineal.features.survey import Column
+from lineal.features.terms import Category, Term
+from lineal.sources.svmlight import LABEL
+from lineal.sources.tabular import Mask, RowNumbers, Table, filtered
+from lineal.target import Target
+
+
+@dataclass(frozen=True)
+class Learned:
+    """How a table is read: encoder, target, the columns of weights and offsets, and a report in plain data.
+
+    ``report`` has ``rows`` (with a target), ``without_target``, ``columns`` (name, type, missing, levels),
+    ``dropped`` (column, why), ``target`` (column, kind, classes and their counts) and ``sentences``.
+    """
+
+    encoder: Encoder
+    target: Target
+    report: dict[str, Any] = field(default_factory=dict)
+    weight: str | None = None
+    offset: str | None = None
+
+
+@dataclass
+class _Pass:
+    """What one pass over a table gathers."""
+
+    targets: list[Column]
+    features: list[Column]
+    rows: int = 0
+    without_target: int = 0
+    weight_sum: float = 0.0
+
+
+def learn(
+    table: Table,
+    *,
+    target: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    model: Model = "auto",
+) -> Learned:
+    """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong.
+
+    >>> from lineal.table import as_table
+    >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
+    >>> learned.encoder.columns
+    ('(intercept)', 'a=v')
+    """
+    if model not in ("auto", "number", "classes"):
+        raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
+    if table.sparse:
+        return _learn_sparse(table, target, weight, offset, drop, model)
+    names = _targets(table, target)
+    _check_roles(table, names, weight, offset, drop)
+    features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
+    texts_wanted: set[str] = set()
+    while True:
+        gathered = _gather(table, names, features, weight, offset, texts_wanted)
+        try:
+            return _decide(table, gathered, weight, offset, drop, model)
+        except NeedsText as again:  # read as a number, but it is none: its text is needed
+            texts_wanted.add(again.name)
+
+
+def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
+    if target is None:
+        raise InputError(f"no target was given; name the column to predict. The columns are {', '.join(map(repr, table.names[:20]))}.")
+    names = [target] if isinstance(target, str) else list(target)
+    if not names or len(set(names)) < len(names):
+        raise InputError("the targets must be one or several different columns.")
+    for name in names:
+        table.require(name, "target column")
+    return names
+
+
+def _check_roles(table: Table, targets: list[str], weight: str | None, offset: str | None, drop: Sequence[str]) -> None:
+    for role, name in (("weight", weight), ("offset", offset), *(("dropped", name) for name in drop)):
+        if name is not None:
+            table.require(name, f"{role} column" if role != "dropped" else "column to drop,")
+            if name in targets:
+                raise InputError(f"the column {name!r} is the target and cannot be {'dropped' if role == 'dropped' else 'the ' + role} as well.")
+    if weight is not None and weight == offset:
+        raise InputError(f"the column {weight!r} cannot be both weight and offset.")
+    for name in {weight, offset} & set(drop):
+        raise InputError(f"the column {name!r} has a role of its own and is no part of the model; do not drop it.")
+
+
+def _gather(
+    table: Table, targets: list[str], features: list[str], weight: str | None, offset: str | None, as_text: set[str]
+) -> _Pass:
+    """Read the table once."""
+    roles = [name for name in (weight, offset) if name is not None]
+    wanted = (table.guess() | set(roles)) - as_text
+    every = [*targets, *features, *roles]
+    chosen = table.select(numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted])
+    found = _Pass(
+        [Column(name, table.plain, name in as_text) for name in targets],
+        [Column(name, table.plain, name in as_text) for name in features],
+    )
+    for survey in found.targets:
+        survey.values.distinct = {}
+    for rows, batch in chosen.numbered():
+        _add(found, rows, batch, weight, offset, table)
+    if not found.rows:
+        raise InputError(f"no row of {table.origin} has a target." if found.without_target else f"{table.origin} has no rows to learn from.")
+    if weight is not None and not found.weight_sum > 0:
+        raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
+    return found
+
+
+def _add(found: _Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
+    keep = np.ones(len(rows), dtype=np.bool_)
+    for survey in found.targets:
+        keep &= present(column(batch, survey.name))
+    if not keep.all():
+        found.without_target += int((~keep).sum())
+        rows, batch = rows[keep], filtered(batch, keep)
+        if not len(rows):
+            return
+    found.rows += len(rows)
+    for survey in (*found.targets, *found.features):
+        survey.add(column(batch, survey.name), rows)
+    if weight is not None:
+        found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
+    if offset is not None:
+        needed(batch, offset, "offset", table, rows)
+
+
+def present(array: Any) -> Mask:
+    """Return which cells of a column are not missing."""
+    if kind(array) in ("number", "boolean", "nothing"):
+        return ~np.isnan(numbers(array)[0])
+    if kind(array) in ("date", "other"):
+        return np.asarray(array.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return texts(array)[0] >= 0
+
+
+def _decide(table: Table, found: _Pass, weight: str | None, offset: str | None, drop: Sequence[str], model: Model) -> Learned:
+    target, counts, sentence = outcome.decide(found.targets, table, model)
+    decisions = [deciding.decide(survey, table) for survey in found.features]
+    terms: list[Term] = [decision.term for decision in decisions if decision.term is not None]
+    terms.sort(key=lambda term: isinstance(term, Category))  # stable: otherwise in the order of the table
+    encoder = Encoder(intercept=True, terms=tuple(terms))
+    _check_columns(encoder, decisions, table)
+    report = {
+        "rows": found.rows,
+        "without_target": found.without_target,
+        "columns": [
+            {"column": d.column, "type": d.type, "missing": d.missing, "levels": d.levels} for d in decisions if d.term is not None
+        ],
+        "dropped": [{"column": d.column, "why": d.why} for d in decisions if d.term is None]
+        + [{"column": name, "why": "as told"} for name in drop],
+        "target": {
+            "column": target.name,
+            "kind": target.kind,
+            "classes": None if target.classes is None else list(target.classes),
+            "counts": counts,
+        },
+        "sentences": [sentence, *_rows_sentences(found), *(decision.sentence for decision in decisions)],
+    }
+    return Learned(encoder, target, report, weight, offset)
+
+
+def _rows_sentences(found: _Pass) -> list[str]:
+    if not found.without_target:
+        return []
+    plural = "1 row has no target and is" if found.without_target == 1 else f"{found.without_target} rows have no target and are"
+    return [f"{plural} left out."]
+
+
+def _check_columns(encoder: Encoder, decisions: list[Decision], table: Table) -> None:
+    if not encoder.terms:
+        reasons = "; ".join(f"{d.column!r}: {d.why}" for d in decisions[:5]) or "there is no other column"
+        raise InputError(f"no column of {table.origin} is left to predict from ({reasons}).")
+    seen: set[str] = set()
+    for name in encoder.columns:
+        if name in seen:
+            raise InputError(f"two columns of the model would be called {name!r}; rename one of the table's columns, or leave it out (--drop).")
+        seen.add(name)
+
+
+def _learn_sparse(
+    table: Table, target: str | Sequence[str] | None, weight: str | None, offset: str | None, drop: Sequence[str], model: Model
+) -> Learned:
+    name = LABEL if target is None else target if isinstance(target, str) else ", ".join(target)
+    if name != LABEL:
+        raise InputError(f"{table.origin} has no target column {name!r}; the target of an SVMlight file is its label, called {LABEL!r}.")
+    if weight is not None or offset is not None:
+        raise InputError(f"{table.origin} is an SVMlight file, which has no column for weights or offsets; use another format for them.")
+    encoder, found, report = learn_sparse(table, drop, model)
+    return Learned(encoder, found, report)
+
+
+__all__ = ["INTERCEPT", "Learned", "learn"]

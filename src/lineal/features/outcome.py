@@ -1,0 +1,182 @@
+"""The target: what kind of quantity it is, and its cells as y."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.cells import number, texts
+from lineal.features.encoder import column, located
+from lineal.features.survey import Column
+from lineal.features.terms import BadCell, finite_numbers
+from lineal.sources.svmlight import LABEL, SparseRows
+from lineal.sources.tabular import Mask, RowNumbers, Table
+from lineal.target import Target
+
+Array = npt.NDArray[np.float64]
+Model = Literal["auto", "number", "classes"]
+Label = str | int | float | bool
+
+CLASSES = 1000
+FEW = 10
+SHARE = 0.95
+"""A text column is a number if at least this share of its cells are."""
+
+
+class NeedsText(Exception):
+    """A decision that needs the text of a column which was read as numbers."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def is_number(survey: Column) -> bool:
+    """Whether a column is one of numbers: typed so, or text of which at least 95 % parse."""
+    if survey.kinds - {"number", "text"} or not survey.values.count:
+        return False
+    return survey.values.count >= SHARE * (survey.values.count + survey.no_number)
+
+
+def check_numbers(survey: Column, table: Table) -> None:
+    """Raise an InputError that names the first cell of a number column that is no finite number."""
+    if survey.bad:
+        row, found = survey.bad[0]
+        more = f" ({survey.no_number} such cells)" if survey.no_number > 1 else ""
+        raise InputError(
+            f"column {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more};"
+            f" fix the cell, or leave the column out (--drop {survey.name})."
+        )
+    if survey.values.infinite is not None:
+        raise InputError(
+            f"column {survey.name!r} is infinite in {table.place(survey.values.infinite)} of {table.origin};"
+            f" fix the cell, or leave the column out (--drop {survey.name})."
+        )
+    if survey.values.count and not np.isfinite(survey.values.mean):
+        raise InputError(f"the numbers in column {survey.name!r} are too large to add up (up to {survey.values.high:g}); give them in a larger unit.")
+
+
+def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
+    """Return the target, how many rows each class has, and the decision in a sentence."""
+    if len(surveys) > 1:
+        return _several(surveys, table, model)
+    survey = surveys[0]
+    name = survey.name
+    if not survey.present:
+        raise InputError(f"the target {name!r} is missing in every row of {table.origin}.")
+    if survey.kinds & {"date", "other"}:
+        raise InputError(f"the target {name!r} is neither a number nor a class; dates, lists and bytes cannot be predicted.")
+    numeric = is_number(survey)
+    if numeric:
+        check_numbers(survey, table)
+    few = numeric and survey.values.whole and 0 < len(survey.values.distinct or ()) <= FEW
+    if model == "number" or (model == "auto" and numeric and not few):
+        if not numeric:
+            raise InputError(_not_number(survey, table))
+        return _number(survey, model)
+    return _classes(survey, numeric, model)
+
+
+def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target, None, str]:
+    if model == "classes":
+        raise InputError("several targets can only be numbers; fit a model for each class target.")
+    for survey in surveys:
+        if not is_number(survey):
+            raise InputError(_not_number(survey, table))
+        check_numbers(survey, table)
+        _number(survey, "number")
+    names = tuple(survey.name for survey in surveys)
+    return Target(", ".join(names), "number", names=names), None, f"The targets {', '.join(map(repr, names))} are numbers."
+
+
+def _not_number(survey: Column, table: Table) -> str:
+    shown = f"{table.place(survey.bad[0][0])} of {table.origin} holds {survey.bad[0][1]!r}" if survey.bad else "its cells are not"
+    return f"the target {survey.name!r} is not a number: {shown}; fit classes instead, or fix the cells."
+
+
+def _number(survey: Column, model: Model) -> tuple[Target, None, str]:
+    low, high = survey.values.low, survey.values.high
+    if low == high:
+        raise InputError(f"the target {survey.name!r} is {low:g} in every row, so there is nothing to predict.")
+    told = "as told" if model == "number" else "it has more than 10 different values" if survey.values.whole else "its values are not all whole"
+    return Target(survey.name, "number"), None, f"The target {survey.name!r} is a number from {low:g} to {high:g} ({told})."
+
+
+def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[int] | None, str]:
+    counts = _labels(survey, numeric)
+    if len(counts) > CLASSES or survey.full:
+        raise InputError(f"the target {survey.name!r} has more than {CLASSES} classes; is it an identifier, or a number to be predicted as one?")
+    if len(counts) == 1:
+        raise InputError(f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict.")
+    told = "as told" if model == "classes" else "whole numbers with at most 10 different values" if numeric else "not a number"
+    sentence = f"The target {survey.name!r} has {len(counts)} classes ({told})."
+    return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
+
+
+def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
+    """Return the classes in order with their counts: whole numbers as int, Booleans as bool, else text."""
+    if numeric and survey.values.whole:
+        return {int(value): count for value, count in sorted((survey.values.distinct or {}).items())}
+    if survey.straight:
+        raise NeedsText(survey.name)
+    if survey.kinds == {"boolean"}:
+        return {level == "true": count for level, count in sorted(survey.levels.items())}
+    if numeric:
+        return dict(sorted(survey.levels.items(), key=lambda item: (number(item[0]) or 0.0, item[0])))
+    return dict(sorted(survey.levels.items()))
+
+
+def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tuple[Array, Mask]:
+    """Return y, shape ``(n, targets)``, and which rows have a target; y is NaN in the others.
+
+    Numbers as they are, two classes as 0 and 1, several classes as the class's number.
+    """
+    if isinstance(batch, SparseRows):
+        if target.name != LABEL:
+            raise InputError(f"{table.origin} has no column {target.name!r}; the target of an SVMlight file is its label, called {LABEL!r}.")
+        y = batch.y if target.kind == "number" else _coded(target, batch.y, table, rows)
+        return y.reshape(-1, 1), np.ones(len(y), dtype=np.bool_)
+    try:
+        if target.kind == "number":
+            names = target.names or (target.name,)
+            y = np.column_stack([finite_numbers(name, column(batch, name)) for name in names])
+        else:
+            y = _class_codes(target, column(batch, target.name)).reshape(-1, 1)
+    except BadCell as bad:
+        raise located(bad, table, rows) from None
+    return y, ~np.isnan(y).any(axis=1)
+
+
+def _class_codes(target: Target, array: Any) -> Array:
+    codes, levels = texts(array)
+    known = class_index(target)
+    table = np.array([*(known(level) for level in levels), np.nan])
+    if np.isneginf(table).any():
+        position = int(np.flatnonzero(np.isneginf(table[codes]))[0])
+        raise BadCell(target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}")
+    return table[codes]
+
+
+def class_index(target: Target) -> Any:
+    """Return the function from a class's text to its number, minus infinity for an unknown class."""
+    classes = target.classes or ()
+    if all(isinstance(label, bool) for label in classes):
+        words = {str(label).lower(): k for k, label in enumerate(classes)}
+        return lambda level: float(words.get(level.lower(), -np.inf))
+    if all(isinstance(label, int) for label in classes):
+        values = {float(label): k for k, label in enumerate(classes)}
+        return lambda level: float(values.get(number(level), -np.inf))  # type: ignore[call-overload]
+    texts_ = {str(label): k for k, label in enumerate(classes)}
+    return lambda level: float(texts_.get(level, -np.inf))
+
+
+def _coded(target: Target, labels: Array, table: Table, rows: RowNumbers) -> Array:
+    values = {float(label): k for k, label in enumerate(target.classes or ())}
+    found = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
+    if (found < 0).any():
+        position = int(np.flatnonzero(found < 0)[0])
+        raise InputError(f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g}, which is not a class of the model.")
+    return found

@@ -1,0 +1,172 @@
+"""What one pass over a table learns about one column, before anything is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.features.cells import cell, kind, number, numbers, texts
+from lineal.sources.tabular import RowNumbers
+
+Array = npt.NDArray[np.float64]
+
+LEVELS = 10_000
+"""Distinct texts remembered for a column; beyond that it is no category."""
+DISTINCT = 1_001
+"""Distinct numbers remembered for a target."""
+
+
+@dataclass
+class Values:
+    """The numbers of a column: how many, their range, their sum in double-double, whether they are whole."""
+
+    count: int = 0
+    low: float = np.inf
+    high: float = -np.inf
+    sum: tuple[float, float] = (0.0, 0.0)
+    whole: bool = True
+    shift: float | None = None
+    consecutive: bool = True
+    distinct: dict[float, int] | None = None
+    infinite: int | None = None
+
+    def add(self, values: Array, rows: RowNumbers) -> None:
+        """Learn from some rows; NaN stands for cells that are missing or no numbers."""
+        present = ~np.isnan(values)
+        count = int(present.sum())
+        if count == 0:
+            self.consecutive = False
+            return
+        whole = count == len(values)
+        found = values if whole else values[present]
+        self.count += count
+        self.low = min(self.low, float(found.min()))
+        self.high = max(self.high, float(found.max()))
+        if self.infinite is None and np.isinf([self.low, self.high]).any():
+            self.infinite = int(rows[np.isinf(values)][0])
+        if self.infinite is not None:
+            return
+        self.sum = exact_sum(found, self.sum)
+        if self.whole:
+            self.whole = bool((found == np.floor(found)).all())
+        if self.consecutive:
+            self.consecutive = whole and self._follows(found, rows)
+        if self.distinct is not None and len(self.distinct) < DISTINCT:
+            for value, times in zip(*np.unique(found, return_counts=True), strict=True):
+                self.distinct[float(value)] = self.distinct.get(float(value), 0) + int(times)
+
+    def _follows(self, values: Array, rows: RowNumbers) -> bool:
+        """Whether every value is its row number plus a constant, as in a running number."""
+        shift = float(values[0]) - float(rows[0])
+        if self.shift is None:
+            self.shift = shift
+        return shift == self.shift and bool((values - rows == shift).all())
+
+    @property
+    def mean(self) -> float:
+        """The mean: the exact sum, rounded once, over the count."""
+        return (self.sum[0] + self.sum[1]) / self.count
+
+
+def exact_sum(values: Array, start: tuple[float, float]) -> tuple[float, float]:
+    """Return start + sum(values) as a double and its rounding error, so that no order of rows matters.
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16]), (0.0, 0.0))
+    (1.0, 0.0)
+    """
+    high = np.append(values, start[0])
+    low = np.zeros_like(high)
+    low[-1] = start[1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        while len(high) > 1:
+            half = (len(high) + 1) // 2
+            a, b = high[:half].copy(), np.zeros(half)
+            b[: len(high) - half] = high[half:]
+            error = low[:half].copy()
+            error[: len(low) - half] += low[half:]
+            total = a + b
+            back = total - a
+            low = error + ((a - (total - back)) + (b - back))
+            high = total
+        total = float(high[0] + low[0])
+        return total, float(low[0] - (total - high[0]))
+
+
+@dataclass
+class Column:
+    """Everything one pass learns about a column.
+
+    ``bad`` are the first cells that are no numbers, with their row numbers. ``straight`` says that some cells
+    arrived as numbers, so that their text is not known.
+    """
+
+    name: str
+    plain: bool = False
+    as_text: bool = False
+    rows: int = 0
+    missing: int = 0
+    kinds: set[str] = field(default_factory=set)
+    values: Values = field(default_factory=Values)
+    levels: dict[str, int] = field(default_factory=dict)
+    parsed: dict[str, float | None] = field(default_factory=dict)
+    full: bool = False
+    no_number: int = 0
+    characters: int = 0
+    bad: list[tuple[int, str]] = field(default_factory=list)
+    straight: bool = False
+
+    @property
+    def present(self) -> int:
+        """Number of cells that are not missing."""
+        return self.rows - self.missing
+
+    def add(self, array: Any, rows: RowNumbers) -> None:
+        """Learn from some rows."""
+        stored = kind(array)
+        if stored == "category" and self.plain:
+            stored = "text"  # a text file's column, packed
+        self.rows += len(array)
+        if stored in ("date", "other"):
+            self.kinds.add(stored)
+            self.missing += array.null_count
+        elif stored == "nothing":
+            self.missing += len(array)
+        elif stored == "number" and not self.as_text:
+            found, _ = numbers(array)
+            missing = int(np.isnan(found).sum())
+            self.missing += missing
+            if missing < len(array):
+                self.kinds.add("number")
+                self.straight = True
+            self.values.add(found, rows)
+        else:
+            self._add_texts(array, rows, stored)
+
+    def _add_texts(self, array: Any, rows: RowNumbers, stored: str) -> None:
+        codes, levels = texts(array)
+        counts = np.bincount(codes + 1, minlength=len(levels) + 1)
+        self.missing += int(counts[0])
+        if not levels:
+            return self.values.add(np.full(len(array), np.nan), rows)
+        self.kinds.add("text" if stored == "number" else stored)
+        known = self.parsed
+        found = [known[level] if level in known else number(level) for level in levels]
+        table = np.array([*(np.nan if value is None else value for value in found), np.nan])
+        wrong = np.array([*(value is None for value in found), False])
+        self.no_number += int(counts[1:][wrong[:-1]].sum())
+        self.values.add(table[codes], rows)
+        if len(self.bad) < 3 and wrong.any():
+            for position in np.flatnonzero(wrong[codes])[:3]:
+                self.bad.append((int(rows[position]), cell(array, int(position))))
+        if self.full:
+            return None
+        for level, value, count in zip(levels, found, counts[1:], strict=True):
+            if count and level not in self.levels:
+                known[level] = value
+                self.characters += len(level)
+            self.levels[level] = self.levels.get(level, 0) + int(count)
+        self.full = len(self.levels) > LEVELS
+        return None

@@ -1,0 +1,164 @@
+"""The terms of an encoder: how one column of a table becomes columns of a design."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.cells import cell, numbers, texts
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+class BadCell(InputError):
+    """A cell that cannot be used; ``position`` is its place in the batch."""
+
+    def __init__(self, column: str, position: int, found: str, expected: str) -> None:
+        super().__init__(f"column {column!r} holds {found!r}, which is not {expected}.")
+        self.column, self.position, self.found, self.expected = column, position, found, expected
+
+
+def finite_numbers(column: str, array: Any) -> Array:
+    """Return a column as numbers, NaN where missing; raise BadCell for text and infinities."""
+    values, bad = numbers(array)
+    if bad.size:
+        raise BadCell(column, int(bad[0]), cell(array, int(bad[0])), "a number")
+    if not np.isfinite(np.fmax.reduce(np.abs(values), initial=0.0)):
+        position = int(np.flatnonzero(np.isinf(values))[0])
+        raise BadCell(column, position, cell(array, position), "a finite number")
+    return values
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number; missing cells are replaced by ``fill`` and marked in a column of their own if ``indicator``."""
+
+    column: str
+    fill: float
+    indicator: bool
+    kind: ClassVar[str] = "number"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design columns."""
+        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
+
+    def write(self, array: Any, out: Array) -> int:
+        """Write the term's columns for every row; return how many cells were unknown (none)."""
+        _write(finite_numbers(self.column, array), self.fill, self.indicator, out)
+        return 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+        return {"kind": self.kind, "column": self.column, "fill": self.fill, "indicator": self.indicator}
+
+
+@dataclass(frozen=True)
+class Boolean:
+    """True or false as 1 or 0; a missing or unknown cell counts as ``fill``."""
+
+    column: str
+    true: tuple[str, ...]
+    false: tuple[str, ...]
+    fill: float
+    indicator: bool
+    kind: ClassVar[str] = "boolean"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design columns."""
+        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
+
+    def write(self, array: Any, out: Array) -> int:
+        """Write the term's columns for every row; return how many cells were unknown words."""
+        codes, levels = texts(array)
+        values = [self._value(level) for level in levels]
+        table = np.array([*(np.nan if value is None else value for value in values), np.nan])
+        unknown = np.array([*(value is None for value in values), False])
+        missing = codes < 0
+        _write(table[codes], self.fill, False, out[:, :1])
+        if self.indicator:
+            out[:, 1] = missing
+        return int(unknown[codes].sum())
+
+    def _value(self, level: str) -> float | None:
+        for words, value in ((self.true, 1.0), (self.false, 0.0)):
+            if level.lower() in (word.lower() for word in words):  # case is no part of such a word
+                return value
+        return None
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "true": list(self.true),
+            "false": list(self.false),
+            "fill": self.fill,
+            "indicator": self.indicator,
+        }
+
+
+@dataclass(frozen=True)
+class Category:
+    """One of several levels, each with a column but the reference; never expanded, a code per row."""
+
+    column: str
+    levels: tuple[str, ...]
+    reference: str
+    missing: bool
+    kind: ClassVar[str] = "category"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design columns."""
+        shown = tuple(f"{self.column}={level}" for level in self.levels if level != self.reference)
+        return (*shown, f"{self.column} is missing") if self.missing else shown
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        others = (level for level in self.levels if level != self.reference)
+        return {self.reference: -1} | {level: code for code, level in enumerate(others)}
+
+    def codes(self, array: Any) -> tuple[Codes, int]:
+        """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
+        found, levels = texts(array)
+        known = self._codes
+        table = np.array([*(known.get(level, -1) for level in levels), len(self.levels) - 1 if self.missing else -1], dtype=np.int32)
+        unknown = np.array([*(level not in known for level in levels), False])
+        return table[found], int(unknown[found].sum()) if unknown.any() else 0
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "levels": list(self.levels),
+            "reference": self.reference,
+            "missing": self.missing,
+        }
+
+
+Term = Number | Boolean | Category
+
+
+def design_columns(terms: Sequence[Term]) -> tuple[str, ...]:
+    """Return the names of the design columns of these terms, in order."""
+    return tuple(name for term in terms for name in term.columns)
+
+
+def _write(values: Array, fill: float, indicator: bool, out: Array) -> None:
+    missing = np.isnan(values)
+    if missing.any():
+        out[:, 0] = np.where(missing, fill, values)
+    else:
+        out[:, 0] = values
+    if indicator:
+        out[:, 1] = missing

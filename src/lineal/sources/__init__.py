@@ -1,0 +1,1 @@
+"""Where rows come from: arrays in memory, and tables in files or data frames."""

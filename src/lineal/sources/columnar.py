@@ -1,0 +1,197 @@
+"""Typed tables: Parquet and Arrow files, Arrow tables, data frames and plain dictionaries of columns."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow
+
+from lineal.errors import InputError
+from lineal.sources.file import File
+from lineal.sources.tabular import BATCH_ROWS, RowNumbers, Table, check_names
+
+
+@dataclass(frozen=True)
+class InMemory(Table):
+    """An Arrow table in memory."""
+
+    table: Any
+    origin: str = "the table"
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        check_names(self.names, self.origin)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self.table.schema.names)
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the table's batches."""
+        return number(self.table.to_batches(max_chunksize=BATCH_ROWS), self.origin)
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return the table with these columns only."""
+        wanted = [name for name in self.names if name in numbers or name in texts]
+        return replace(self, table=self.table.select(wanted)) if wanted else self
+
+
+@dataclass(frozen=True)
+class Parquet(Table):
+    """A Parquet file, read a row group at a time."""
+
+    file: File
+    columns: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        """Check that the file is readable and its names are usable."""
+        check_names(self.names, self.origin)
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file's name."""
+        return self.file.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        if self.columns is not None:
+            return self.columns
+        with self.file.open() as stream, _readable(self.origin, "Parquet"):
+            return tuple(_parquet(stream).schema_arrow.names)
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the file's batches."""
+        with self.file.open() as stream, _readable(self.origin, "Parquet"):
+            columns = None if self.columns is None else list(self.columns)
+            yield from number(_parquet(stream).iter_batches(batch_size=BATCH_ROWS, columns=columns), self.origin)
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return the file with these columns only."""
+        wanted = tuple(name for name in self.names if name in numbers or name in texts)
+        return replace(self, columns=wanted) if wanted else self
+
+
+@dataclass(frozen=True)
+class Feather(Table):
+    """A Feather file (version 2) or Arrow IPC file or stream, read a batch at a time."""
+
+    file: File
+
+    def __post_init__(self) -> None:
+        """Check that the file is readable and its names are usable."""
+        check_names(self.names, self.origin)
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file's name."""
+        return self.file.name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        with self.file.open() as stream, _readable(self.origin, "Feather or Arrow"):
+            return tuple(_ipc(stream)[0].names)
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the file's batches, in slices of moderate size."""
+        with self.file.open() as stream, _readable(self.origin, "Feather or Arrow"):
+            _, batches = _ipc(stream)
+            slices = (batch.slice(at, BATCH_ROWS) for batch in batches for at in range(0, batch.num_rows, BATCH_ROWS))
+            yield from number(slices, self.origin)
+
+
+class _readable:
+    """Turn Arrow's own errors into a sentence."""
+
+    def __init__(self, origin: str, kind: str) -> None:
+        self.origin, self.kind = origin, kind
+
+    def __enter__(self) -> None:
+        """Begin."""
+
+    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
+        """Translate what Arrow raised."""
+        if isinstance(problem, pyarrow.ArrowException | OSError) and not isinstance(problem, InputError):
+            first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            raise InputError(f"{self.origin} cannot be read as a {self.kind} file: {first}") from problem
+
+
+def _parquet(stream: Any) -> Any:
+    import pyarrow.parquet  # noqa: PLC0415  (only for Parquet files)
+
+    return pyarrow.parquet.ParquetFile(stream)
+
+
+def _ipc(stream: Any) -> tuple[Any, Iterator[Any]]:
+    magic = stream.read(6)
+    stream.seek(0)
+    if magic == b"ARROW1":
+        file = pyarrow.ipc.open_file(stream)
+        return file.schema, (file.get_batch(k) for k in range(file.num_record_batches))
+    reader = pyarrow.ipc.open_stream(stream)
+    return reader.schema, iter(reader)
+
+
+def number(batches: Any, origin: str) -> Iterator[tuple[RowNumbers, Any]]:
+    """Yield batches with their rows numbered from zero; a table without rows is refused."""
+    start = 0
+    for batch in batches:
+        if batch.num_rows:
+            yield np.arange(start, start + batch.num_rows, dtype=np.int64), batch
+            start += batch.num_rows
+    if start == 0:
+        raise InputError(f"{origin} has no rows.")
+
+
+def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
+    """Return a dictionary of columns as a table."""
+    if not columns:
+        raise InputError("the dictionary of columns is empty; give at least one column.")
+    arrays = {}
+    for name, cells in columns.items():
+        if isinstance(cells, np.ndarray) and cells.ndim != 1:
+            raise InputError(f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row.")
+        try:
+            arrays[str(name)] = pyarrow.array(cells, from_pandas=True)
+        except (pyarrow.ArrowException, TypeError, ValueError) as problem:
+            raise InputError(f"column {name!r} cannot be used: {problem}; give cells of one kind, with None where one is missing.") from problem
+    lengths = {name: len(array) for name, array in arrays.items()}
+    if len(set(lengths.values())) > 1:
+        raise InputError(f"the columns have different lengths: {lengths}; every column needs one cell for each row.")
+    if len(arrays) < len(columns):
+        raise InputError("two columns have the same name once written as text; rename one of them.")
+    return InMemory(pyarrow.table(arrays))
+
+
+def from_arrow(data: Any) -> InMemory | None:
+    """Return an Arrow table, batch or reader as a table, or None if it is none of these."""
+    if isinstance(data, pyarrow.Table):
+        return InMemory(data)
+    if isinstance(data, pyarrow.RecordBatch):
+        return InMemory(pyarrow.Table.from_batches([data]))
+    if isinstance(data, pyarrow.RecordBatchReader):
+        return InMemory(data.read_all())
+    return None
+
+
+def from_frame(data: Any) -> InMemory | None:
+    """Return a data frame of any library that narwhals knows as a table, or None if it is none."""
+    import narwhals  # noqa: PLC0415  (only when an object arrives that may be a frame)
+
+    frame = narwhals.from_native(data, pass_through=True)
+    if isinstance(frame, narwhals.LazyFrame):
+        frame = frame.collect("pyarrow")
+    if not isinstance(frame, narwhals.DataFrame):
+        return None
+    names = tuple(str(name) for name in frame.columns)
+    check_names(names, "the table")
+    try:
+        table = frame.to_arrow()
+    except (pyarrow.ArrowException, TypeError, ValueError) as problem:
+        raise InputError(f"the data frame cannot be used: {str(problem).splitlines()[0]}; give columns of one kind each.") from problem
+    return InMemory(table.rename_columns(list(names)))

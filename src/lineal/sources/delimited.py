@@ -1,0 +1,219 @@
+"""CSV, TSV and their kin, read in a stream: pieces of some megabytes, parsed by Arrow in two threads."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow
+import pyarrow.csv
+
+from lineal.errors import InputError
+from lineal.sources.dialect import MISSING, Dialect, Unclosed, detect, records_end
+from lineal.sources.file import File, ahead, chunks
+from lineal.sources.tabular import BATCH_ROWS, RowNumbers, Table
+
+_FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
+_PACKED = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+
+
+class _BadRow(Exception):
+    """A row that cannot be read; ``number`` counts from one within its chunk."""
+
+    def __init__(self, number: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.number = number
+        self.sentence = sentence
+
+
+@dataclass(frozen=True)
+class Delimited(Table):
+    """A delimited text file. All its cells are text; columns wanted as numbers are parsed while reading.
+
+    A cell that is no number turns its column, in that part of the file, back into text, so that whoever asked
+    can say what stands there.
+    """
+
+    file: File
+    dialect: Dialect
+    numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] | None = None
+    stubborn: set[str] = field(default_factory=set, compare=False)
+
+    plain = True
+
+    @classmethod
+    def open(
+        cls, path: Path, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
+    ) -> Delimited:
+        """Look at a file's first megabyte and return it as a table."""
+        file = File(path)
+        data, whole = file.sample()
+        if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
+            delimiter = "\t"
+        dialect = detect(data, whole, file.name, delimiter=delimiter, quote=quote, header=header)
+        if dialect.header and whole and not data[dialect.start :].strip():
+            raise InputError(f"{file.name} has a header but no rows.")
+        return cls(file, dialect)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; c1, c2, ... if the file has no header."""
+        return self.dialect.names
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """The file's name."""
+        return self.file.name
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns whose first cells are all numbers."""
+        return self.dialect.numeric
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Delimited:
+        """Return a table that reads these columns only: numbers as doubles, text packed as codes."""
+        return replace(self, numbers=frozenset(numbers), texts=frozenset(texts))
+
+    def require(self, column: str, role: str = "column") -> None:
+        """Raise an InputError unless there is such a column."""
+        try:
+            super().require(column, role)
+        except InputError as problem:
+            if self.dialect.header:
+                raise
+            raise InputError(f"{problem} Its first line was taken as data; say that it is a header if it is one.") from None
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the rows of the file, in order."""
+        start = 0
+        with self.file.open() as stream:
+            pieces = self._pieces(chunks(stream, self._cut))
+            for batch in ahead(self._attempt, pieces):
+                if isinstance(batch, _BadRow):
+                    raise InputError(f"{self.place(start + batch.number - 1)} of {self.origin} {batch.sentence}")
+                for at in range(0, batch.num_rows, BATCH_ROWS):
+                    part = batch.slice(at, BATCH_ROWS)
+                    yield np.arange(start, start + part.num_rows, dtype=np.int64), part
+                    start += part.num_rows
+        if start == 0:
+            raise InputError(f"{self.origin} has a header but no rows.")
+
+    def place(self, row: int) -> str:
+        """Return the row, counted from one, and its line in the file."""
+        wanted = row + (2 if self.dialect.header else 1)
+        with self.file.open() as stream:
+            text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
+            options: dict[str, Any] = {"quotechar": self.dialect.quote} if self.dialect.quote else {"quoting": csv.QUOTE_NONE}
+            reader = csv.reader(text, delimiter=self.dialect.delimiter, **options)
+            seen, before = 0, 0
+            try:
+                for cells in reader:
+                    seen += bool(cells)
+                    if seen == wanted:
+                        return f"row {row + 1} (line {before + 1})"
+                    before = reader.line_num
+            except csv.Error:
+                pass
+        return f"row {row + 1}"
+
+    def _cut(self, data: bytes, final: bool) -> int:
+        try:
+            return records_end(data, final, self.dialect.quote, self.dialect.delimiter)
+        except Unclosed as unclosed:
+            with self.file.open() as stream:
+                line = 1 + sum(1 for text in stream if text.endswith(b"\n")) - unclosed.rest.count(b"\n")
+            raise InputError(
+                f"the quote that opens in line {line} of {self.origin} is never closed: {unclosed.rest[:40].decode(errors='replace')!r};"
+                " close it, or say that quotes are plain text."
+            ) from None
+
+    def _pieces(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+        skip = self.dialect.start
+        for part in parts:
+            piece = part[skip:] if skip else part
+            skip = 0
+            if piece.strip(b"\r\n"):
+                yield piece
+
+    def _attempt(self, piece: bytes) -> Any:
+        """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers."""
+        try:
+            return self._parse(piece)
+        except _BadRow as bad:
+            return bad
+
+    def _parse(self, piece: bytes) -> Any:
+        if b"\0" in piece:
+            raise _BadRow(piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text.")
+        numbers = self.numbers - self.stubborn
+        while True:
+            try:
+                table = self._read(piece, numbers)
+            except pyarrow.ArrowInvalid as problem:
+                failed = _FAILED.search(str(problem))
+                if failed is None:
+                    raise _BadRow(1, f"or one of the rows after it cannot be read: {problem}.") from problem
+                name = self.names[int(failed.group(1))]
+                if name not in numbers:
+                    raise _BadRow(int(failed.group(2)), f"holds a cell in column {name!r} that is not UTF-8 text; save the file as UTF-8.") from problem
+                refused = {name}
+            else:
+                refused = {name for name in numbers if _has_nan(table[name])}
+                if not refused:
+                    batches = table.combine_chunks().to_batches()
+                    return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], table.schema)
+            self.stubborn.update(refused)
+            numbers = numbers - refused
+
+    def _read(self, piece: bytes, numbers: frozenset[str]) -> Any:
+        ragged: list[Any] = []
+
+        def refuse(row: Any) -> str:
+            ragged.append(row)  # an exception raised here would only be printed by Arrow
+            return "error"
+
+        only = None if self.texts is None else [name for name in self.names if name in self.numbers or name in self.texts]
+        text = pyarrow.string() if self.texts is None else _PACKED
+        wanted = self.names if only is None else only
+        quote = self.dialect.quote
+        options = pyarrow.csv
+        read = options.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=list(self.names))
+        parse = options.ParseOptions(
+            delimiter=self.dialect.delimiter,
+            quote_char=quote or False,
+            newlines_in_values=quote is not None and quote.encode() in piece,
+            invalid_row_handler=refuse,
+        )
+        convert = options.ConvertOptions(
+            column_types={name: pyarrow.float64() if name in numbers else text for name in wanted},
+            null_values=list(MISSING),
+            strings_can_be_null=False,
+            include_columns=only or [],
+        )
+        try:
+            return pyarrow.csv.read_csv(pyarrow.BufferReader(piece), read, parse, convert)
+        except pyarrow.ArrowInvalid as problem:
+            if not ragged:
+                raise
+            row = ragged[0]
+            raise _BadRow(
+                row.number,
+                f"has {_cells(row.actual_columns)} where {_cells(row.expected_columns)} are expected: {row.text[:60]!r};"
+                f" the delimiter is {self.dialect.spoken}, and a cell that holds it needs quotes.",
+            ) from problem
+
+
+def _cells(count: int) -> str:
+    return f"{count} cell{'' if count == 1 else 's'}"
+
+
+def _has_nan(column: Any) -> bool:
+    """Whether a cell was spelled as NaN in a way that does not count as missing, such as NAN."""
+    return any(bool(np.isnan(chunk.drop_null().to_numpy()).any()) for chunk in column.chunks)

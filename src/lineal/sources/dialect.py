@@ -1,0 +1,245 @@
+"""How a text table is written: delimiter, quoting, header; detected from its first rows or told."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from dataclasses import dataclass
+
+from lineal.errors import InputError
+from lineal.sources.tabular import check_names
+
+DELIMITERS = (",", "\t", ";", "|", " ")
+MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))
+"""Text that stands for a missing cell, after blanks at both ends are stripped."""
+
+_BOM = b"\xef\xbb\xbf"
+_Candidate = tuple[str, "str | None", list[list[str]]]
+_SPOKEN = {"\t": "tab", " ": "space"}
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """A delimited file's conventions; ``start`` is where the first data row begins, in bytes."""
+
+    delimiter: str
+    quote: str | None
+    header: bool
+    names: tuple[str, ...]
+    start: int
+    numeric: frozenset[str]
+
+    @property
+    def spoken(self) -> str:
+        """The delimiter as a word for sentences."""
+        return spoken(self.delimiter)
+
+
+def spoken(delimiter: str) -> str:
+    """Return a delimiter as people say it.
+
+    >>> spoken(chr(9)), spoken(";")
+    ('tab', "';'")
+    """
+    return _SPOKEN.get(delimiter, repr(delimiter))
+
+
+def number(cell: str) -> float | None:
+    """Return a text cell as a number, or None if it is none.
+
+    >>> number("1e3"), number("abc"), number("NAN")
+    (1000.0, None, None)
+    """
+    try:
+        value = float(cell)
+    except ValueError:
+        return None
+    return None if value != value else value
+
+
+def detect(
+    data: bytes,
+    whole: bool,
+    origin: str,
+    *,
+    delimiter: str | None = None,
+    quote: str | None = None,
+    header: bool | None = None,
+) -> Dialect:
+    """Return how a delimited file is written, from its first bytes; what is given is not guessed.
+
+    ``quote=""`` says that quote characters are ordinary text. ``whole`` says that there is no more data.
+    """
+    _check_options(delimiter, quote)
+    skip = len(_BOM) if data.startswith(_BOM) else 0
+    skip += len(data[skip:]) - len(data[skip:].lstrip(b"\r\n"))
+    text = _decode(data[skip:], whole, origin)
+    if not text.strip():
+        raise InputError(f"{origin} is empty; a table needs a header and at least one row.")
+    candidates = _candidates(text, whole, delimiter, quote, origin)
+    chosen, quoting, rows = max(candidates, key=_score)
+    if delimiter is not None and len(rows[0]) == 1:
+        better = [other for other in DELIMITERS if other != delimiter and other in text.splitlines()[0] and other != " "]
+        if better:
+            raise InputError(
+                f"{origin} has no {spoken(delimiter)} in its first line, so the delimiter does not fit; it looks like {spoken(better[0])}."
+            )
+    has_header = _has_header(rows) if header is None else header
+    width = Counter(map(len, rows)).most_common(1)[0][0] if not has_header else len(rows[0])
+    names = tuple(name.strip() for name in rows[0]) if has_header else tuple(f"c{j + 1}" for j in range(width))
+    check_names(names, origin)
+    start = skip + (record_end(data[skip:], quoting, chosen) if has_header else 0)
+    return Dialect(chosen, quoting, has_header, names, start, _numeric(rows[1:] if has_header else rows, names))
+
+
+def _check_options(delimiter: str | None, quote: str | None) -> None:
+    if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in "\r\n\"'"):
+        raise InputError(f"the delimiter {delimiter!r} cannot be used; give one character, such as ',' or ';', or a tab.")
+    if quote not in (None, "", '"', "'"):
+        raise InputError(f"the quote character {quote!r} cannot be used; give '\"', \"'\", or '' for none.")
+
+
+def _decode(data: bytes, whole: bool, origin: str) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise InputError(f"{origin} is written in UTF-16; save it as UTF-8.")
+    if b"\0" in data:
+        line = data.count(b"\n", 0, data.index(b"\0")) + 1
+        raise InputError(f"{origin} holds a NUL byte in line {line}: it is binary or damaged, not a text table.")
+    if not whole:
+        data = data[: data.rfind(b"\n") + 1] or data
+    try:
+        return data.decode()
+    except UnicodeDecodeError as problem:
+        if not whole and problem.start > len(data) - 4:
+            return data[: problem.start].decode()
+        line = data.count(b"\n", 0, problem.start) + 1
+        raise InputError(f"line {line} of {origin} is not UTF-8 text; save the file as UTF-8.") from problem
+
+
+def _candidates(
+    text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str
+) -> list[_Candidate]:
+    first = text.splitlines()[0]
+    delimiters = [delimiter] if delimiter else [d for d in DELIMITERS if d in first] or [","]
+    quotes = [quote or None] if quote is not None else ['"', None] if '"' in text else ['"']
+    found = []
+    for d in delimiters:
+        for q in quotes:
+            if q and len(quotes) > 1 and not _well_quoted(text, whole, d, q):
+                continue
+            rows = _rows(text, d, q)
+            if not whole and len(rows) > 1:
+                del rows[-1]  # perhaps cut in the middle
+            if rows:
+                found.append((d, q, rows))
+    if not found:
+        raise InputError(f"{origin} has no rows.")
+    return found
+
+
+def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
+    options = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE, "quotechar": None}
+    rows = []
+    try:
+        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, **options):  # type: ignore[arg-type]
+            if row:
+                rows.append(row)
+    except csv.Error:  # a cell longer than the csv module's limit: the rows before it must do
+        pass
+    return rows
+
+
+def _score(candidate: _Candidate) -> tuple[float, bool, int]:
+    """Prefer rows of one width above one, then quoting, then the usual order of delimiters."""
+    delimiter, quote, rows = candidate
+    width, count = Counter(map(len, rows)).most_common(1)[0]
+    order = -DELIMITERS.index(delimiter) if delimiter in DELIMITERS else 0
+    return (count / len(rows) if width > 1 else 0.0, quote is not None, order)
+
+
+def _well_quoted(text: str, whole: bool, delimiter: str, quote: str) -> bool:
+    """Whether every quoted cell ends in a quote that a delimiter or a line end follows."""
+    data = text.encode()
+    after = (delimiter.encode(), b"\r", b"\n", b"")
+    for match in quoted(quote, delimiter).finditer(data):
+        if match.group(1) == b"":
+            return not whole
+        if data[match.end() : match.end() + 1] not in after:
+            return False
+    return True
+
+
+def _has_header(rows: list[list[str]]) -> bool:
+    """Decide whether the first row names the columns."""
+    first, rest = [cell.strip() for cell in rows[0]], rows[1:1000]
+    plain = True  # no cell of the first row is a number or missing
+    repeated = False
+    for j, name in enumerate(first):
+        below = [cell for row in rest if j < len(row) and (cell := row[j].strip()) not in MISSING]
+        if number(name) is not None or name in MISSING:
+            plain = plain and not name
+            continue
+        if below and all(number(cell) is not None for cell in below):
+            return True
+        repeated = repeated or name in below
+    return plain and not repeated
+
+
+def _numeric(rows: list[list[str]], names: tuple[str, ...]) -> frozenset[str]:
+    found = set()
+    for j, name in enumerate(names):
+        cells = [cell for row in rows[:1000] if j < len(row) and (cell := row[j].strip()) not in MISSING]
+        if cells and all(number(cell) is not None for cell in cells):
+            found.add(name)
+    return frozenset(found)
+
+
+def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
+    """Return the pattern of one quoted cell; group 1 is empty if its end is missing."""
+    q, d = re.escape(quote.encode()), re.escape(delimiter.encode())
+    return re.compile(rb"(?:(?<=[" + d + rb"\r\n])|\A)" + q + rb"[^" + q + rb"]*+(?:" + q + q + rb"[^" + q + rb"]*+)*+(" + q + rb"|\Z)")
+
+
+def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
+    """Return where the first record ends, its line end included."""
+    at = 0
+    inside = [match.span() for match in quoted(quote, delimiter).finditer(data[: 1 << 16])] if quote else []
+    while at < len(data):
+        ends = [end for end in (data.find(b"\n", at), data.find(b"\r", at)) if end >= 0]
+        if not ends:
+            return len(data)
+        end = min(ends)
+        span = next((span for span in inside if span[0] < end < span[1]), None)
+        if span is None:
+            return end + 2 if data[end : end + 2] == b"\r\n" else end + 1
+        at = span[1]
+    return len(data)
+
+
+class Unclosed(Exception):
+    """A quote that opens and never closes; ``rest`` is the data from there on."""
+
+    def __init__(self, rest: bytes) -> None:
+        super().__init__("a quote is never closed")
+        self.rest = rest
+
+
+def records_end(data: bytes, final: bool, quote: str | None, delimiter: str) -> int:
+    """Return where the last whole record ends: after a line end outside of quotes."""
+    end = len(data) if final else data.rfind(b"\n") + 1
+    if quote is None or not end or data.count(quote.encode(), 0, end) % 2 == 0:
+        return end
+    # An odd number of quotes: a cell is open there, or a quote stands inside plain text. Read cell by cell.
+    inside = []
+    for match in quoted(quote, delimiter).finditer(data):
+        if match.group(1) == b"" and final:
+            raise Unclosed(data[match.start() :])
+        inside.append(match.span())
+    while end and inside:
+        while inside and inside[-1][0] >= end:
+            inside.pop()
+        if not inside or inside[-1][1] < end:
+            break
+        end = data.rfind(b"\n", 0, inside[-1][0]) + 1
+    return end

@@ -1,0 +1,124 @@
+"""A file that is read several times and must not change in between."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, TypeVar
+
+from lineal.errors import InputError
+
+CHUNK_BYTES = 8 << 20
+SAMPLE_BYTES = 1 << 20
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class File:
+    """A path with the size and time it had when first seen; ``.gz`` is recognised by content."""
+
+    path: Path
+    stamp: tuple[int, int] = field(init=False)
+    gzipped: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Look at the file once."""
+        object.__setattr__(self, "stamp", self._look())
+        try:
+            with self.path.open("rb") as stream:
+                object.__setattr__(self, "gzipped", stream.read(2) == b"\x1f\x8b")
+        except OSError as problem:
+            raise InputError(f"{self.path} cannot be read: {problem.strerror}.") from problem
+
+    @property
+    def name(self) -> str:
+        """The file's name without its folder."""
+        return self.path.name
+
+    def _look(self) -> tuple[int, int]:
+        try:
+            stat = self.path.stat()
+        except OSError as problem:
+            raise InputError(f"{self.path} cannot be read: {problem.strerror}.") from problem
+        return stat.st_size, stat.st_mtime_ns
+
+    def check(self) -> None:
+        """Raise an InputError if the file is not the one first seen."""
+        if self._look() != self.stamp:
+            raise InputError(f"{self.name} changed while it was being read; let its writer finish, then run this again.")
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the file's bytes, unpacked; check before and after that it did not change."""
+        self.check()
+        try:
+            with self.path.open("rb") as stream:
+                if self.gzipped:
+                    with gzip.GzipFile(fileobj=stream) as unpacked:
+                        yield unpacked  # type: ignore[misc]
+                else:
+                    yield stream
+        except InputError:
+            self.check()  # a file cut short while it is read also looks damaged; the change is the better reason
+            raise
+        except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
+            raise InputError(f"{self.name} is a damaged or truncated gzip file ({problem}); write it again.") from problem
+        except OSError as problem:
+            raise InputError(f"{self.name} cannot be read: {problem.strerror or problem}.") from problem
+        self.check()
+
+    def sample(self) -> tuple[bytes, bool]:
+        """Return the first megabyte and whether that is the whole file."""
+        with self.open() as stream:
+            data = stream.read(SAMPLE_BYTES + 1)
+        return data[:SAMPLE_BYTES], len(data) <= SAMPLE_BYTES
+
+
+def chunks(stream: IO[bytes], cut: Callable[[bytes, bool], int]) -> Iterator[bytes]:
+    """Yield a stream in pieces of some megabytes that end where ``cut(data, final)`` says a record ends.
+
+    ``cut`` returns 0 if no record ends in the data; then more is read.
+    """
+    rest = b""
+    size = CHUNK_BYTES
+    while True:
+        data = stream.read(size)
+        final = not data
+        whole = rest + data
+        end = cut(whole, final) if whole else 0
+        if end:
+            yield whole[:end]
+        rest = whole[end:]
+        if final:
+            return
+        # A record longer than the chunk: read twice as much each time, so that the work stays linear.
+        size = CHUNK_BYTES if end else max(CHUNK_BYTES, len(rest))
+
+
+def last_line(data: bytes, final: bool) -> int:
+    """Return where the last whole line ends, for formats whose records are lines."""
+    return len(data) if final else data.rfind(b"\n") + 1
+
+
+def ahead(work: Callable[[Item], Result], items: Iterator[Item], workers: int = 2) -> Iterator[Result]:
+    """Yield ``work(item)`` in order, worked out a few items ahead by threads."""
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[Result]] = deque()
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > workers:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,87 @@
+"""Rows in memory: one block, or any list of blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.design import Design
+from lineal.designs import Ones, Stack
+from lineal.errors import InputError
+from lineal.source import Block, Source
+
+Array = npt.NDArray[np.float64]
+
+
+def default_columns(design: Design) -> tuple[str, ...]:
+    """Return the names of an array's columns: x0, x1, ..., after the intercept if the design begins with ones."""
+    first = design.designs[0] if isinstance(design, Stack) else design
+    ones = isinstance(first, Ones)
+    return (("(intercept)",) if ones else ()) + tuple(f"x{j}" for j in range(design.shape[1] - ones))
+
+
+class Memory(Source):
+    """A design with its targets, weights and offsets, as one block."""
+
+    def __init__(
+        self,
+        design: Design,
+        y: Array,
+        weight: Array | None = None,
+        offset: Array | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        """Hold the rows; ``y`` and ``offset`` are (n,) or (n, outputs), ``weight`` is (n,)."""
+        n = design.shape[0]
+        y = _rows("y", y, n)
+        offset = None if offset is None else _rows("offset", offset, n)
+        if weight is not None:
+            weight = np.ascontiguousarray(weight, dtype=np.float64)
+            if weight.shape != (n,):
+                raise InputError(f"weight has shape {weight.shape}; {n} rows need shape ({n},).")
+        self._columns = default_columns(design) if columns is None else tuple(columns)
+        if len(self._columns) != design.shape[1]:
+            raise InputError(f"{len(self._columns)} column names were given for a design of {design.shape[1]} columns.")
+        self.block = Block(design, y, weight, offset)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+        return self._columns
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the one block."""
+        yield self.block
+
+
+class Blocks(Source):
+    """Blocks that are already there, numbered anew from the first row."""
+
+    def __init__(self, blocks: Sequence[Block], columns: Sequence[str] | None = None) -> None:
+        """Hold the blocks; at least one."""
+        if not blocks:
+            raise InputError("a source needs at least one block.")
+        self._blocks, start = [], 0
+        for block in blocks:
+            self._blocks.append(Block(block.design, block.y, block.weight, block.offset, start))
+            start += block.n_rows
+        self._columns = default_columns(blocks[0].design) if columns is None else tuple(columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+        return self._columns
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks in order."""
+        yield from self._blocks
+
+
+def _rows(name: str, values: Array, n: int) -> Array:
+    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = values.reshape(-1, 1) if values.ndim == 1 else values
+    if values.ndim != 2 or values.shape[0] != n:
+        raise InputError(f"{name} has shape {values.shape}; it needs one row for each of the {n} rows of the design.")
+    return values

@@ -1,0 +1,185 @@
+"""The contract of a table: a stream of named columns whose rows keep their numbers."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError, near
+
+Array = npt.NDArray[np.float64]
+RowNumbers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+Keep = Callable[[RowNumbers], Mask]
+
+BATCH_ROWS = 65536
+"""Rows of a batch at most: a batch of some dozen columns then fits a processor's cache."""
+
+
+class Table(ABC):
+    """Named columns, handed out in batches of rows; every pass starts again from the first row.
+
+    ``origin`` is what sentences call it. ``plain`` tables are text files: every cell is text, whatever type a
+    batch stores it in. ``sparse`` tables hand out ``SparseRows`` instead of Arrow record batches.
+    """
+
+    origin: str = "the table"
+    plain: bool = False
+    sparse: bool = False
+
+    @property
+    @abstractmethod
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+
+    @abstractmethod
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the rows' numbers in the original table and the batch that holds them, in order."""
+
+    def batches(self) -> Iterator[Any]:
+        """Yield the batches alone."""
+        for _, batch in self.numbered():
+            yield batch
+
+    def where(self, keep: Keep) -> Table:
+        """Return the rows for whose numbers ``keep`` gives true; they keep their numbers."""
+        return Kept(self, keep)
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return a table of these columns only, told which are wanted as numbers and which as text.
+
+        A wish, to read faster: a batch may still hold more columns, or a column in another type.
+        """
+        return self
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns of a plain table that look like numbers in its first rows."""
+        return frozenset()
+
+    def place(self, row: int) -> str:
+        """Return where row number ``row`` stands, for sentences: counted from one."""
+        return f"row {row + 1}"
+
+    def require(self, column: str, role: str = "column") -> None:
+        """Raise an InputError that suggests near names unless there is such a column."""
+        if column not in self.names:
+            raise InputError(f"{self.origin} has no {role} {column!r}.{near(column, self.names)}{_listed(self.names)}")
+
+
+@dataclass(frozen=True)
+class Kept(Table):
+    """Some rows of another table."""
+
+    inner: Table
+    keep: Keep
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.inner.names
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """What sentences call the table."""
+        return self.inner.origin
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether every cell is text."""
+        return self.inner.plain
+
+    @property
+    def sparse(self) -> bool:  # type: ignore[override]
+        """Whether batches are ``SparseRows``."""
+        return self.inner.sparse
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the kept rows of every batch that has any."""
+        for rows, batch in self.inner.numbered():
+            mask = self.keep(rows)
+            if mask.all():
+                yield rows, batch
+            elif mask.any():
+                yield rows[mask], filtered(batch, mask)
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return the same rows with these columns only."""
+        return Kept(self.inner.select(numbers=numbers, texts=texts), self.keep)
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns that look like numbers."""
+        return self.inner.guess()
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the original table."""
+        return self.inner.place(row)
+
+    def require(self, column: str, role: str = "column") -> None:
+        """Raise an InputError unless there is such a column."""
+        self.inner.require(column, role)
+
+
+def filtered(batch: Any, mask: Mask) -> Any:
+    """Return the rows of a batch where ``mask`` is true."""
+    return batch.filter(mask) if not hasattr(batch, "schema") else batch.filter(_arrow_mask(mask))
+
+
+def _arrow_mask(mask: Mask) -> Any:
+    import pyarrow  # noqa: PLC0415  (array users never pay for Arrow)
+
+    return pyarrow.array(mask)
+
+
+def check_names(names: tuple[str, ...], origin: str) -> None:
+    """Raise an InputError if a column has no name or two share one."""
+    seen: dict[str, int] = {}
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise InputError(
+                f"column {position} of {origin} has no name; write one in the header"
+                " (a data frame's index saved by mistake? save it without the index)."
+            )
+        if name in seen:
+            raise InputError(f"{origin} has two columns called {name!r}, number {seen[name]} and {position}; rename one of them.")
+        seen[name] = position
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = ", ".join(repr(name) for name in names[:12])
+    return f" Its columns are {shown}{', ...' if len(names) > 12 else ''}."
+
+
+def uniform(seed: int, rows: RowNumbers) -> Array:
+    """Return a number in [0, 1) for every row, drawn by a hash of (seed, row): the same on any machine.
+
+    ``u(seed, i) = (mix(mix(seed) xor i) >> 11) * 2^-53`` with the splitmix64 finaliser ``mix``.
+
+    >>> uniform(0, np.arange(3)).round(3).tolist()
+    [0.652, 0.034, 0.843]
+    """
+    with np.errstate(over="ignore"):
+        start = _mix(np.array([seed % 2**64], dtype=np.uint64))
+        bits = _mix(start ^ np.asarray(rows, dtype=np.int64).astype(np.uint64))
+    return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def _mix(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    z = z + np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+def split(table: Table, seed: int, test_size: float) -> tuple[Table, Table]:
+    """Return the training and the test rows: row i is a test row iff ``uniform(seed, i) < test_size``."""
+    if not 0.0 <= test_size < 1.0:
+        raise InputError(f"the test size is {test_size}; give the share of rows to hold out, at least 0 and below 1.")
+    return (
+        table.where(lambda rows: uniform(seed, rows) >= test_size),
+        table.where(lambda rows: uniform(seed, rows) < test_size),
+    )
