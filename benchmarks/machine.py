@@ -10,7 +10,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-DISTRIBUTIONS = ("lineal", "scikit-learn", "scikit-learn-intelex", "glum", "snapml", "numpy", "scipy", "pyarrow", "pandas")
+DISTRIBUTIONS = (
+    "lineal",
+    "scikit-learn",
+    "scikit-learn-intelex",
+    "glum",
+    "snapml",
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "pandas",
+)
 
 
 def versions() -> dict[str, str]:
@@ -32,7 +42,12 @@ def description() -> dict[str, Any]:
         lines = [line for line in info.read_text().splitlines() if line.startswith("model name")]
         model = lines[0].split(":", 1)[1].strip() if lines else model
     pages = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return {"processor": model, "cores": os.cpu_count(), "memory_gb": round(pages / 2**30, 1), "system": platform.system()}
+    return {
+        "processor": model,
+        "cores": os.cpu_count(),
+        "memory_gb": round(pages / 2**30, 1),
+        "system": platform.system(),
+    }
 
 
 def reset_peak() -> float | None:

@@ -139,11 +139,8 @@ class _Curve:
     def times(self, v: np.ndarray) -> np.ndarray:
         """Return the Hessian at the last point times v."""
         u = self.X @ v[:-1] + v[-1]
-        if self.k == 1:
-            w = self.p * (1.0 - self.p) * u
-        else:
-            w = self.p * (u - (self.p * u).sum(axis=1, keepdims=True))
-        return self._down(w) + self.ridge * v
+        mean = self.p * u if self.k == 1 else (self.p * u).sum(axis=1, keepdims=True)
+        return self._down(self.p * (u - mean)) + self.ridge * v
 
     def diagonal(self) -> np.ndarray:
         """Return the diagonal of the Hessian at the last point."""

@@ -10,9 +10,10 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-ENOUGH = 0.4
+ENOUGH = 0.3
 """Seconds: a fit shorter than half of this is repeated in its process, and the shortest counts."""
 
 
@@ -29,10 +30,9 @@ def say(answer: dict[str, Any]) -> None:
 
 def make(job: dict[str, Any]) -> None:
     """Make the data and the reference optimum of each row."""
-    from benchmarks import data, machine
+    from benchmarks import data
     from benchmarks.problems import PROBLEMS
 
-    say({"versions": machine.versions(), "machine": machine.description()})
     for row in job["rows"]:
         if PROBLEMS[row].make is not None:
             started = time.perf_counter()
@@ -58,12 +58,12 @@ def calibrate(job: dict[str, Any]) -> None:
         else:
             try:
                 say({"row": row, **_loosest(peer, PROBLEMS[row], lines, job)})
-            except Exception as error:  # noqa: BLE001  (a peer that fails is a result, said in the table)
+            except Exception as error:
                 say({"row": row, "failed": f"{type(error).__name__}: {error}"[:300]})
 
 
 def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: dict[str, Any]) -> dict[str, Any]:
-    """Try each line from its loose end; a line ends when it reaches the target or takes too long."""
+    """Try each line from its loose end; a line ends when it reaches the target, takes too long or gains no more."""
     from benchmarks import data
 
     given = data.load(problem, job["size"])
@@ -72,6 +72,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
     nearest: tuple[float, dict[str, Any]] | None = None
     for line in lines:
         best = min((entry[0] for entry in found), default=float("inf"))
+        stuck, before = 0, float("inf")
         for setting in line:
             started = time.perf_counter()
             fitted = peer.fit(problem, given, setting)
@@ -82,7 +83,8 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
             if reached <= problem.target:
                 found.append((seconds, setting, reached))
                 break
-            if seconds > min(job["patience"], 3.0 * best):
+            stuck, before = (stuck + 1 if reached > 0.9 * before else 0), reached
+            if stuck == 3 or seconds > min(job["patience"], 3.0 * best):
                 break
     if found:
         seconds, setting, reached = min(found, key=lambda entry: entry[0])
@@ -93,15 +95,15 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
 
 def measure(job: dict[str, Any]) -> None:
     """Time one competitor on one row."""
-    from benchmarks.problems import PROBLEMS
-
-    problem = PROBLEMS[job["row"]]
-    if problem.task == "import":
+    if job["row"] == "import":
+        # before anything else: benchmarks.problems would import numpy
         say(_import(job))
         return
     from benchmarks import data
     from benchmarks.peers import PEERS
+    from benchmarks.problems import PROBLEMS
 
+    problem = PROBLEMS[job["row"]]
     peer = PEERS[job["peer"]]
     given = data.load(problem, job["size"])
     warm = peer.fit(problem, data.head(given), job["setting"])
@@ -164,14 +166,15 @@ def _import(job: dict[str, Any]) -> dict[str, Any]:
     import importlib
     import os
 
-    statm = "/proc/self/statm"
-    page = os.sysconf("SC_PAGE_SIZE") / 2**20
-    before = int(open(statm).read().split()[1]) * page if os.path.exists(statm) else None
+    def resident() -> float:
+        return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    statm = Path("/proc/self/statm")
+    before = resident() if statm.exists() else None
     started = time.perf_counter()
     importlib.import_module(job["module"])
     seconds = time.perf_counter() - started
-    after = int(open(statm).read().split()[1]) * page if before is not None else None
-    return {"seconds": seconds, "peak_mb": None if before is None or after is None else after - before}
+    return {"seconds": seconds, "peak_mb": None if before is None else resident() - before}
 
 
 if __name__ == "__main__":

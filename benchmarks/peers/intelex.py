@@ -16,11 +16,9 @@ class Intelex(ScikitLearn):
     package = "sklearnex.linear_model"
 
     def lines(self, problem: Problem) -> list[Line] | str:
-        """Decline what falls back to scikit-learn without a word."""
+        """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""
         if problem.name == "logit-sparse" or problem.task == "csv":
             return "falls back to scikit-learn on sparse rows"
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]
-        if problem.loss == "softmax":
-            return [tolerances("tol", solver="lbfgs")]
-        return [tolerances("tol", solver=solver) for solver in ("lbfgs", "newton-cg")]
+        return [tolerances("tol", solver="lbfgs")]

@@ -21,15 +21,15 @@ class ScikitLearn(Peer):
     package = "sklearn.linear_model"
 
     def lines(self, problem: Problem) -> list[Line] | str:
-        """Return solvers by loss; least squares has no tolerance that matters."""
+        """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]
         if problem.name == "logit-sparse":
-            solvers = ("lbfgs", "newton-cg", "liblinear-dual")
+            solvers = ("newton-cg", "lbfgs", "liblinear-dual")
         elif problem.loss == "softmax":
-            solvers = ("lbfgs", "newton-cg")
+            solvers = ("newton-cg", "lbfgs")
         else:
-            solvers = ("lbfgs", "newton-cholesky", "newton-cg")
+            solvers = ("newton-cholesky", "newton-cg", "lbfgs")
         lines = [tolerances("tol", solver=solver) for solver in solvers]
         if problem.task == "csv":
             return [tolerances("tol", solver="lbfgs"), tolerances("tol", solver="newton-cholesky")]
@@ -47,7 +47,9 @@ class ScikitLearn(Peer):
         if solver == "liblinear-dual":
             # liblinear charges the intercept; a large scaling makes that charge small
             solver, extra = "liblinear", {"dual": True, "intercept_scaling": 10.0, "random_state": 0}
-        return models.LogisticRegression(C=1.0 / (rows * data.strength), solver=solver, tol=setting.get("tol", 1e-4), max_iter=20_000, **extra)
+        return models.LogisticRegression(
+            C=1.0 / (rows * data.strength), solver=solver, tol=setting.get("tol", 1e-4), max_iter=20_000, **extra
+        )
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit; a table is read by pandas, coded by OneHotEncoder and scaled."""
@@ -80,7 +82,11 @@ class ScikitLearn(Peer):
         columns = [name for name in frame.columns if name not in NUMBERS]
         code_all = ColumnTransformer([("n", "passthrough", list(NUMBERS)), ("c", code, columns)], sparse_threshold=1.0)
         # centring would make the dummies dense; the intercept takes the means up, so the objective is the same
-        steps = [("code", code_all), ("scale", StandardScaler(with_mean=False)), ("fit", self.estimator(problem, data, setting))]
+        steps = [
+            ("code", code_all),
+            ("scale", StandardScaler(with_mean=False)),
+            ("fit", self.estimator(problem, data, setting)),
+        ]
         return Pipeline(steps).fit(frame, y)
 
 

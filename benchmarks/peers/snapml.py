@@ -20,29 +20,34 @@ class Snapml(Peer):
     module = "snapml"
 
     def lines(self, problem: Problem) -> list[Line] | str:
-        """Return dual and primal lines with a small and a large scaling of the intercept."""
+        """Return the dual method with several scalings of the intercept; the primal one reports no intercept at all."""
         if problem.task == "import":
             return [[{}]]
         if problem.task == "predict":
-            return [[{"tol": 1e-3, "dual": True, "intercept_scaling": 10.0}]]
+            return [[{"tol": 1e-3, "intercept_scaling": 1.0}]]
         if problem.task == "csv":
             return "reads no tables; its own one-hot rows would be scikit-learn's"
         if problem.loss == "squared":
             return "dual coordinate ascent does not reach 1e-10"
         if problem.loss == "softmax":
             return "fits several classes one against the rest, another objective"
-        return [tolerances("tol", dual=dual, intercept_scaling=scale) for dual in (True, False) for scale in (1.0, 10.0, 100.0)]
+        return [tolerances("tol", intercept_scaling=scale) for scale in (1.0, 3.0, 10.0, 30.0)]
 
-    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:  # noqa: ARG002  (the contract of Peer)
         """Fit with all cores."""
         from snapml import LogisticRegression
 
         threads = os.cpu_count() or 1
         model = LogisticRegression(
-            regularizer=data.y.size * data.strength, fit_intercept=True, n_jobs=threads, max_iter=20_000, random_state=0, **setting
+            regularizer=data.y.size * data.strength,
+            fit_intercept=True,
+            n_jobs=threads,
+            max_iter=1000,
+            random_state=0,
+            **setting,
         )
         return model.fit(data.X, data.y)
 
-    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
-        """Return snapml's coefficients in our shape."""
-        return np.ravel(fitted.coef_)[:, None], np.ravel(fitted.intercept_)
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:  # noqa: ARG002  (the contract of Peer)
+        """Return snapml's coefficients in our shape; ``intercept_`` is the weight of the scaled column of ones."""
+        return np.ravel(fitted.coef_)[:, None], np.ravel(fitted.intercept_) * fitted.intercept_scaling

@@ -1,0 +1,132 @@
+"""The order of work: data, then each peer's loosest good setting, then rounds of fresh processes, peers interleaved."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks import data, machine
+from benchmarks.peers import PEERS
+from benchmarks.problems import Problem
+
+ROOT = Path(__file__).parent.parent
+LIMITS = {"quick": {"patience": 2.0, "child": 40.0}, "full": {"patience": 120.0, "child": 3600.0}}
+
+
+@dataclass
+class Plan:
+    """What to run: rows, peers, size, repeats, and when to be done (``deadline`` on the monotonic clock)."""
+
+    rows: list[Problem]
+    peers: list[str]
+    size: str
+    repeats: int
+    deadline: float = float("inf")
+    ready: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
+
+    def left(self) -> float:
+        """Return the seconds until the deadline."""
+        return self.deadline - time.monotonic()
+
+
+def run(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Yield records: facts of the data, settings, then one record per run."""
+    made = _child({"do": "make", "rows": [p.name for p in plan.rows], "size": plan.size}, plan)
+    for answer in made:
+        yield {"kind": "data", **answer}
+    have = {answer["row"] for answer in made if "row" in answer}
+    plan.rows = [p for p in plan.rows if p.make is None or p.name in have]
+    for peer in plan.peers:
+        yield from _calibrated(plan, peer)
+    for round_number in range(plan.repeats):
+        for problem in plan.rows:
+            for peer in plan.peers:
+                if (problem.name, peer) in plan.ready:
+                    yield from _timed(plan, problem, peer, round_number)
+
+
+def _calibrated(plan: Plan, peer: str) -> Iterator[dict[str, Any]]:
+    """Yield how a peer will run each row; what was found before for this version of it is kept."""
+    stores = {p.name: _store(p, plan.size, peer) for p in plan.rows}
+    known = {name: json.loads(path.read_text()) for name, path in stores.items() if path.exists()}
+    missing = [p.name for p in plan.rows if p.name not in known]
+    answers = list(known.values())
+    if missing and PEERS[peer].absent() is None:
+        job = {
+            "do": "calibrate",
+            "peer": peer,
+            "rows": missing,
+            "size": plan.size,
+            "patience": LIMITS[plan.size]["patience"],
+        }
+        for answer in _child(job, plan):
+            answers.append(answer)
+            if "row" in answer:
+                stores[answer["row"]].parent.mkdir(parents=True, exist_ok=True)
+                stores[answer["row"]].write_text(json.dumps(answer))
+    if PEERS[peer].absent() is not None:
+        yield {"kind": "absent", "peer": peer, "reason": PEERS[peer].absent()}
+        return
+    told = set()
+    for answer in answers:
+        if "row" in answer:
+            told.add(answer["row"])
+            yield {"kind": "setting", "peer": peer, **answer}
+            if "setting" in answer:
+                plan.ready[answer["row"], peer] = answer
+    for problem in plan.rows:
+        if problem.name not in told:
+            reason = next((a["error"] for a in answers if "error" in a), "no answer")
+            yield {"kind": "setting", "peer": peer, "row": problem.name, "failed": f"no setting found: {reason}"}
+
+
+def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterator[dict[str, Any]]:
+    """Run one competitor on one row in a fresh process."""
+    if plan.left() < 5.0:
+        if round_number == 0:
+            yield {"kind": "run", "row": problem.name, "peer": peer, "error": "not run: the time was up"}
+        return
+    job = {
+        "do": "time",
+        "row": problem.name,
+        "peer": peer,
+        "size": plan.size,
+        "setting": plan.ready[problem.name, peer]["setting"],
+    }
+    answers = _child({**job, "module": PEERS[peer].module}, plan)
+    answer = answers[-1] if answers else {"error": "no answer"}
+    yield {"kind": "run", "row": problem.name, "peer": peer, "round": round_number, **answer}
+
+
+def _child(job: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
+    """Run a job in a fresh process; return its answers, those before a crash or a timeout too."""
+    limit = min(LIMITS[plan.size]["child"], max(plan.left(), 1.0))
+    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.worker", json.dumps(job)]
+    problem = None
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=limit, check=False)
+        out = done.stdout
+        if done.returncode != 0:
+            problem = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1][:300]
+    except subprocess.TimeoutExpired as slow:
+        raw = slow.stdout or b""
+        out = raw.decode() if isinstance(raw, bytes) else raw
+        problem = f"stopped after {limit:.0f} s"
+    answers = [json.loads(line[1:]) for line in out.splitlines() if line.startswith("@")]
+    return [*answers, {"error": problem}] if problem else answers
+
+
+def _store(problem: Problem, size: str, peer: str) -> Path:
+    """Return where a found setting is kept: by data, peer, its version and its adapter's text."""
+    adapter = Path(sys.modules[type(PEERS[peer]).__module__].__file__ or "")
+    text = adapter.read_bytes() + (Path(__file__).parent / "worker.py").read_bytes()
+    key = hashlib.sha256(text + repr(sorted(machine.versions().items())).encode()).hexdigest()[:8]
+    where = data.home(problem, size) if problem.make is not None else data.CACHE / problem.name
+    return where / f"setting-{peer.replace(' ', '-')}-{key}.json"

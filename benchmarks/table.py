@@ -1,0 +1,248 @@
+"""The summary: what a run's records say, as a table for a terminal and as the README's block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.peers import OURS, YARDSTICK
+from benchmarks.problems import PROBLEMS
+
+BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
+BUSY = 0.10
+"""A run during which others took more than this share of the cores is marked."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One competitor on one row: the best of its runs."""
+
+    row: str
+    peer: str
+    seconds: float | None
+    suboptimality: float | None = None
+    peak_mb: float | None = None
+    others: float | None = None
+    note: str = ""
+
+    @property
+    def reached(self) -> bool:
+        """Whether there is a time, and the target was reached where there is one."""
+        if self.seconds is None:
+            return False
+        return self.suboptimality is None or self.suboptimality <= PROBLEMS[self.row].target
+
+
+def entries(records: Iterable[Mapping[str, Any]]) -> list[Entry]:
+    """Return one entry per row and peer that was run, or that says why not.
+
+    If some run found a lower objective than the reference, that one is the optimum for all.
+    """
+    runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    notes: dict[tuple[str, str], str] = {}
+    for record in records:
+        key = (str(record.get("row")), str(record.get("peer")))
+        if record["kind"] == "run":
+            runs.setdefault(key, []).append(record)
+        elif record["kind"] == "setting" and ("declines" in record or "failed" in record):
+            notes[key] = str(record.get("declines") or record.get("failed"))
+    found = [_entry(row, peer, group) for (row, peer), group in runs.items()]
+    found += [Entry(row, peer, None, note=note) for (row, peer), note in notes.items()]
+    lowest: dict[str, float] = {}
+    for entry in found:
+        if entry.suboptimality is not None:
+            lowest[entry.row] = min(lowest.get(entry.row, 0.0), entry.suboptimality)
+    order = list(PROBLEMS)
+    raised = [_raised(entry, lowest.get(entry.row, 0.0)) for entry in found]
+    return sorted(raised, key=lambda e: (order.index(e.row), e.seconds is None, e.seconds or 0.0))
+
+
+def _entry(row: str, peer: str, group: list[Mapping[str, Any]]) -> Entry:
+    good = [record for record in group if "seconds" in record]
+    if not good:
+        return Entry(row, peer, None, note=str(group[0].get("error", "failed")))
+    best = min(good, key=lambda record: record["seconds"])
+    subs = [record["suboptimality"] for record in good if record.get("suboptimality") is not None]
+    peaks = [record["peak_mb"] for record in good if record.get("peak_mb") is not None]
+    note = f"verdict {best['verdict']}" if "verdict" in best else ""
+    return Entry(
+        row, peer, best["seconds"], max(subs, default=None), max(peaks, default=None), best.get("others"), note
+    )
+
+
+def _raised(entry: Entry, lowest: float) -> Entry:
+    if entry.suboptimality is None or lowest == 0.0 or PROBLEMS[entry.row].task == "predict":
+        return entry
+    return Entry(
+        entry.row, entry.peer, entry.seconds, entry.suboptimality - lowest, entry.peak_mb, entry.others, entry.note
+    )
+
+
+def by_row(found: list[Entry]) -> dict[str, list[Entry]]:
+    """Return the entries of each row, in the order of the registry."""
+    rows: dict[str, list[Entry]] = {}
+    for entry in found:
+        rows.setdefault(entry.row, []).append(entry)
+    return rows
+
+
+def best_peer(group: list[Entry]) -> Entry | None:
+    """Return the fastest competitor other than us that reached the target."""
+    return next((entry for entry in group if entry.peer != OURS and entry.reached), None)
+
+
+def yardstick(group: list[Entry]) -> Entry | None:
+    """Return scikit-learn's entry, if it reached the target."""
+    return next((entry for entry in group if entry.peer == YARDSTICK and entry.reached), None)
+
+
+def lost(found: list[Entry]) -> list[str]:
+    """Return the rows in which we are slower than scikit-learn, or do not reach the target, each with how much."""
+    said = []
+    for row, group in by_row(found).items():
+        ours = next((entry for entry in group if entry.peer == OURS), None)
+        if ours is None or ours.seconds is None:
+            said.append(f"{row} (no result: {ours.note if ours else 'not run'})")
+        elif not ours.reached:
+            said.append(f"{row} (target missed: {ours.suboptimality:.1e})")
+        else:
+            other = yardstick(group)
+            if other is not None and other.seconds is not None and ours.seconds > other.seconds:
+                said.append(f"{row} ({ours.seconds / other.seconds:.2f} x scikit-learn)")
+    return said
+
+
+def text(found: list[Entry]) -> str:
+    """Return the table for a terminal: every competitor of every row, fastest first."""
+    head = ("row", "target", "who", "time", "/ best peer", "/ sklearn", "subopt.", "peak MB", "others", "")
+    lines = [head]
+    for row, group in by_row(found).items():
+        best, other = best_peer(group), yardstick(group)
+        target = PROBLEMS[row].target
+        for index, entry in enumerate(group):
+            note = entry.note
+            if entry.seconds is not None and not entry.reached:
+                note = "MISSES THE TARGET " + note
+            elif (
+                entry.peer == OURS
+                and other is not None
+                and entry.seconds
+                and other.seconds
+                and entry.seconds > other.seconds
+            ):
+                note = "SLOWER THAN SCIKIT-LEARN " + note
+            first = (row, f"{target:.0e}" if target else "-") if index == 0 else ("", "")
+            lines.append(
+                (
+                    *first,
+                    entry.peer,
+                    time_text(entry.seconds),
+                    *_ratios(entry, best, other),
+                    *_numbers(entry),
+                    note.strip(),
+                )
+            )
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head) - 1)]
+    out = []
+    for line in lines:
+        cells = [cell.ljust(widths[i]) if i in (0, 2) else cell.rjust(widths[i]) for i, cell in enumerate(line[:-1])]
+        out.append("  ".join([*cells, line[-1]]).rstrip())
+    return "\n".join(out)
+
+
+def conclusion(found: list[Entry]) -> str:
+    """Return the sentences under the table: lost rows first."""
+    losses, rows = lost(found), by_row(found)
+    if not any(entry.peer == OURS for entry in found):
+        return "lineal was not run."
+    ahead = sum(1 for row in rows if not any(loss.split(" ")[0] == row for loss in losses))
+    said = [f"Not slower than scikit-learn and at the target: {ahead} of {len(rows)} rows."]
+    said.append("LOST: " + ", ".join(losses) + "." if losses else "No row lost.")
+    busy = [f"{e.row}/{e.peer} {e.others:.0%}" for e in found if e.others is not None and e.others > BUSY]
+    if busy:
+        said.append(
+            f"Others used over {BUSY:.0%} of the cores during {len(busy)} best runs ({', '.join(busy[:6])}): "
+            "such times are not to be quoted."
+        )
+    return "\n".join(said)
+
+
+def _ratios(entry: Entry, best: Entry | None, other: Entry | None) -> tuple[str, str]:
+    def ratio(to: Entry | None) -> str:
+        if not entry.reached or to is None or not to.seconds or entry.seconds is None:
+            return "-"
+        return f"{entry.seconds / to.seconds:.2f}"
+
+    return ratio(best), ratio(other)
+
+
+def _numbers(entry: Entry) -> tuple[str, str, str]:
+    sub = "-" if entry.suboptimality is None else f"{entry.suboptimality:.0e}"
+    peak = "-" if entry.peak_mb is None else f"{entry.peak_mb:.0f}"
+    others = "-" if entry.others is None else f"{entry.others:.0%}"
+    return sub, peak, others
+
+
+def time_text(seconds: float | None) -> str:
+    """Return a time as people read it.
+
+    >>> time_text(0.01234), time_text(2e-6), time_text(None)
+    ('12.3 ms', '2.0 us', '-')
+    """
+    if seconds is None:
+        return "-"
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return (
+                f"{seconds / size:.3g} {unit}"
+                if seconds / size >= 100
+                else f"{seconds / size:.{2 if unit == 's' else 1}f} {unit}"
+            )
+    return f"{seconds * 1e9:.0f} ns"
+
+
+def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
+    """Return the README's block, without its markers."""
+    lines = [
+        "| row | lineal | best peer | ratio to it | ratio to scikit-learn | suboptimality (target) | "
+        "peak above data, lineal / best peer |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for row, group in by_row(found).items():
+        ours = next((entry for entry in group if entry.peer == OURS), Entry(row, OURS, None, note="not run"))
+        best, other = best_peer(group), yardstick(group)
+        to_best, to_other = _ratios(ours, best, other)
+        if ours.reached and other is None:
+            sklearn = next((e for e in group if e.peer == YARDSTICK), None)
+            to_other = "scikit-learn misses the target" if sklearn is not None and sklearn.seconds else "-"
+        elif ours.reached and other is not None and ours.seconds and other.seconds and ours.seconds > other.seconds:
+            to_other = f"**{to_other} (slower)**"
+        peer = "none reaches the target" if best is None else f"{best.peer} {time_text(best.seconds)}"
+        target = f" ({PROBLEMS[row].target:.0e})" if PROBLEMS[row].target else ""
+        peaks = f"{_numbers(ours)[1]} / {'-' if best is None else _numbers(best)[1]} MB"
+        mine = (
+            time_text(ours.seconds) if ours.reached else f"**{'misses the target' if ours.seconds else 'no result'}**"
+        )
+        lines.append(f"| {row} | {mine} | {peer} | {to_best} | {to_other} | {_numbers(ours)[0]}{target} | {peaks} |")
+    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
+    computer = header["machine"]
+    lines += ["", conclusion(found).replace("\n", " "), ""]
+    lines.append(
+        f"{header['date']}, {header['size']} sizes, minimum of {header['repeats']} fresh processes; "
+        f"{computer['processor']}, {computer['cores']} cores, {computer['memory_gb']} GB; {versions}."
+    )
+    return "\n".join(lines)
+
+
+def write_block(path: Path, block: str) -> None:
+    """Replace what stands between the markers of a file; a file without them is refused."""
+    content = path.read_text(encoding="utf-8")
+    if content.count(BEGIN) != 1 or content.count(END) != 1 or content.index(BEGIN) > content.index(END):
+        raise SystemExit(
+            f"{path.name} has no single pair of markers {BEGIN} and {END}; put them where the table belongs."
+        )
+    before, rest = content.split(BEGIN)
+    after = rest.split(END)[1]
+    path.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}", encoding="utf-8")

@@ -1,0 +1,201 @@
+"""The benchmark harness: a sound registry, adapters that declare themselves, honest summaries."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+if not (ROOT / "benchmarks" / "problems.py").exists():
+    pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import data, table, worker  # noqa: E402
+from benchmarks.objective import Objective, optimum  # noqa: E402
+from benchmarks.peers import OURS, PEERS, YARDSTICK  # noqa: E402
+from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
+
+ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
+ROWS += ["small", "csv", "predict", "import"]
+
+
+def test_every_row_of_the_plan_is_registered() -> None:
+    assert {name for row in ROWS for name in GROUPS.get(row, (row,))} == set(PROBLEMS)
+    assert [p.name for p in chosen("small,ols")] == ["small-logistic", "small-ridge", "ols"]
+    with pytest.raises(SystemExit, match="no row called 'olss'"):
+        chosen("olss")
+
+
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=lambda p: p.name)
+def test_problems_are_complete(problem: Problem) -> None:
+    if problem.task == "import":
+        assert problem.make is None
+        return
+    assert problem.make is not None
+    assert problem.target > 0
+    assert problem.loss in {"squared", "logistic", "softmax"}
+    wanted = set(inspect.signature(problem.make).parameters)
+    assert set(problem.sizes("full")) == set(problem.sizes("quick")) == wanted
+    assert all(problem.sizes("quick")[key] <= problem.sizes("full")[key] for key in wanted)
+
+
+@pytest.mark.parametrize("peer", PEERS.values(), ids=lambda p: p.name)
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=lambda p: p.name)
+def test_adapters_solve_or_say_why_not(peer: Any, problem: Problem) -> None:
+    lines = peer.lines(problem)
+    if isinstance(lines, str):
+        assert len(lines) > 10
+        assert peer.name not in {OURS, YARDSTICK}
+    else:
+        assert lines
+        assert all(line for line in lines)
+
+
+def test_our_adapter_sets_only_the_tolerance() -> None:
+    for problem in PROBLEMS.values():
+        assert PEERS[OURS].lines(problem) in ([[{"tol": problem.target}]], [[{}]])
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic", "softmax"])
+def test_the_reference_optimum_agrees_with_scipy(loss: str) -> None:
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = {
+        "squared": rng.normal(size=80),
+        "logistic": rng.integers(0, 2, 80).astype(float),
+        "softmax": rng.integers(0, 3, 80),
+    }[loss]
+    charges = np.array([1.0, 0.5, 2.0]) if loss == "logistic" else None
+    objective = Objective(loss, X, y, 0.1, charges)
+    k = objective.outputs
+    found = minimize(
+        lambda b: objective.value(b[:-k].reshape(3, k), b[-k:]), np.zeros(4 * k), method="BFGS", options={"gtol": 1e-9}
+    ).fun
+    assert optimum(objective, 1e-8, "null") == pytest.approx(found, rel=1e-9)
+    grid = [objective.value(np.zeros((3, k)), np.full(k, c) * np.arange(1, k + 1)) for c in np.linspace(-1, 1, 41)]
+    assert objective.null() <= min(grid) + 1e-12
+
+
+def test_the_reference_for_dependent_columns_is_the_projection() -> None:
+    t = np.linspace(0.0, 1.0, 50)
+    X = np.stack([t, t**2, t**3], axis=1)
+    y = np.sin(5.0 * t)
+    A = np.column_stack([np.ones(50), X])
+    residual = y - A @ np.linalg.lstsq(A, y, rcond=None)[0]
+    assert optimum(Objective("squared", X, y, 0.0), 1e-2, "optimum") == pytest.approx(
+        0.5 * np.mean(residual**2), rel=1e-9
+    )
+
+
+@pytest.mark.parametrize("name", ["ridge", "logit", "small-logistic", "softmax"])
+@pytest.mark.parametrize("peer", [YARDSTICK, "by hand"])
+def test_a_tiny_problem_runs_through_two_adapters(
+    name: str, peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    monkeypatch.setattr(data, "CACHE", tmp_path)
+    tiny = {
+        "ridge": {"rows": 300, "columns": 4},
+        "logit": {"rows": 500, "columns": 4},
+        "softmax": {"rows": 200, "side": 6, "classes": 3},
+    }
+    problem = replace(PROBLEMS[name], quick=tiny.get(name))
+    data.make(problem, "quick")
+    lines = PEERS[peer].lines(problem)
+    assert isinstance(lines, list)
+    answer = worker._loosest(PEERS[peer], problem, lines, {"size": "quick", "patience": 5.0})
+    assert "missed" not in answer
+    given = data.load(problem, "quick")
+    fitted = PEERS[peer].fit(problem, given, answer["setting"])
+    reached = worker._suboptimality(problem, "quick", given, *PEERS[peer].coefficients(problem, fitted))
+    assert -1e-3 * problem.target <= reached <= problem.target
+
+
+def test_the_table_file_means_the_same_to_pandas_and_to_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("sklearn")
+    pytest.importorskip("pandas")
+    monkeypatch.setattr(data, "CACHE", tmp_path)
+    problem = replace(PROBLEMS["csv"], quick={"rows": 3000, "levels": 21})
+    data.make(problem, "quick")
+    given, peer = data.load(problem, "quick"), PEERS[YARDSTICK]
+    fitted = peer.fit(problem, given, {"solver": "newton-cholesky", "tol": 1e-8})
+    assert abs(worker._suboptimality(problem, "quick", given, *peer.coefficients(problem, fitted))) < 1e-9
+
+
+def run(row: str, peer: str, seconds: float, suboptimality: float = 0.0) -> dict[str, Any]:
+    return {
+        "kind": "run",
+        "row": row,
+        "peer": peer,
+        "seconds": seconds,
+        "suboptimality": suboptimality,
+        "peak_mb": 3.0,
+        "others": 0.0,
+    }
+
+
+RECORDS = [
+    run("ols", OURS, 0.2),
+    run("ols", OURS, 0.1),
+    run("ols", YARDSTICK, 0.4),
+    run("ols", "glum", 0.05),
+    run("logit", OURS, 0.3, 1e-7),
+    run("logit", YARDSTICK, 0.2, 1e-7),
+    run("ridge", OURS, 0.1, 1e-3),
+    run("ridge", YARDSTICK, 0.2),
+    run("ols-bad", OURS, 0.1),
+    run("ols-bad", YARDSTICK, 0.01, 4e5),
+    {"kind": "setting", "row": "ols", "peer": "snapml", "declines": "cannot"},
+]
+
+
+def test_lost_rows_are_said_plainly() -> None:
+    found = table.entries(RECORDS)
+    assert table.lost(found) == ["ridge (target missed: 1.0e-03)", "logit (1.50 x scikit-learn)"]
+    shown = table.text(found)
+    assert "SLOWER THAN SCIKIT-LEARN" in shown
+    assert shown.count("MISSES THE TARGET") == 2
+    assert "LOST: ridge" in table.conclusion(found)
+    ols = {entry.peer: entry for entry in found if entry.row == "ols"}
+    assert ols[OURS].seconds == 0.1
+    assert ols["snapml"].note == "cannot"
+
+
+def test_a_lower_objective_than_the_reference_becomes_the_optimum() -> None:
+    found = table.entries([run("ols", OURS, 0.1, -3e-10), run("ols", YARDSTICK, 0.1, 0.0)])
+    assert {entry.peer: entry.suboptimality for entry in found} == pytest.approx({OURS: 0.0, YARDSTICK: 3e-10})
+    assert not next(entry for entry in found if entry.peer == YARDSTICK).reached
+
+
+def test_the_readme_block_is_replaced_and_nothing_else(tmp_path: Path) -> None:
+    header = {
+        "date": "2026-01-01",
+        "size": "quick",
+        "repeats": 1,
+        "versions": {"numpy": "2"},
+        "machine": {"processor": "cpu", "cores": 2, "memory_gb": 4},
+    }
+    block = table.markdown(table.entries(RECORDS), header)
+    assert "**1.50 (slower)**" in block
+    assert "scikit-learn misses the target" in block
+    assert "2026-01-01" in block
+    readme = tmp_path / "README.md"
+    readme.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    table.write_block(readme, block)
+    table.write_block(readme, block)
+    assert readme.read_text() == f"before\n{table.BEGIN}\n{block}\n{table.END}\nafter\n"
+    bare = tmp_path / "bare.md"
+    bare.write_text("nothing here")
+    with pytest.raises(SystemExit, match="markers"):
+        table.write_block(bare, block)
+    assert bare.read_text() == "nothing here"
