@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineal.errors import InputError, near
-from lineal.sources.tabular import Table, split, uniform
+from lineal.tables.tabular import Table, split, uniform
 
 if TYPE_CHECKING:
-    from lineal.sources.file import File
+    from lineal.tables.file import File
 
 __all__ = ["Table", "as_table", "split", "uniform"]
 
@@ -52,7 +52,7 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
         path = Path(data)
         kind, file = _format(path)
         if kind == "delimited":
-            from lineal.sources.delimited import Delimited  # noqa: PLC0415  (each format's reader only when such a file arrives)
+            from lineal.tables.delimited import Delimited  # each format's reader only when such a file arrives
 
             return Delimited.open(path, delimiter=delimiter, quote=quote, header=header)
         found = _open(kind, file)
@@ -66,7 +66,7 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
 
 
 def _from_object(data: Any) -> Table | None:
-    from lineal.sources.columnar import from_arrow, from_frame, from_mapping  # noqa: PLC0415
+    from lineal.tables.columnar import from_arrow, from_frame, from_mapping
 
     if isinstance(data, Mapping):
         return from_mapping(data)
@@ -75,14 +75,14 @@ def _from_object(data: Any) -> Table | None:
 
 def _open(kind: str, file: File) -> Table:
     if kind == "jsonlines":
-        from lineal.sources.jsonlines import JsonLines  # noqa: PLC0415
+        from lineal.tables.jsonlines import JsonLines
 
         return JsonLines.open(file)
     if kind == "svmlight":
-        from lineal.sources.svmlight import Svmlight  # noqa: PLC0415
+        from lineal.tables.svmlight import Svmlight
 
         return Svmlight(file)
-    from lineal.sources.columnar import Feather, Parquet  # noqa: PLC0415
+    from lineal.tables.columnar import Feather, Parquet
 
     if file.gzipped:
         raise InputError(f"{file.name} is packed with gzip; unpack it: this format compresses by itself.")
@@ -90,7 +90,7 @@ def _open(kind: str, file: File) -> Table:
 
 
 def _format(path: Path) -> tuple[str, File]:
-    from lineal.sources.file import File  # noqa: PLC0415
+    from lineal.tables.file import File
 
     if not path.exists():
         folder = path.parent

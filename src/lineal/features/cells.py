@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow
 import pyarrow.compute
 
-from lineal.sources.dialect import MISSING, number
+from lineal.tables.dialect import MISSING, number
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lineal.features.outcome import NeedsText, check_numbers, is_number
 from lineal.features.survey import LEVELS, Column
 from lineal.features.terms import Boolean, Category, Number, Term
-from lineal.sources.tabular import Table
+from lineal.tables.tabular import Table
 
 TRUE = frozenset(("true", "yes", "t", "y"))
 FALSE = frozenset(("false", "no", "f", "n"))

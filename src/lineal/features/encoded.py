@@ -15,8 +15,8 @@ from lineal.features.outcome import responses
 from lineal.features.terms import Number
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
-from lineal.sources.svmlight import LABEL, SparseRows
-from lineal.sources.tabular import RowNumbers, Table, filtered
+from lineal.tables.svmlight import LABEL, SparseRows
+from lineal.tables.tabular import RowNumbers, Table, filtered
 
 Array = npt.NDArray[np.float64]
 
@@ -178,7 +178,7 @@ def fingerprint(table: Table, learned: Learned) -> str | None:
 
 def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
     """Return the fingerprint of sparse rows, as if their zeros were written out."""
-    import pyarrow  # noqa: PLC0415
+    import pyarrow
 
     terms = [term for term in learned.encoder.terms if isinstance(term, Number)]
     if rows.num_rows * len(terms) > SPARSE_CELLS:

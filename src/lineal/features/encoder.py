@@ -15,8 +15,8 @@ from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, ModelFileError, near
 from lineal.features.terms import BadCell, Boolean, Category, Number, Term, design_columns, finite_numbers
-from lineal.sources.svmlight import SparseRows
-from lineal.sources.tabular import RowNumbers, Table
+from lineal.tables.svmlight import SparseRows
+from lineal.tables.tabular import RowNumbers, Table
 from lineal.table import as_table
 
 Array = npt.NDArray[np.float64]

@@ -17,8 +17,8 @@ from lineal.features.outcome import Model, NeedsText
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
-from lineal.sources.svmlight import LABEL
-from lineal.sources.tabular import Mask, RowNumbers, Table, filtered
+from lineal.tables.svmlight import LABEL
+from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
 from lineal.target import Target
 
 

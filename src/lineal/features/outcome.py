@@ -12,8 +12,8 @@ from lineal.features.cells import number, texts
 from lineal.features.encoder import column, located
 from lineal.features.survey import Column
 from lineal.features.terms import BadCell, finite_numbers
-from lineal.sources.svmlight import LABEL, SparseRows
-from lineal.sources.tabular import Mask, RowNumbers, Table
+from lineal.tables.svmlight import LABEL, SparseRows
+from lineal.tables.tabular import Mask, RowNumbers, Table
 from lineal.target import Target
 
 Array = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ from lineal.features.encoder import Encoder
 from lineal.features.outcome import Model
 from lineal.features.survey import Column
 from lineal.features.terms import Number
-from lineal.sources.svmlight import LABEL
-from lineal.sources.tabular import Table
+from lineal.tables.svmlight import LABEL
+from lineal.tables.tabular import Table
 from lineal.target import Target
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.features.cells import cell, kind, number, numbers, texts
-from lineal.sources.tabular import RowNumbers
+from lineal.tables.tabular import RowNumbers
 
 Array = npt.NDArray[np.float64]
 

@@ -1,1 +1,1 @@
-"""Where rows come from: arrays in memory, and tables in files or data frames."""
+"""Where rows come from: arrays and blocks in memory."""

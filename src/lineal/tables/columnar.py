@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow
 
 from lineal.errors import InputError
-from lineal.sources.file import File
-from lineal.sources.tabular import BATCH_ROWS, RowNumbers, Table, check_names
+from lineal.tables.file import File
+from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ class _readable:
 
 
 def _parquet(stream: Any) -> Any:
-    import pyarrow.parquet  # noqa: PLC0415  (only for Parquet files)
+    import pyarrow.parquet  # only for Parquet files
 
     return pyarrow.parquet.ParquetFile(stream)
 
@@ -181,7 +181,7 @@ def from_arrow(data: Any) -> InMemory | None:
 
 def from_frame(data: Any) -> InMemory | None:
     """Return a data frame of any library that narwhals knows as a table, or None if it is none."""
-    import narwhals  # noqa: PLC0415  (only when an object arrives that may be a frame)
+    import narwhals  # only when an object arrives that may be a frame
 
     frame = narwhals.from_native(data, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):

@@ -16,9 +16,9 @@ import pyarrow
 import pyarrow.csv
 
 from lineal.errors import InputError
-from lineal.sources.dialect import MISSING, Dialect, Unclosed, detect, records_end
-from lineal.sources.file import File, ahead, chunks
-from lineal.sources.tabular import BATCH_ROWS, RowNumbers, Table
+from lineal.tables.dialect import MISSING, Dialect, Unclosed, detect, records_end
+from lineal.tables.file import File, ahead, chunks
+from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
 _PACKED = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())

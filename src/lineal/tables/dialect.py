@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from lineal.errors import InputError
-from lineal.sources.tabular import check_names
+from lineal.tables.tabular import check_names
 
 DELIMITERS = (",", "\t", ";", "|", " ")
 MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))

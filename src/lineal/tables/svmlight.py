@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.sources.file import File, ahead, chunks, last_line
-from lineal.sources.tabular import Mask, RowNumbers, Table
+from lineal.tables.file import File, ahead, chunks, last_line
+from lineal.tables.tabular import Mask, RowNumbers, Table
 
 Array = npt.NDArray[np.float64]
 LABEL = "y"
@@ -42,7 +42,7 @@ class SparseRows:
 
     def matrix(self, wanted: Mapping[int, int], width: int) -> Any:
         """Return a scipy CSR array whose column ``wanted[f]`` is feature f; other features are left out."""
-        import scipy.sparse  # noqa: PLC0415  (only for sparse files)
+        import scipy.sparse  # only for sparse files
 
         largest = max([int(self.features.max(initial=0)), *wanted]) if wanted else int(self.features.max(initial=0))
         place = np.full(largest + 1, -1, dtype=np.int64)

@@ -13,8 +13,8 @@ import pyarrow
 import pyarrow.json
 
 from lineal.errors import InputError
-from lineal.sources.file import File, ahead, chunks, last_line
-from lineal.sources.tabular import BATCH_ROWS, RowNumbers, Table, check_names
+from lineal.tables.file import File, ahead, chunks, last_line
+from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
 _ROW = re.compile(r" in row (\d+)")
 

@@ -130,7 +130,7 @@ def filtered(batch: Any, mask: Mask) -> Any:
 
 
 def _arrow_mask(mask: Mask) -> Any:
-    import pyarrow  # noqa: PLC0415  (array users never pay for Arrow)
+    import pyarrow  # array users never pay for Arrow
 
     return pyarrow.array(mask)
 

@@ -1,0 +1,1 @@
+"""Tables wherever they are: delimited text, JSON lines, SVMlight, Parquet, Arrow and data frames."""
