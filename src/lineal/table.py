@@ -1,4 +1,4 @@
-"""The gate for tables: a path, a data frame, an Arrow table or a dictionary of columns becomes one stream of named columns."""
+"""The gate for tables: a path, a frame, an Arrow table or a dictionary becomes one stream of named columns."""
 
 from __future__ import annotations
 
@@ -45,7 +45,11 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
     >>> as_table({"age": [41, 7], "name": ["Ada", "Tim"]}).names
     ('age', 'name')
     """
-    told = {name: value for name, value in {"delimiter": delimiter, "quote": quote, "header": header}.items() if value is not None}
+    told = {
+        name: value
+        for name, value in {"delimiter": delimiter, "quote": quote, "header": header}.items()
+        if value is not None
+    }
     if isinstance(data, Table):
         found: Table | None = data
     elif isinstance(data, str | os.PathLike):
@@ -59,9 +63,14 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
     else:
         found = _from_object(data)
     if found is None:
-        raise InputError(f"a {type(data).__name__} is not a table; give a path, a data frame, an Arrow table or a dictionary of columns.")
+        raise InputError(
+            f"a {type(data).__name__} is not a table;"
+            " give a path, a data frame, an Arrow table or a dictionary of columns."
+        )
     if told:
-        raise InputError(f"{', '.join(told)} can be given for delimited text only, and {found.origin} is not such a file.")
+        raise InputError(
+            f"{', '.join(told)} can be given for delimited text only, and {found.origin} is not such a file."
+        )
     return found
 
 

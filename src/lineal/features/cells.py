@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow
-import pyarrow.compute
+import pyarrow as pa
+import pyarrow.compute as pa_compute
 
 from lineal.tables.dialect import MISSING, number
 
@@ -15,8 +17,8 @@ Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.intp]
 
-_types = pyarrow.types
-_MISSING = pyarrow.array(sorted(MISSING))
+_types = pa.types
+_MISSING = pa.array(sorted(MISSING))
 _NONE = np.empty(0, dtype=np.intp)
 
 
@@ -29,7 +31,7 @@ def kind(array: Any) -> str:
         return "number"
     if _types.is_boolean(stored):
         return "boolean"
-    if _types.is_string(stored) or _types.is_large_string(stored) or stored == pyarrow.string_view():
+    if _types.is_string(stored) or _types.is_large_string(stored) or stored == pa.string_view():
         return "text"
     if _types.is_temporal(stored):
         return "date"
@@ -49,20 +51,19 @@ def text(value: Any) -> str | None:
         return None if stripped in MISSING else stripped
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    value = float(value) if not isinstance(value, float) and hasattr(value, "__float__") else value
-    if isinstance(value, float):
-        if value != value:
-            return None
-        return str(int(value)) if value.is_integer() else repr(value)
+    if isinstance(value, float | Decimal | np.floating):
+        return None if math.isnan(value) else _float_text(float(value))
     return str(value)
+
+
+def _float_text(value: float) -> str:
+    return str(int(value)) if value.is_integer() else repr(value)
 
 
 def texts(array: Any) -> tuple[Codes, list[str]]:
     """Return a column as text: the distinct texts, and for each row which one it is, -1 where missing.
 
-    >>> codes, levels = texts(pyarrow.array(["b", " a", "NA", "b"]))
+    >>> codes, levels = texts(pa.array(["b", " a", "NA", "b"]))
     >>> codes.tolist(), levels
     ([0, 1, -1, 0], ['b', 'a'])
     """
@@ -86,7 +87,7 @@ def texts(array: Any) -> tuple[Codes, list[str]]:
 def numbers(array: Any) -> tuple[Array, Positions]:
     """Return a column as numbers, NaN where missing, and the positions of cells that are no numbers.
 
-    >>> values, bad = numbers(pyarrow.array(["1", "NA", "x", " 2 "]))
+    >>> values, bad = numbers(pa.array(["1", "NA", "x", " 2 "]))
     >>> values.tolist(), bad.tolist()
     ([1.0, nan, nan, 2.0], [2])
     """
@@ -108,17 +109,17 @@ def numbers(array: Any) -> tuple[Array, Positions]:
 
 def _typed(array: Any) -> Array:
     if _types.is_boolean(array.type):
-        array = array.cast(pyarrow.uint8())
-    values = array.cast(pyarrow.float64(), safe=False).to_numpy(zero_copy_only=False)
+        array = array.cast(pa.uint8())
+    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
     return np.asarray(values, dtype=np.float64)
 
 
 def _parsed(array: Any) -> Array | None:
     """Return a text column parsed by Arrow, or None if a cell needs a closer look."""
-    missing = pyarrow.compute.is_in(array, value_set=_MISSING.cast(array.type))
+    missing = pa_compute.is_in(array, value_set=_MISSING.cast(array.type))
     try:
-        parsed = pyarrow.compute.if_else(missing, pyarrow.scalar(None, array.type), array).cast(pyarrow.float64())
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError):
+        parsed = pa_compute.if_else(missing, pa.scalar(None, array.type), array).cast(pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
     values = np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
     return values if int(np.isnan(values).sum()) == parsed.null_count else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lineal.features.outcome import NeedsText, check_numbers, is_number
+from lineal.features.outcome import NeedsTextError, check_numbers, is_number
 from lineal.features.survey import LEVELS, Column
 from lineal.features.terms import Boolean, Category, Number, Term
 from lineal.tables.tabular import Table
@@ -49,7 +49,7 @@ def decide(survey: Column, table: Table) -> Decision:
         check_numbers(survey, table)
         return _number(survey)
     if survey.straight:
-        raise NeedsText(survey.name)
+        raise NeedsTextError(survey.name)
     words = {level.lower() for level in survey.levels}
     if "category" not in survey.kinds and not survey.full and words <= TRUE | FALSE:
         return _boolean(survey)
@@ -61,27 +61,38 @@ def _without(survey: Column, kind: str, why: str) -> Decision:
 
 
 def _all_dates(survey: Column) -> bool:
-    return bool(survey.levels) and survey.kinds == {"text"} and not survey.straight and all(map(_DATE.fullmatch, survey.levels))
+    return (
+        bool(survey.levels)
+        and survey.kinds == {"text"}
+        and not survey.straight
+        and all(map(_DATE.fullmatch, survey.levels))
+    )
 
 
 def _number(survey: Column) -> Decision:
     values = survey.values
     if values.low == values.high:
-        return _constant(survey, "number", values.low)
+        return _constant(survey)
     if values.consecutive and values.whole and survey.rows >= ENOUGH:
-        return _without(survey, "number", f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...), so it looks like an identifier")
+        return _without(
+            survey,
+            "number",
+            f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...), so it looks like an identifier",
+        )
     fill = values.mean
     why = f"{_cells(survey.missing)} replaced by the mean {fill:.6g} and marked" if survey.missing else ""
     return Decision(survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why)
 
 
-def _constant(survey: Column, kind: str, value: float) -> Decision:
-    """Return the decision on a column that never varies where it is present: only absence can tell anything."""
+def _constant(survey: Column) -> Decision:
+    """Return the decision on a number that never varies where it is present: only its absence can tell anything."""
     if not survey.missing:
-        return _without(survey, kind, f"it is {value:g} in every row")
-    fill = 1.0 if value == 0.0 else 0.0
-    why = f"{value:g} wherever it is present; {_cells(survey.missing)} counted as {fill:g}"
-    return Decision(survey.name, kind, survey.missing, Number(survey.name, fill, indicator=False), why)
+        return _without(survey, "number", f"it is {survey.values.low:g} in every row")
+    if survey.straight:
+        raise NeedsTextError(survey.name)
+    if len(survey.levels) > 1:
+        return _without(survey, "number", f"it is {survey.values.low:g} wherever it is present")
+    return _category(survey)
 
 
 def _boolean(survey: Column) -> Decision:
@@ -105,7 +116,9 @@ def _category(survey: Column) -> Decision:
     if present >= ENOUGH and len(levels) == present:
         return _without(survey, "text", f"every value is different; {_unusable(survey)}")
     if len(levels) > max(50, present / 2):
-        return _without(survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}")
+        return _without(
+            survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}"
+        )
     if len(levels) == 1 and not survey.missing:
         return _without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     reference = min(levels, key=lambda level: (-levels[level], level))
@@ -117,7 +130,10 @@ def _category(survey: Column) -> Decision:
 
 
 def _unusable(survey: Column) -> str:
-    wordy = survey.characters > 25 * max(1, len(survey.levels)) or sum(" " in level for level in survey.levels) > len(survey.levels) / 2
+    wordy = (
+        survey.characters > 25 * max(1, len(survey.levels))
+        or sum(" " in level for level in survey.levels) > len(survey.levels) / 2
+    )
     return "text features come later" if wordy else "it looks like an identifier"
 
 

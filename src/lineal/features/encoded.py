@@ -43,7 +43,11 @@ class Encoded(Source):
     def _numbers(self) -> set[str]:
         learned = self.learned
         target = learned.target.names or (learned.target.name,) if learned.target.kind == "number" else ()
-        return {*learned.encoder.number_columns, *target, *(name for name in (learned.weight, learned.offset) if name is not None)}
+        return {
+            *learned.encoder.number_columns,
+            *target,
+            *(name for name in (learned.weight, learned.offset) if name is not None),
+        }
 
     @property
     def _texts(self) -> set[str]:
@@ -85,7 +89,10 @@ class Encoded(Source):
         return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024)
 
     def fingerprint(self) -> str | None:
-        """Return the fingerprint of the rows, by a pass of its own unless one was made; None for a very large sparse table."""
+        """Return the fingerprint of the rows; None for a very large sparse table.
+
+        A pass of its own, unless ``in_memory`` made it.
+        """
         if self._fingerprint is None:
             if self.table.sparse:
                 self._held_sparse(2**62)
@@ -124,7 +131,11 @@ class Encoded(Source):
 
     def _none(self) -> Block:
         encoder = self.learned.encoder
-        design = encoder.design(0, np.empty((0, sum(len(t.columns) for t in encoder.plain))), [np.empty(0, np.int32)] * len(encoder.categories))
+        design = encoder.design(
+            0,
+            np.empty((0, sum(len(t.columns) for t in encoder.plain))),
+            [np.empty(0, np.int32)] * len(encoder.categories),
+        )
         return Block(design, np.empty((0, len(self.learned.target.names or (1,)))))
 
     def _held(self, limit_bytes: int, rows: int) -> Source:
@@ -138,7 +149,8 @@ class Encoded(Source):
             _merge(unknown, part)
             weight, offset = self._roles(numbers, batch)
             found.add(batch)
-            pieces = [part.numbers, y, *part.codes, *(role for role in (weight, offset) if role is not None)]
+            roles = [role for role in (weight, offset) if role is not None]
+            pieces: list[npt.NDArray[Any]] = [part.numbers, y, *part.codes, *roles]
             held = held or [_Growing(piece, rows) for piece in pieces]
             for growing, piece in zip(held, pieces, strict=True):
                 growing.add(piece)
@@ -150,10 +162,10 @@ class Encoded(Source):
         self._fingerprint, self.unknown = found.hex(), unknown
         arrays = [growing.array() for growing in held]
         categories = len(encoder.categories)
-        roles = iter(arrays[2 + categories :])
+        beside = iter(arrays[2 + categories :])
         design = encoder.design(count, arrays[0], arrays[2 : 2 + categories])
-        weight = next(roles) if self.learned.weight is not None else None
-        offset = next(roles) if self.learned.offset is not None else None
+        weight = next(beside) if self.learned.weight is not None else None
+        offset = next(beside) if self.learned.offset is not None else None
         return Memory(design, arrays[1], weight, offset, self.columns)
 
     def _held_sparse(self, limit_bytes: int) -> Source:
@@ -178,16 +190,17 @@ def fingerprint(table: Table, learned: Learned) -> str | None:
 
 def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
     """Return the fingerprint of sparse rows, as if their zeros were written out."""
-    import pyarrow
+    import pyarrow as pa
 
     terms = [term for term in learned.encoder.terms if isinstance(term, Number)]
     if rows.num_rows * len(terms) > SPARSE_CELLS:
         return None
     matrix = rows.matrix({int(term.column): k for k, term in enumerate(terms)}, len(terms)).tocsc()
-    columns = {term.column: matrix[:, [k]].toarray()[:, 0] for k, term in enumerate(terms)} | {LABEL: rows.y}
+    columns = {term.column: matrix[:, [k]].toarray()[:, 0] for k, term in enumerate(terms)}
+    columns[LABEL] = [label.decode() for label in rows.labels] if learned.target.kind == "classes" else rows.y
     classes = learned.target.kind == "classes"
     found = Fingerprint([name for name in columns if not (classes and name == LABEL)], [LABEL] if classes else [])
-    found.add(pyarrow.RecordBatch.from_pydict(columns))
+    found.add(pa.RecordBatch.from_pydict(columns))
     return found.hex()
 
 

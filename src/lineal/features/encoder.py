@@ -14,10 +14,10 @@ import numpy.typing as npt
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, ModelFileError, near
-from lineal.features.terms import BadCell, Boolean, Category, Number, Term, design_columns, finite_numbers
+from lineal.features.terms import Boolean, Category, CellError, Number, Term, design_columns, finite_numbers
+from lineal.table import as_table
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.tabular import RowNumbers, Table
-from lineal.table import as_table
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -27,7 +27,7 @@ INTERCEPT = "(intercept)"
 
 @dataclass(frozen=True)
 class Part:
-    """Encoded rows before they are a design: numbers side by side, codes for every category, unknown cells by column."""
+    """Encoded rows before they are a design: numbers side by side, codes of every category, unknown cells counted."""
 
     numbers: Array
     codes: tuple[Codes, ...]
@@ -118,7 +118,7 @@ class Encoder:
                 found, new = category.codes(column(batch, category.column))
                 self._count(unknown, category.column, new)
                 codes.append(found)
-        except BadCell as bad:
+        except CellError as bad:
             raise located(bad, table, rows) from None
         return Part(numbers, tuple(codes), unknown)
 
@@ -142,7 +142,9 @@ class Encoder:
         at = 0
         for term in self.terms:
             if not isinstance(term, Number) or not term.column.isdecimal():
-                raise InputError(f"the model needs a column {term.column!r}; an SVMlight file has feature numbers only.")
+                raise InputError(
+                    f"the model needs a column {term.column!r}; an SVMlight file has feature numbers only."
+                )
             wanted[int(term.column)] = at
             at += len(term.columns)
         parts: list[Design] = [Ones(rows.num_rows)] if self.intercept else []
@@ -190,27 +192,27 @@ def column(batch: Any, name: str) -> Any:
     return batch.column(position)
 
 
-def located(bad: BadCell, table: Table | None, rows: RowNumbers | None) -> InputError:
+def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> InputError:
     """Return the error that says where a bad cell stands."""
     row = bad.position if rows is None else int(rows[bad.position])
     place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
-    return InputError(f"{place} holds {bad.found!r} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
+    found = repr(bad.found) if bad.found else "no value"
+    return InputError(f"{place} holds {found} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
 
 
 def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: RowNumbers | None = None) -> Array:
     """Return a weight or offset column: finite numbers, none missing, a weight not below zero."""
+    wants = "a finite number in every row" if role == "offset" else "a finite number, not below zero, in every row"
+    array = column(batch, name)
     try:
-        values = finite_numbers(name, column(batch, name))
-        wrong = np.isnan(values) if role == "offset" else ~(values >= 0)
-        if wrong.any():
-            position = int(np.flatnonzero(wrong)[0])
-            found = "nothing" if np.isnan(values[position]) else repr(float(values[position]))
-            raise BadCell(name, position, found, "")
-    except BadCell as bad:
-        row = bad.position if rows is None else int(rows[bad.position])
-        place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
-        wants = "a finite number" if role == "offset" else "a finite number not below zero"
-        raise InputError(f"{place} holds {bad.found} in the {role} column {name!r}, which needs {wants} in every row; fix the cell.") from None
+        values = finite_numbers(name, array)
+    except CellError as bad:
+        raise located(CellError(name, bad.position, bad.found, wants), table, rows) from None
+    wrong = np.isnan(values) if role == "offset" else ~(values >= 0)
+    if wrong.any():
+        position = int(np.flatnonzero(wrong)[0])
+        found = "" if np.isnan(values[position]) else f"{values[position]:g}"
+        raise located(CellError(name, position, found, wants), table, rows)
     return values
 
 
@@ -237,16 +239,25 @@ def _term(data: Any) -> Term:
         _expect(isinstance(data["missing"], bool), f"must say for {name!r} whether cells were missing, true or false")
         return Category(name, levels, data["reference"], data["missing"])
     fill, indicator = data["fill"], data["indicator"]
-    _expect(isinstance(fill, int | float) and not isinstance(fill, bool) and math.isfinite(fill), f"has no finite fill for {name!r}")
+    _expect(
+        isinstance(fill, int | float) and not isinstance(fill, bool) and math.isfinite(fill),
+        f"has no finite fill for {name!r}",
+    )
     _expect(isinstance(indicator, bool), f"must say for {name!r} whether there is an indicator, true or false")
     if kind == "number":
         return Number(name, float(fill), indicator)
     true, false = _words(data["true"], name), _words(data["false"], name)
-    _expect(not {word.lower() for word in true} & {word.lower() for word in false}, f"has a word of {name!r} that is both true and false")
+    _expect(
+        not {word.lower() for word in true} & {word.lower() for word in false},
+        f"has a word of {name!r} that is both true and false",
+    )
     return Boolean(name, true, false, float(fill), indicator)
 
 
 def _words(data: Any, name: str) -> tuple[str, ...]:
-    _expect(isinstance(data, list) and len(data) > 0 and all(isinstance(word, str) for word in data), f"has no list of words for {name!r}")
+    _expect(
+        isinstance(data, list) and len(data) > 0 and all(isinstance(word, str) for word in data),
+        f"has no list of words for {name!r}",
+    )
     _expect(len(set(data)) == len(data), f"has a word of {name!r} twice")
     return tuple(data)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow
+import pyarrow as pa
 
 from lineal.features.cells import numbers, texts
 from lineal.features.encoder import column
@@ -56,17 +56,8 @@ def text_bytes(array: Any) -> bytes:
     """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
     codes, levels = texts(array)
     records = [len(data).to_bytes(4, "little") + data for data in (level.encode() for level in levels)]
-    taken = pyarrow.array([*records, _MISSING], type=pyarrow.large_binary()).take(pyarrow.array(np.where(codes < 0, len(levels), codes)))
+    taken = pa.array([*records, _MISSING], type=pa.large_binary()).take(
+        pa.array(np.where(codes < 0, len(levels), codes))
+    )
     return b"" if not len(taken) else taken.buffers()[2].to_pybytes()
 
-
-def array_fingerprint(columns: Mapping[str, Array]) -> str:
-    """Return the fingerprint of named columns of numbers, for a model fitted on arrays.
-
-    >>> array_fingerprint({"x0": np.array([1.0, 2.0])})[:13]
-    'sha256:5a0a1a'
-    """
-    found = Fingerprint(columns, ())
-    for name, digest in found.numbers.items():
-        digest.update(number_bytes(np.asarray(columns[name], dtype=np.float64)))
-    return found.hex()

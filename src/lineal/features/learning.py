@@ -13,7 +13,7 @@ from lineal.features import deciding, outcome
 from lineal.features.cells import kind, numbers, texts
 from lineal.features.deciding import Decision
 from lineal.features.encoder import INTERCEPT, Encoder, column, needed
-from lineal.features.outcome import Model, NeedsText
+from lineal.features.outcome import Model, NeedsTextError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
@@ -76,13 +76,16 @@ def learn(
         gathered = _gather(table, names, features, weight, offset, texts_wanted)
         try:
             return _decide(table, gathered, weight, offset, drop, model)
-        except NeedsText as again:  # read as a number, but it is none: its text is needed
+        except NeedsTextError as again:  # read as a number, but it is none: its text is needed
             texts_wanted.add(again.name)
 
 
 def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
     if target is None:
-        raise InputError(f"no target was given; name the column to predict. The columns are {', '.join(map(repr, table.names[:20]))}.")
+        raise InputError(
+            "no target was given; name the column to predict."
+            f" The columns are {', '.join(map(repr, table.names[:20]))}."
+        )
     names = [target] if isinstance(target, str) else list(target)
     if not names or len(set(names)) < len(names):
         raise InputError("the targets must be one or several different columns.")
@@ -96,7 +99,8 @@ def _check_roles(table: Table, targets: list[str], weight: str | None, offset: s
         if name is not None:
             table.require(name, f"{role} column" if role != "dropped" else "column to drop,")
             if name in targets:
-                raise InputError(f"the column {name!r} is the target and cannot be {'dropped' if role == 'dropped' else 'the ' + role} as well.")
+                other = "dropped" if role == "dropped" else f"the {role}"
+                raise InputError(f"the column {name!r} is the target and cannot be {other} as well.")
     if weight is not None and weight == offset:
         raise InputError(f"the column {weight!r} cannot be both weight and offset.")
     for name in {weight, offset} & set(drop):
@@ -110,7 +114,9 @@ def _gather(
     roles = [name for name in (weight, offset) if name is not None]
     wanted = (table.guess() | set(roles)) - as_text
     every = [*targets, *features, *roles]
-    chosen = table.select(numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted])
+    chosen = table.select(
+        numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted]
+    )
     found = _Pass(
         [Column(name, table.plain, name in as_text) for name in targets],
         [Column(name, table.plain, name in as_text) for name in features],
@@ -120,7 +126,11 @@ def _gather(
     for rows, batch in chosen.numbered():
         _add(found, rows, batch, weight, offset, table)
     if not found.rows:
-        raise InputError(f"no row of {table.origin} has a target." if found.without_target else f"{table.origin} has no rows to learn from.")
+        raise InputError(
+            f"no row of {table.origin} has a target."
+            if found.without_target
+            else f"{table.origin} has no rows to learn from."
+        )
     if weight is not None and not found.weight_sum > 0:
         raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
     return found
@@ -153,7 +163,9 @@ def present(array: Any) -> Mask:
     return texts(array)[0] >= 0
 
 
-def _decide(table: Table, found: _Pass, weight: str | None, offset: str | None, drop: Sequence[str], model: Model) -> Learned:
+def _decide(
+    table: Table, found: _Pass, weight: str | None, offset: str | None, drop: Sequence[str], model: Model
+) -> Learned:
     target, counts, sentence = outcome.decide(found.targets, table, model)
     decisions = [deciding.decide(survey, table) for survey in found.features]
     terms: list[Term] = [decision.term for decision in decisions if decision.term is not None]
@@ -164,7 +176,9 @@ def _decide(table: Table, found: _Pass, weight: str | None, offset: str | None, 
         "rows": found.rows,
         "without_target": found.without_target,
         "columns": [
-            {"column": d.column, "type": d.type, "missing": d.missing, "levels": d.levels} for d in decisions if d.term is not None
+            {"column": d.column, "type": d.type, "missing": d.missing, "levels": d.levels}
+            for d in decisions
+            if d.term is not None
         ],
         "dropped": [{"column": d.column, "why": d.why} for d in decisions if d.term is None]
         + [{"column": name, "why": "as told"} for name in drop],
@@ -182,7 +196,11 @@ def _decide(table: Table, found: _Pass, weight: str | None, offset: str | None, 
 def _rows_sentences(found: _Pass) -> list[str]:
     if not found.without_target:
         return []
-    plural = "1 row has no target and is" if found.without_target == 1 else f"{found.without_target} rows have no target and are"
+    plural = (
+        "1 row has no target and is"
+        if found.without_target == 1
+        else f"{found.without_target} rows have no target and are"
+    )
     return [f"{plural} left out."]
 
 
@@ -193,18 +211,32 @@ def _check_columns(encoder: Encoder, decisions: list[Decision], table: Table) ->
     seen: set[str] = set()
     for name in encoder.columns:
         if name in seen:
-            raise InputError(f"two columns of the model would be called {name!r}; rename one of the table's columns, or leave it out (--drop).")
+            raise InputError(
+                f"two columns of the model would be called {name!r};"
+                " rename one of the table's columns, or leave it out (--drop)."
+            )
         seen.add(name)
 
 
 def _learn_sparse(
-    table: Table, target: str | Sequence[str] | None, weight: str | None, offset: str | None, drop: Sequence[str], model: Model
+    table: Table,
+    target: str | Sequence[str] | None,
+    weight: str | None,
+    offset: str | None,
+    drop: Sequence[str],
+    model: Model,
 ) -> Learned:
     name = LABEL if target is None else target if isinstance(target, str) else ", ".join(target)
     if name != LABEL:
-        raise InputError(f"{table.origin} has no target column {name!r}; the target of an SVMlight file is its label, called {LABEL!r}.")
+        raise InputError(
+            f"{table.origin} has no target column {name!r};"
+            f" the target of an SVMlight file is its label, called {LABEL!r}."
+        )
     if weight is not None or offset is not None:
-        raise InputError(f"{table.origin} is an SVMlight file, which has no column for weights or offsets; use another format for them.")
+        raise InputError(
+            f"{table.origin} is an SVMlight file, which has no column for weights or offsets;"
+            " use another format for them."
+        )
     encoder, found, report = learn_sparse(table, drop, model)
     return Learned(encoder, found, report)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features.cells import number, texts
+from lineal.features.cells import texts
 from lineal.features.encoder import column, located
 from lineal.features.survey import Column
-from lineal.features.terms import BadCell, finite_numbers
+from lineal.features.terms import CellError, finite_numbers
+from lineal.tables.dialect import number
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import Mask, RowNumbers, Table
 from lineal.target import Target
@@ -26,7 +28,7 @@ SHARE = 0.95
 """A text column is a number if at least this share of its cells are."""
 
 
-class NeedsText(Exception):
+class NeedsTextError(Exception):
     """A decision that needs the text of a column which was read as numbers."""
 
     def __init__(self, name: str) -> None:
@@ -56,7 +58,10 @@ def check_numbers(survey: Column, table: Table) -> None:
             f" fix the cell, or leave the column out (--drop {survey.name})."
         )
     if survey.values.count and not np.isfinite(survey.values.mean):
-        raise InputError(f"the numbers in column {survey.name!r} are too large to add up (up to {survey.values.high:g}); give them in a larger unit.")
+        raise InputError(
+            f"the numbers in column {survey.name!r} are too large to add up (up to {survey.values.high:g});"
+            " give them in a larger unit."
+        )
 
 
 def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
@@ -68,7 +73,9 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     if not survey.present:
         raise InputError(f"the target {name!r} is missing in every row of {table.origin}.")
     if survey.kinds & {"date", "other"}:
-        raise InputError(f"the target {name!r} is neither a number nor a class; dates, lists and bytes cannot be predicted.")
+        raise InputError(
+            f"the target {name!r} is neither a number nor a class; dates, lists and bytes cannot be predicted."
+        )
     numeric = is_number(survey)
     if numeric:
         check_numbers(survey, table)
@@ -89,11 +96,19 @@ def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target,
         check_numbers(survey, table)
         _number(survey, "number")
     names = tuple(survey.name for survey in surveys)
-    return Target(", ".join(names), "number", names=names), None, f"The targets {', '.join(map(repr, names))} are numbers."
+    return (
+        Target(", ".join(names), "number", names=names),
+        None,
+        f"The targets {', '.join(map(repr, names))} are numbers.",
+    )
 
 
 def _not_number(survey: Column, table: Table) -> str:
-    shown = f"{table.place(survey.bad[0][0])} of {table.origin} holds {survey.bad[0][1]!r}" if survey.bad else "its cells are not"
+    shown = (
+        f"{table.place(survey.bad[0][0])} of {table.origin} holds {survey.bad[0][1]!r}"
+        if survey.bad
+        else "its cells are not"
+    )
     return f"the target {survey.name!r} is not a number: {shown}; fit classes instead, or fix the cells."
 
 
@@ -101,17 +116,38 @@ def _number(survey: Column, model: Model) -> tuple[Target, None, str]:
     low, high = survey.values.low, survey.values.high
     if low == high:
         raise InputError(f"the target {survey.name!r} is {low:g} in every row, so there is nothing to predict.")
-    told = "as told" if model == "number" else "it has more than 10 different values" if survey.values.whole else "its values are not all whole"
-    return Target(survey.name, "number"), None, f"The target {survey.name!r} is a number from {low:g} to {high:g} ({told})."
+    told = (
+        "as told"
+        if model == "number"
+        else "it has more than 10 different values"
+        if survey.values.whole
+        else "its values are not all whole"
+    )
+    return (
+        Target(survey.name, "number"),
+        None,
+        f"The target {survey.name!r} is a number from {low:g} to {high:g} ({told}).",
+    )
 
 
 def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[int] | None, str]:
     counts = _labels(survey, numeric)
     if len(counts) > CLASSES or survey.full:
-        raise InputError(f"the target {survey.name!r} has more than {CLASSES} classes; is it an identifier, or a number to be predicted as one?")
+        raise InputError(
+            f"the target {survey.name!r} has more than {CLASSES} classes;"
+            " is it an identifier, or a number to be predicted as one?"
+        )
     if len(counts) == 1:
-        raise InputError(f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict.")
-    told = "as told" if model == "classes" else "whole numbers with at most 10 different values" if numeric else "not a number"
+        raise InputError(
+            f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict."
+        )
+    told = (
+        "as told"
+        if model == "classes"
+        else "whole numbers with at most 10 different values"
+        if numeric
+        else "not a number"
+    )
     sentence = f"The target {survey.name!r} has {len(counts)} classes ({told})."
     return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
 
@@ -121,12 +157,14 @@ def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
     if numeric and survey.values.whole:
         return {int(value): count for value, count in sorted((survey.values.distinct or {}).items())}
     if survey.straight:
-        raise NeedsText(survey.name)
+        raise NeedsTextError(survey.name)
     if survey.kinds == {"boolean"}:
         return {level == "true": count for level, count in sorted(survey.levels.items())}
     if numeric:
-        return dict(sorted(survey.levels.items(), key=lambda item: (number(item[0]) or 0.0, item[0])))
-    return dict(sorted(survey.levels.items()))
+        ordered = sorted(survey.levels, key=lambda level: (number(level) or 0.0, level))
+    else:
+        ordered = sorted(survey.levels)
+    return {level: survey.levels[level] for level in ordered}
 
 
 def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tuple[Array, Mask]:
@@ -136,7 +174,10 @@ def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tup
     """
     if isinstance(batch, SparseRows):
         if target.name != LABEL:
-            raise InputError(f"{table.origin} has no column {target.name!r}; the target of an SVMlight file is its label, called {LABEL!r}.")
+            raise InputError(
+                f"{table.origin} has no column {target.name!r};"
+                f" the target of an SVMlight file is its label, called {LABEL!r}."
+            )
         y = batch.y if target.kind == "number" else _coded(target, batch.y, table, rows)
         return y.reshape(-1, 1), np.ones(len(y), dtype=np.bool_)
     try:
@@ -145,9 +186,9 @@ def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tup
             y = np.column_stack([finite_numbers(name, column(batch, name)) for name in names])
         else:
             y = _class_codes(target, column(batch, target.name)).reshape(-1, 1)
-    except BadCell as bad:
+    except CellError as bad:
         raise located(bad, table, rows) from None
-    return y, ~np.isnan(y).any(axis=1)
+    return y, np.logical_not(np.isnan(y).any(axis=1))
 
 
 def _class_codes(target: Target, array: Any) -> Array:
@@ -156,11 +197,13 @@ def _class_codes(target: Target, array: Any) -> Array:
     table = np.array([*(known(level) for level in levels), np.nan])
     if np.isneginf(table).any():
         position = int(np.flatnonzero(np.isneginf(table[codes]))[0])
-        raise BadCell(target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}")
+        raise CellError(
+            target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
+        )
     return table[codes]
 
 
-def class_index(target: Target) -> Any:
+def class_index(target: Target) -> Callable[[str], float]:
     """Return the function from a class's text to its number, minus infinity for an unknown class."""
     classes = target.classes or ()
     if all(isinstance(label, bool) for label in classes):
@@ -168,7 +211,7 @@ def class_index(target: Target) -> Any:
         return lambda level: float(words.get(level.lower(), -np.inf))
     if all(isinstance(label, int) for label in classes):
         values = {float(label): k for k, label in enumerate(classes)}
-        return lambda level: float(values.get(number(level), -np.inf))  # type: ignore[call-overload]
+        return lambda level: float(values.get(-np.inf if (value := number(level)) is None else value, -np.inf))
     texts_ = {str(label): k for k, label in enumerate(classes)}
     return lambda level: float(texts_.get(level, -np.inf))
 
@@ -178,5 +221,8 @@ def _coded(target: Target, labels: Array, table: Table, rows: RowNumbers) -> Arr
     found = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
     if (found < 0).any():
         position = int(np.flatnonzero(found < 0)[0])
-        raise InputError(f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g}, which is not a class of the model.")
+        raise InputError(
+            f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g},"
+            " which is not a class of the model."
+        )
     return found

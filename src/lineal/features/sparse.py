@@ -24,6 +24,7 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
     label.values.distinct = {}
     counts = np.zeros(0, dtype=np.int64)
     low, high = np.zeros(0), np.zeros(0)
+    sums = np.zeros(0)
     rows = 0
     for numbers, batch in table.numbered():
         rows += batch.num_rows
@@ -34,9 +35,11 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
         size = int(batch.features.max(initial=-1)) + 1
         if size > len(counts):
             counts = np.append(counts, np.zeros(size - len(counts), dtype=np.int64))
+            sums = np.append(sums, np.zeros(size - len(sums)))
             low = np.append(low, np.full(size - len(low), np.inf))
             high = np.append(high, np.full(size - len(high), -np.inf))
         counts[:size] += np.bincount(batch.features, minlength=size)
+        sums[:size] += np.bincount(batch.features, weights=batch.values, minlength=size)
         np.minimum.at(low, batch.features, batch.values)
         np.maximum.at(high, batch.features, batch.values)
     if not rows:
@@ -49,7 +52,11 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
     if unknown:
         raise InputError(f"{table.origin} has no feature {min(unknown)!r} to drop.")
     constant = [str(f) for f in np.flatnonzero((counts > 0) & (low == high)) if str(f) not in dropped]
-    terms = tuple(Number(str(f), 0.0, indicator=False) for f in np.flatnonzero((counts > 0) & (low < high)) if str(f) not in dropped)
+    terms = tuple(
+        Number(str(f), float(sums[f]) / rows, indicator=False)
+        for f in np.flatnonzero((counts > 0) & (low < high))
+        if str(f) not in dropped
+    )
     if not terms:
         raise InputError(f"no feature of {table.origin} varies, so there is nothing to predict from.")
     sentences = [sentence, f"{len(terms)} features are numbers; one that a row does not list is zero there."]
@@ -61,7 +68,12 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
         "columns": [{"column": term.column, "type": "number", "missing": 0, "levels": None} for term in terms],
         "dropped": [{"column": name, "why": "it has the same value in every row"} for name in constant]
         + [{"column": name, "why": "as told"} for name in drop],
-        "target": {"column": LABEL, "kind": target.kind, "classes": None if target.classes is None else list(target.classes), "counts": sizes},
+        "target": {
+            "column": LABEL,
+            "kind": target.kind,
+            "classes": None if target.classes is None else list(target.classes),
+            "counts": sizes,
+        },
         "sentences": sentences,
     }
     return Encoder(intercept=True, terms=terms), target, report
@@ -70,5 +82,5 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
 def _target(label: Column, table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
     try:
         return outcome.decide([label], table, model)
-    except outcome.NeedsText:
+    except outcome.NeedsTextError:
         raise InputError(f"the labels of {table.origin} are not whole numbers, so they cannot be classes.") from None

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.features.cells import cell, kind, number, numbers, texts
+from lineal.features.cells import cell, kind, numbers, texts
+from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
 
 Array = npt.NDArray[np.float64]
@@ -91,8 +92,8 @@ def exact_sum(values: Array, start: tuple[float, float]) -> tuple[float, float]:
             back = total - a
             low = error + ((a - (total - back)) + (b - back))
             high = total
-        total = float(high[0] + low[0])
-        return total, float(low[0] - (total - high[0]))
+        rounded = float(high[0] + low[0])
+        return rounded, float(low[0] - (rounded - high[0]))
 
 
 @dataclass

@@ -17,7 +17,7 @@ Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 
-class BadCell(InputError):
+class CellError(InputError):
     """A cell that cannot be used; ``position`` is its place in the batch."""
 
     def __init__(self, column: str, position: int, found: str, expected: str) -> None:
@@ -26,13 +26,13 @@ class BadCell(InputError):
 
 
 def finite_numbers(column: str, array: Any) -> Array:
-    """Return a column as numbers, NaN where missing; raise BadCell for text and infinities."""
+    """Return a column as numbers, NaN where missing; raise CellError for text and infinities."""
     values, bad = numbers(array)
     if bad.size:
-        raise BadCell(column, int(bad[0]), cell(array, int(bad[0])), "a number")
+        raise CellError(column, int(bad[0]), cell(array, int(bad[0])), "a number")
     if not np.isfinite(np.fmax.reduce(np.abs(values), initial=0.0)):
         position = int(np.flatnonzero(np.isinf(values))[0])
-        raise BadCell(column, position, cell(array, position), "a finite number")
+        raise CellError(column, position, cell(array, position), "a finite number")
     return values
 
 
@@ -83,7 +83,7 @@ class Boolean:
         table = np.array([*(np.nan if value is None else value for value in values), np.nan])
         unknown = np.array([*(value is None for value in values), False])
         missing = codes < 0
-        _write(table[codes], self.fill, False, out[:, :1])
+        _write(table[codes], self.fill, indicator=False, out=out[:, :1])
         if self.indicator:
             out[:, 1] = missing
         return int(unknown[codes].sum())
@@ -131,7 +131,9 @@ class Category:
         """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
         found, levels = texts(array)
         known = self._codes
-        table = np.array([*(known.get(level, -1) for level in levels), len(self.levels) - 1 if self.missing else -1], dtype=np.int32)
+        table = np.array(
+            [*(known.get(level, -1) for level in levels), len(self.levels) - 1 if self.missing else -1], dtype=np.int32
+        )
         unknown = np.array([*(level not in known for level in levels), False])
         return table[found], int(unknown[found].sum()) if unknown.any() else 0
 

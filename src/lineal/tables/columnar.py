@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import pyarrow
+import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.tables.file import File
@@ -61,12 +61,12 @@ class Parquet(Table):
         """Names of the columns."""
         if self.columns is not None:
             return self.columns
-        with self.file.open() as stream, _readable(self.origin, "Parquet"):
+        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
             return tuple(_parquet(stream).schema_arrow.names)
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches."""
-        with self.file.open() as stream, _readable(self.origin, "Parquet"):
+        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
             columns = None if self.columns is None else list(self.columns)
             yield from number(_parquet(stream).iter_batches(batch_size=BATCH_ROWS, columns=columns), self.origin)
 
@@ -94,18 +94,18 @@ class Feather(Table):
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        with self.file.open() as stream, _readable(self.origin, "Feather or Arrow"):
+        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
             return tuple(_ipc(stream)[0].names)
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches, in slices of moderate size."""
-        with self.file.open() as stream, _readable(self.origin, "Feather or Arrow"):
+        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
             _, batches = _ipc(stream)
             slices = (batch.slice(at, BATCH_ROWS) for batch in batches for at in range(0, batch.num_rows, BATCH_ROWS))
             yield from number(slices, self.origin)
 
 
-class _readable:
+class _Reading:
     """Turn Arrow's own errors into a sentence."""
 
     def __init__(self, origin: str, kind: str) -> None:
@@ -116,24 +116,23 @@ class _readable:
 
     def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
         """Translate what Arrow raised."""
-        if isinstance(problem, pyarrow.ArrowException | OSError) and not isinstance(problem, InputError):
+        if isinstance(problem, pa.ArrowException | OSError) and not isinstance(problem, InputError):
             first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
             raise InputError(f"{self.origin} cannot be read as a {self.kind} file: {first}") from problem
 
 
 def _parquet(stream: Any) -> Any:
-    import pyarrow.parquet  # only for Parquet files
 
-    return pyarrow.parquet.ParquetFile(stream)
+    return pa.parquet.ParquetFile(stream)
 
 
 def _ipc(stream: Any) -> tuple[Any, Iterator[Any]]:
     magic = stream.read(6)
     stream.seek(0)
     if magic == b"ARROW1":
-        file = pyarrow.ipc.open_file(stream)
+        file = pa.ipc.open_file(stream)
         return file.schema, (file.get_batch(k) for k in range(file.num_record_batches))
-    reader = pyarrow.ipc.open_stream(stream)
+    reader = pa.ipc.open_stream(stream)
     return reader.schema, iter(reader)
 
 
@@ -155,26 +154,30 @@ def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
     arrays = {}
     for name, cells in columns.items():
         if isinstance(cells, np.ndarray) and cells.ndim != 1:
-            raise InputError(f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row.")
+            raise InputError(
+                f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row."
+            )
         try:
-            arrays[str(name)] = pyarrow.array(cells, from_pandas=True)
-        except (pyarrow.ArrowException, TypeError, ValueError) as problem:
-            raise InputError(f"column {name!r} cannot be used: {problem}; give cells of one kind, with None where one is missing.") from problem
+            arrays[str(name)] = pa.array(cells, from_pandas=True)
+        except (pa.ArrowException, TypeError, ValueError) as problem:
+            raise InputError(
+                f"column {name!r} cannot be used: {problem}; give cells of one kind, with None where one is missing."
+            ) from problem
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"the columns have different lengths: {lengths}; every column needs one cell for each row.")
     if len(arrays) < len(columns):
         raise InputError("two columns have the same name once written as text; rename one of them.")
-    return InMemory(pyarrow.table(arrays))
+    return InMemory(pa.table(arrays))
 
 
 def from_arrow(data: Any) -> InMemory | None:
     """Return an Arrow table, batch or reader as a table, or None if it is none of these."""
-    if isinstance(data, pyarrow.Table):
+    if isinstance(data, pa.Table):
         return InMemory(data)
-    if isinstance(data, pyarrow.RecordBatch):
-        return InMemory(pyarrow.Table.from_batches([data]))
-    if isinstance(data, pyarrow.RecordBatchReader):
+    if isinstance(data, pa.RecordBatch):
+        return InMemory(pa.Table.from_batches([data]))
+    if isinstance(data, pa.RecordBatchReader):
         return InMemory(data.read_all())
     return None
 
@@ -192,6 +195,8 @@ def from_frame(data: Any) -> InMemory | None:
     check_names(names, "the table")
     try:
         table = frame.to_arrow()
-    except (pyarrow.ArrowException, TypeError, ValueError) as problem:
-        raise InputError(f"the data frame cannot be used: {str(problem).splitlines()[0]}; give columns of one kind each.") from problem
+    except (pa.ArrowException, TypeError, ValueError) as problem:
+        raise InputError(
+            f"the data frame cannot be used: {str(problem).splitlines()[0]}; give columns of one kind each."
+        ) from problem
     return InMemory(table.rename_columns(list(names)))

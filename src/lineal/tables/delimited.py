@@ -7,24 +7,23 @@ import io
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.csv
+import pyarrow as pa
+import pyarrow.csv as pa_csv
 
 from lineal.errors import InputError
-from lineal.tables.dialect import MISSING, Dialect, Unclosed, detect, records_end
+from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
 from lineal.tables.file import File, ahead, chunks
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
-_PACKED = pyarrow.dictionary(pyarrow.int32(), pyarrow.string())
+_PACKED = pa.dictionary(pa.int32(), pa.string())
 
 
-class _BadRow(Exception):
+class _RowError(Exception):
     """A row that cannot be read; ``number`` counts from one within its chunk."""
 
     def __init__(self, number: int, sentence: str) -> None:
@@ -88,7 +87,9 @@ class Delimited(Table):
         except InputError as problem:
             if self.dialect.header:
                 raise
-            raise InputError(f"{problem} Its first line was taken as data; say that it is a header if it is one.") from None
+            raise InputError(
+                f"{problem} Its first line was taken as data; say that it is a header if it is one."
+            ) from None
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
@@ -96,7 +97,7 @@ class Delimited(Table):
         with self.file.open() as stream:
             pieces = self._pieces(chunks(stream, self._cut))
             for batch in ahead(self._attempt, pieces):
-                if isinstance(batch, _BadRow):
+                if isinstance(batch, _RowError):
                     raise InputError(f"{self.place(start + batch.number - 1)} of {self.origin} {batch.sentence}")
                 for at in range(0, batch.num_rows, BATCH_ROWS):
                     part = batch.slice(at, BATCH_ROWS)
@@ -110,7 +111,9 @@ class Delimited(Table):
         wanted = row + (2 if self.dialect.header else 1)
         with self.file.open() as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-            options: dict[str, Any] = {"quotechar": self.dialect.quote} if self.dialect.quote else {"quoting": csv.QUOTE_NONE}
+            options: dict[str, Any] = (
+                {"quotechar": self.dialect.quote} if self.dialect.quote else {"quoting": csv.QUOTE_NONE}
+            )
             reader = csv.reader(text, delimiter=self.dialect.delimiter, **options)
             seen, before = 0, 0
             try:
@@ -126,11 +129,12 @@ class Delimited(Table):
     def _cut(self, data: bytes, final: bool) -> int:
         try:
             return records_end(data, final, self.dialect.quote, self.dialect.delimiter)
-        except Unclosed as unclosed:
+        except UnclosedError as unclosed:
             with self.file.open() as stream:
                 line = 1 + sum(1 for text in stream if text.endswith(b"\n")) - unclosed.rest.count(b"\n")
+            shown = unclosed.rest[:40].decode(errors="replace")
             raise InputError(
-                f"the quote that opens in line {line} of {self.origin} is never closed: {unclosed.rest[:40].decode(errors='replace')!r};"
+                f"the quote that opens in line {line} of {self.origin} is never closed: {shown!r};"
                 " close it, or say that quotes are plain text."
             ) from None
 
@@ -146,29 +150,34 @@ class Delimited(Table):
         """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers."""
         try:
             return self._parse(piece)
-        except _BadRow as bad:
+        except _RowError as bad:
             return bad
 
     def _parse(self, piece: bytes) -> Any:
         if b"\0" in piece:
-            raise _BadRow(piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text.")
+            raise _RowError(
+                piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text."
+            )
         numbers = self.numbers - self.stubborn
         while True:
             try:
                 table = self._read(piece, numbers)
-            except pyarrow.ArrowInvalid as problem:
+            except pa.ArrowInvalid as problem:
                 failed = _FAILED.search(str(problem))
                 if failed is None:
-                    raise _BadRow(1, f"or one of the rows after it cannot be read: {problem}.") from problem
+                    raise _RowError(1, f"or one of the rows after it cannot be read: {problem}.") from problem
                 name = self.names[int(failed.group(1))]
                 if name not in numbers:
-                    raise _BadRow(int(failed.group(2)), f"holds a cell in column {name!r} that is not UTF-8 text; save the file as UTF-8.") from problem
+                    raise _RowError(
+                        int(failed.group(2)),
+                        f"holds a cell in column {name!r} that is not UTF-8 text; save the file as UTF-8.",
+                    ) from problem
                 refused = {name}
             else:
                 refused = {name for name in numbers if _has_nan(table[name])}
                 if not refused:
                     batches = table.combine_chunks().to_batches()
-                    return batches[0] if batches else pyarrow.RecordBatch.from_pylist([], table.schema)
+                    return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
             self.stubborn.update(refused)
             numbers = numbers - refused
 
@@ -179,11 +188,13 @@ class Delimited(Table):
             ragged.append(row)  # an exception raised here would only be printed by Arrow
             return "error"
 
-        only = None if self.texts is None else [name for name in self.names if name in self.numbers or name in self.texts]
-        text = pyarrow.string() if self.texts is None else _PACKED
+        only = (
+            None if self.texts is None else [name for name in self.names if name in self.numbers or name in self.texts]
+        )
+        text = pa.string() if self.texts is None else _PACKED
         wanted = self.names if only is None else only
         quote = self.dialect.quote
-        options = pyarrow.csv
+        options = pa_csv
         read = options.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=list(self.names))
         parse = options.ParseOptions(
             delimiter=self.dialect.delimiter,
@@ -192,20 +203,21 @@ class Delimited(Table):
             invalid_row_handler=refuse,
         )
         convert = options.ConvertOptions(
-            column_types={name: pyarrow.float64() if name in numbers else text for name in wanted},
+            column_types={name: pa.float64() if name in numbers else text for name in wanted},
             null_values=list(MISSING),
             strings_can_be_null=False,
             include_columns=only or [],
         )
         try:
-            return pyarrow.csv.read_csv(pyarrow.BufferReader(piece), read, parse, convert)
-        except pyarrow.ArrowInvalid as problem:
+            return pa_csv.read_csv(pa.BufferReader(piece), read, parse, convert)
+        except pa.ArrowInvalid as problem:
             if not ragged:
                 raise
             row = ragged[0]
-            raise _BadRow(
+            raise _RowError(
                 row.number,
-                f"has {_cells(row.actual_columns)} where {_cells(row.expected_columns)} are expected: {row.text[:60]!r};"
+                f"has {_cells(row.actual_columns)} where {_cells(row.expected_columns)} are expected:"
+                f" {row.text[:60]!r};"
                 f" the delimiter is {self.dialect.spoken}, and a cell that holds it needs quotes.",
             ) from problem
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ DELIMITERS = (",", "\t", ";", "|", " ")
 MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))
 """Text that stands for a missing cell, after blanks at both ends are stripped."""
 
+_DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_INFINITE = {"inf": math.inf, "infinity": math.inf, "-inf": -math.inf, "-infinity": -math.inf}
 _BOM = b"\xef\xbb\xbf"
 _Candidate = tuple[str, "str | None", list[list[str]]]
 _SPOKEN = {"\t": "tab", " ": "space"}
@@ -46,16 +49,14 @@ def spoken(delimiter: str) -> str:
 
 
 def number(cell: str) -> float | None:
-    """Return a text cell as a number, or None if it is none.
+    """Return a text cell as a number, or None if it is none; infinity is one, to be refused with a better reason.
 
-    >>> number("1e3"), number("abc"), number("NAN")
-    (1000.0, None, None)
+    >>> number("1e3"), number("abc"), number("NAN"), number("1_000"), number("-inf")
+    (1000.0, None, None, None, -inf)
     """
-    try:
-        value = float(cell)
-    except ValueError:
-        return None
-    return None if value != value else value
+    if _DECIMAL.fullmatch(cell):
+        return float(cell)
+    return _INFINITE.get(cell.lower().removeprefix("+"))
 
 
 def detect(
@@ -80,10 +81,13 @@ def detect(
     candidates = _candidates(text, whole, delimiter, quote, origin)
     chosen, quoting, rows = max(candidates, key=_score)
     if delimiter is not None and len(rows[0]) == 1:
-        better = [other for other in DELIMITERS if other != delimiter and other in text.splitlines()[0] and other != " "]
+        better = [
+            other for other in DELIMITERS if other != delimiter and other in text.splitlines()[0] and other != " "
+        ]
         if better:
             raise InputError(
-                f"{origin} has no {spoken(delimiter)} in its first line, so the delimiter does not fit; it looks like {spoken(better[0])}."
+                f"{origin} has no {spoken(delimiter)} in its first line, so the delimiter does not fit;"
+                f" it looks like {spoken(better[0])}."
             )
     has_header = _has_header(rows) if header is None else header
     width = Counter(map(len, rows)).most_common(1)[0][0] if not has_header else len(rows[0])
@@ -95,7 +99,9 @@ def detect(
 
 def _check_options(delimiter: str | None, quote: str | None) -> None:
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in "\r\n\"'"):
-        raise InputError(f"the delimiter {delimiter!r} cannot be used; give one character, such as ',' or ';', or a tab.")
+        raise InputError(
+            f"the delimiter {delimiter!r} cannot be used; give one character, such as ',' or ';', or a tab."
+        )
     if quote not in (None, "", '"', "'"):
         raise InputError(f"the quote character {quote!r} cannot be used; give '\"', \"'\", or '' for none.")
 
@@ -117,9 +123,7 @@ def _decode(data: bytes, whole: bool, origin: str) -> str:
         raise InputError(f"line {line} of {origin} is not UTF-8 text; save the file as UTF-8.") from problem
 
 
-def _candidates(
-    text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str
-) -> list[_Candidate]:
+def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str) -> list[_Candidate]:
     first = text.splitlines()[0]
     delimiters = [delimiter] if delimiter else [d for d in DELIMITERS if d in first] or [","]
     quotes = [quote or None] if quote is not None else ['"', None] if '"' in text else ['"']
@@ -142,9 +146,9 @@ def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
     options = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE, "quotechar": None}
     rows = []
     try:
-        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, **options):  # type: ignore[arg-type]
+        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, **options):
             if row:
-                rows.append(row)
+                rows.append(row)  # noqa: PERF401  (what was read before an error counts)
     except csv.Error:  # a cell longer than the csv module's limit: the rows before it must do
         pass
     return rows
@@ -198,7 +202,22 @@ def _numeric(rows: list[list[str]], names: tuple[str, ...]) -> frozenset[str]:
 def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
     """Return the pattern of one quoted cell; group 1 is empty if its end is missing."""
     q, d = re.escape(quote.encode()), re.escape(delimiter.encode())
-    return re.compile(rb"(?:(?<=[" + d + rb"\r\n])|\A)" + q + rb"[^" + q + rb"]*+(?:" + q + q + rb"[^" + q + rb"]*+)*+(" + q + rb"|\Z)")
+    return re.compile(
+        rb"(?:(?<=["
+        + d
+        + rb"\r\n])|\A)"
+        + q
+        + rb"[^"
+        + q
+        + rb"]*+(?:"
+        + q
+        + q
+        + rb"[^"
+        + q
+        + rb"]*+)*+("
+        + q
+        + rb"|\Z)"
+    )
 
 
 def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
@@ -217,7 +236,7 @@ def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
     return len(data)
 
 
-class Unclosed(Exception):
+class UnclosedError(Exception):
     """A quote that opens and never closes; ``rest`` is the data from there on."""
 
     def __init__(self, rest: bytes) -> None:
@@ -234,7 +253,7 @@ def records_end(data: bytes, final: bool, quote: str | None, delimiter: str) -> 
     inside = []
     for match in quoted(quote, delimiter).finditer(data):
         if match.group(1) == b"" and final:
-            raise Unclosed(data[match.start() :])
+            raise UnclosedError(data[match.start() :])
         inside.append(match.span())
     while end and inside:
         while inside and inside[-1][0] >= end:

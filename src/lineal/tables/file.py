@@ -53,7 +53,9 @@ class File:
     def check(self) -> None:
         """Raise an InputError if the file is not the one first seen."""
         if self._look() != self.stamp:
-            raise InputError(f"{self.name} changed while it was being read; let its writer finish, then run this again.")
+            raise InputError(
+                f"{self.name} changed while it was being read; let its writer finish, then run this again."
+            )
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -70,7 +72,9 @@ class File:
             self.check()  # a file cut short while it is read also looks damaged; the change is the better reason
             raise
         except (EOFError, zlib.error, gzip.BadGzipFile) as problem:
-            raise InputError(f"{self.name} is a damaged or truncated gzip file ({problem}); write it again.") from problem
+            raise InputError(
+                f"{self.name} is a damaged or truncated gzip file ({problem}); write it again."
+            ) from problem
         except OSError as problem:
             raise InputError(f"{self.name} cannot be read: {problem.strerror or problem}.") from problem
         self.check()

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow
-import pyarrow.json
+import pyarrow as pa
+import pyarrow.json as pa_json
 
 from lineal.errors import InputError
 from lineal.tables.file import File, ahead, chunks, last_line
@@ -59,13 +59,16 @@ class JsonLines(Table):
         start = 0
         with self.file.open() as stream:
             for found in ahead(self._attempt, (piece for piece in chunks(stream, last_line) if piece.strip())):
-                if isinstance(found, pyarrow.ArrowInvalid):
+                if isinstance(found, pa.ArrowInvalid):
                     row = _ROW.search(str(found))
                     where = f"{self.place(start + int(row.group(1)))} of " if row else ""
                     raise InputError(f"{where}{self.origin} cannot be read: {str(found).splitlines()[0]}")
                 unknown = set(found.schema.names) - set(self.keys)
                 if unknown:
-                    raise InputError(f"{self.origin} has a key {min(unknown)!r} that its first megabyte does not have; write it, even if null, in the first row.")
+                    raise InputError(
+                        f"{self.origin} has a key {min(unknown)!r} that its first megabyte does not have;"
+                        " write it, even if null, in the first row."
+                    )
                 for batch in found.to_batches(max_chunksize=BATCH_ROWS):
                     whole = self._complete(batch)
                     yield np.arange(start, start + whole.num_rows, dtype=np.int64), whole
@@ -73,22 +76,29 @@ class JsonLines(Table):
 
     def _attempt(self, piece: bytes) -> Any:
         try:
-            return pyarrow.json.read_json(
-                pyarrow.BufferReader(piece), pyarrow.json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
+            return pa_json.read_json(
+                pa.BufferReader(piece), pa_json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
             )
-        except pyarrow.ArrowInvalid as problem:
+        except pa.ArrowInvalid as problem:
             return problem
 
     def _complete(self, batch: Any) -> Any:
-        arrays = [batch.column(k) if (k := batch.schema.get_field_index(key)) >= 0 else pyarrow.nulls(batch.num_rows) for key in self.keys]
-        return pyarrow.RecordBatch.from_arrays(arrays, names=list(self.keys))
+        arrays = [
+            batch.column(k) if (k := batch.schema.get_field_index(key)) >= 0 else pa.nulls(batch.num_rows)
+            for key in self.keys
+        ]
+        return pa.RecordBatch.from_arrays(arrays, names=list(self.keys))
 
 
 def _object(line: bytes, position: int, origin: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
     except ValueError as problem:
-        raise InputError(f"line {position} of {origin} is not JSON ({problem}); write one JSON object per line.") from problem
+        raise InputError(
+            f"line {position} of {origin} is not JSON ({problem}); write one JSON object per line."
+        ) from problem
     if not isinstance(found, dict):
-        raise InputError(f"line {position} of {origin} is not a JSON object; write one object such as {{\"age\": 41}} per line.")
+        raise InputError(
+            f'line {position} of {origin} is not a JSON object; write one object such as {{"age": 41}} per line.'
+        )
     return found

@@ -21,9 +21,13 @@ _LARGEST = 2**31 - 1
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Some rows: labels ``y``, and in compressed rows the numbers of the features that are not zero, with values."""
+    """Some rows: labels, and in compressed rows the numbers of the features that are not zero, with values.
+
+    ``y`` are the labels as numbers, ``labels`` as they are written.
+    """
 
     y: Array
+    labels: npt.NDArray[np.bytes_]
     indptr: npt.NDArray[np.int64]
     features: npt.NDArray[np.int64]
     values: Array
@@ -38,7 +42,7 @@ class SparseRows:
         lengths = np.diff(self.indptr)
         inside = np.repeat(mask, lengths)
         indptr = np.concatenate([[0], np.cumsum(lengths[mask])]).astype(np.int64)
-        return SparseRows(self.y[mask], indptr, self.features[inside], self.values[inside])
+        return SparseRows(self.y[mask], self.labels[mask], indptr, self.features[inside], self.values[inside])
 
     def matrix(self, wanted: Mapping[int, int], width: int) -> Any:
         """Return a scipy CSR array whose column ``wanted[f]`` is feature f; other features are left out."""
@@ -50,7 +54,9 @@ class SparseRows:
         columns = place[self.features]
         kept = columns >= 0
         indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr]
-        matrix = scipy.sparse.csr_array((self.values[kept], columns[kept].astype(np.int32), indptr), shape=(self.num_rows, width))
+        matrix = scipy.sparse.csr_array(
+            (self.values[kept], columns[kept].astype(np.int32), indptr), shape=(self.num_rows, width)
+        )
         matrix.sort_indices()
         return matrix
 
@@ -60,6 +66,7 @@ class SparseRows:
         lengths = np.concatenate([np.diff(part.indptr) for part in parts])
         return SparseRows(
             np.concatenate([part.y for part in parts]),
+            np.concatenate([part.labels for part in parts]),
             np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
             np.concatenate([part.features for part in parts]),
             np.concatenate([part.values for part in parts]),
@@ -95,7 +102,7 @@ class Svmlight(Table):
         start = 0
         with self.file.open() as stream:
             for found in ahead(_attempt, chunks(stream, last_line)):
-                if isinstance(found, _BadLine):
+                if isinstance(found, _LineError):
                     raise InputError(f"{self.place(start + found.row)} of {self.origin} {found.sentence}")
                 if found.num_rows:
                     yield np.arange(start, start + found.num_rows, dtype=np.int64), found
@@ -104,16 +111,16 @@ class Svmlight(Table):
             raise InputError(f"{self.origin} has no rows.")
 
 
-class _BadLine(Exception):
+class _LineError(Exception):
     def __init__(self, row: int, sentence: str) -> None:
         super().__init__(sentence)
         self.row, self.sentence = row, sentence
 
 
-def _attempt(piece: bytes) -> SparseRows | _BadLine:
+def _attempt(piece: bytes) -> SparseRows | _LineError:
     try:
         return parse(piece)
-    except _BadLine as bad:
+    except _LineError as bad:
         return bad
 
 
@@ -133,7 +140,8 @@ def parse(piece: bytes) -> SparseRows:
     if len(tokens) != len(lines) + 2 * int(indptr[-1]):
         raise _first_bad(lines)
     try:
-        numbers = np.array(tokens, dtype=np.bytes_).astype(np.float64) if tokens else np.empty(0)
+        written = np.array(tokens, dtype=np.bytes_)
+        numbers = written.astype(np.float64)
     except ValueError:
         raise _first_bad(lines) from None
     label = 2 * indptr[:-1] + np.arange(len(lines))
@@ -145,10 +153,10 @@ def parse(piece: bytes) -> SparseRows:
     sound = (features >= 0) & (features <= _LARGEST) & (features == np.floor(features)) & np.isfinite(values)
     if not (rising.all() and sound.all() and np.isfinite(y).all()):
         raise _first_bad(lines)
-    return SparseRows(y, indptr, features.astype(np.int64), values)
+    return SparseRows(y, written[label], indptr, features.astype(np.int64), values)
 
 
-def _first_bad(lines: list[bytes]) -> _BadLine:
+def _first_bad(lines: list[bytes]) -> _LineError:
     """Return what is wrong with the first bad line, read slowly."""
     for row, line in enumerate(lines):
         label, *pairs = line.split()
@@ -163,5 +171,7 @@ def _first_bad(lines: list[bytes]) -> _BadLine:
             good = False
         if not good:
             shown = line[:60].decode(errors="replace")
-            return _BadLine(row, f"is not 'label feature:value ...' with finite numbers and rising feature numbers: {shown!r}.")
-    return _BadLine(0, "or one of the rows after it is not 'label feature:value ...'.")
+            return _LineError(
+                row, f"is not 'label feature:value ...' with finite numbers and rising feature numbers: {shown!r}."
+            )
+    return _LineError(0, "or one of the rows after it is not 'label feature:value ...'.")

@@ -50,7 +50,7 @@ class Table(ABC):
         """Return the rows for whose numbers ``keep`` gives true; they keep their numbers."""
         return Kept(self, keep)
 
-    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:  # noqa: ARG002
         """Return a table of these columns only, told which are wanted as numbers and which as text.
 
         A wish, to read faster: a batch may still hold more columns, or a column in another type.
@@ -130,9 +130,9 @@ def filtered(batch: Any, mask: Mask) -> Any:
 
 
 def _arrow_mask(mask: Mask) -> Any:
-    import pyarrow  # array users never pay for Arrow
+    import pyarrow as pa  # array users never pay for Arrow
 
-    return pyarrow.array(mask)
+    return pa.array(mask)
 
 
 def check_names(names: tuple[str, ...], origin: str) -> None:
@@ -145,7 +145,9 @@ def check_names(names: tuple[str, ...], origin: str) -> None:
                 " (a data frame's index saved by mistake? save it without the index)."
             )
         if name in seen:
-            raise InputError(f"{origin} has two columns called {name!r}, number {seen[name]} and {position}; rename one of them.")
+            raise InputError(
+                f"{origin} has two columns called {name!r}, number {seen[name]} and {position}; rename one of them."
+            )
         seen[name] = position
 
 
