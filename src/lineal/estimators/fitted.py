@@ -1,0 +1,183 @@
+"""What the three estimators share: from checked arrays through ``fitting.fit`` to attributes, scores and a display."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import estimator_html_repr
+from sklearn.utils.validation import check_is_fitted
+
+from lineal import fitting
+from lineal.designs import as_design
+from lineal.errors import InputError
+from lineal.estimators.intake import blame, features, offsets
+from lineal.loss import Loss
+from lineal.model import Model
+from lineal.penalties import NoPenalty, Ridge
+from lineal.sources.memory import Memory
+from lineal.target import Target
+from lineal.trace import Trace
+from lineal.verdict import Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+class Fitted(BaseEstimator):  # type: ignore[misc]
+    """An estimator whose fit ends with a verdict.
+
+    After ``fit``: ``verdict_`` (what is proven), ``objective_`` (F at the coefficients), ``solver_`` (which and why),
+    ``trace_`` (the steps) and ``model_`` (the same fit as a lineal Model, to save and to verify).
+    """
+
+    coef_: npt.NDArray[Any]
+    intercept_: Any
+    n_features_in_: int
+    verdict_: Verdict
+    objective_: float
+    solver_: str
+    trace_: Trace
+    model_: Model
+
+    def _solve(
+        self,
+        X: Any,
+        y: Array,
+        weight: Array | None,
+        offset: Any,
+        *,
+        loss: Loss,
+        strength: Callable[[float], float],
+        target: Target,
+        intercept: bool,
+        solver: str,
+        tol: float,
+        max_iter: int | None,
+        start: Array | None = None,
+    ) -> Array:
+        """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``.
+
+        ``strength`` is the dialect: it turns the sum of weights into the strength of F.
+        """
+        columns = _columns(self, intercept=intercept)
+        charges = np.ones(len(columns))
+        charges[: int(intercept)] = 0.0
+        rows = X.shape[0]
+        weight_sum = float(rows if weight is None else weight.sum())
+        charge = strength(weight_sum)
+        source = Memory(
+            as_design(X, intercept=intercept),
+            y,
+            weight=weight,
+            offset=offsets(offset, rows, loss.outputs),
+            columns=columns,
+        )
+        fitted = fitting.fit(
+            source,
+            loss,
+            Ridge(charge, charges) if charge > 0.0 else NoPenalty(len(columns)),
+            solver=solver,
+            start=start,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        self.verdict_ = fitted.verdict
+        self.objective_ = fitted.objective
+        self.solver_ = f"{fitted.solver}: {fitted.reason}"
+        self.trace_ = fitted.trace
+        self.model_ = Model(
+            coef=fitted.coef,
+            columns=columns,
+            loss=loss,
+            penalty=fitted.problem.penalty,
+            target=target,
+            verdict=fitted.verdict,
+            solver=fitted.solver,
+            reason=fitted.reason,
+            tol=tol,
+            training={
+                "rows": fitted.problem.moments.rows,
+                "weight_sum": weight_sum,
+                "without_target": 0,
+                "split": None,
+                "fingerprint": None,
+            },
+            arrays=fitted.arrays,
+        )
+        return fitted.coef
+
+    @property
+    def _steps(self) -> int:
+        """How many steps the solver took after its start."""
+        return self.trace_.records[-1].step if len(self.trace_) else 0
+
+    def _ready(self) -> None:
+        """Raise NotFittedError before a fit."""
+        if "coef_" not in self.__dict__:
+            check_is_fitted(self)
+
+    def _stacked(self) -> Array:
+        """Return intercept and coefficients as ``(columns, outputs)``: what predictions use, also if edited."""
+        coef = np.atleast_2d(self.coef_)
+        stacked = np.empty((coef.shape[1] + 1, coef.shape[0]))
+        stacked[0] = self.intercept_
+        stacked[1:] = coef.T
+        return stacked
+
+    def _scores(self, X: Any, offset: Any) -> Array:
+        """Return ``X b + intercept + offset``, shape ``(n, outputs)``."""
+        self._ready()
+        X = features(self, X)
+        stacked = self._stacked()
+        eta = as_design(X).times(stacked)
+        if not np.isfinite(eta).all():
+            blame(X)
+        shift = offsets(offset, X.shape[0], stacked.shape[1])
+        return eta if shift is None else eta + shift
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """The display of a notebook; absent where scikit-learn is configured to show text."""
+        if get_config()["display"] != "diagram":
+            raise AttributeError("_repr_html_ exists only when scikit-learn's display is 'diagram'")
+        return self._display
+
+    def _repr_mimebundle_(self, **_kwargs: object) -> dict[str, str]:
+        """Return the display for notebooks that ask for all formats at once."""
+        text = {"text/plain": repr(self)}
+        return {**text, "text/html": self._display()} if get_config()["display"] == "diagram" else text
+
+    def _display(self) -> str:
+        """Return the verdict's sentence, then scikit-learn's diagram."""
+        diagram = str(estimator_html_repr(self))
+        verdict = self.__dict__.get("verdict_")
+        if verdict is None:
+            return diagram
+        return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
+
+
+def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
+    """Return the names of the design's columns: the intercept, then feature names or x0, x1, ..."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return _numbered(estimator.n_features_in_, intercept)
+    if "(intercept)" in names:
+        raise InputError("a feature is called '(intercept)', which is the name of lineal's column of ones; rename it.")
+    return ("(intercept)", *names.tolist()) if intercept else tuple(names.tolist())
+
+
+@lru_cache(maxsize=16)
+def _numbered(n: int, intercept: bool) -> tuple[str, ...]:
+    names = (f"x{j}" for j in range(n))
+    return ("(intercept)", *names) if intercept else tuple(names)

@@ -1,0 +1,116 @@
+"""What a user hands to fit and predict, checked once and copied never where it is already C-ordered floats.
+
+scikit-learn's own validation costs more than a small fit, so plain arrays pass by a short way with the same refusals;
+everything else (lists, data frames, sparse matrices, memory maps, odd types) goes through ``validate_data``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import assert_all_finite
+from sklearn.utils.validation import validate_data
+
+from lineal.errors import InputError
+
+Array = npt.NDArray[np.float64]
+
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""What designs are made of, in the machine's byte order."""
+
+
+def features_and_target(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tuple[Any, npt.NDArray[Any]]:
+    """Return X and y checked, and note on the estimator which features it saw.
+
+    ``numeric`` targets are numbers and may have several columns; others are labels, one per row.
+    """
+    if _plain(X) and type(y) is np.ndarray and len(y) == len(X) and _simple(y, numeric):
+        estimator.n_features_in_ = X.shape[1]
+        if hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_
+        return X, y
+    if hasattr(y, "tocsr"):
+        raise InputError("the target y is a sparse matrix; give a dense array.")
+    X, y = validate_data(
+        estimator,
+        X,
+        y,
+        accept_sparse=("csr", "csc"),
+        dtype=[np.float64, np.float32],
+        multi_output=numeric,
+        y_numeric=numeric,
+    )
+    return X, y
+
+
+def features(estimator: Any, X: Any) -> Any:
+    """Return the X of a prediction, with the features the estimator was fitted on.
+
+    Whether it is finite is asked afterwards, of the scores: see ``blame``.
+    """
+    if _plain(X) and X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_"):
+        return X
+    return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+
+
+def blame(X: Any) -> None:
+    """Raise if X holds NaN or infinity; asked only when a score is not finite: cheaper than to read X twice."""
+    assert_all_finite(X.data if hasattr(X, "tocsr") else X, input_name="X")
+
+
+def numbers(y: npt.NDArray[Any]) -> Array:
+    """Return numeric targets as a C-ordered float64 array of shape ``(n, targets)``."""
+    found = np.ascontiguousarray(y, dtype=np.float64)
+    if not np.isfinite(found).all():
+        raise InputError("Input y contains NaN or infinity; leave such rows out.")
+    return found.reshape(len(found), -1)
+
+
+def weights(sample_weight: Any, X: Any) -> Array | None:
+    """Return one weight per row, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    n = X.shape[0]
+    try:
+        found = np.ascontiguousarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("sample_weight does not hold numbers; give one number per row.") from None
+    if np.ndim(sample_weight) == 0:
+        found = np.full(n, float(found[0]))
+    if found.shape != (n,):
+        raise InputError(f"sample_weight has shape {found.shape}; X has {n} rows, so give one number per row.")
+    if not (np.isfinite(found).all() and found.min() >= 0.0):
+        raise InputError("sample_weight holds a negative number, NaN or infinity; weights must be finite numbers >= 0.")
+    if not found.any():
+        raise InputError("every sample_weight is zero, so there is nothing to fit; give some row a weight above zero.")
+    absent = found == 0.0
+    if absent.any():
+        blame(X[absent])  # passes leave such rows out; scikit-learn refuses NaN wherever it stands, and so do we
+    return found
+
+
+def offsets(offset: Any, n: int, outputs: int) -> Array | None:
+    """Return the offset as ``(n, outputs)``, or None."""
+    if offset is None:
+        return None
+    try:
+        found = np.ascontiguousarray(offset, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError("offset does not hold numbers; give one number per row and output.") from None
+    if found.ndim == 1 and outputs == 1:
+        found = found[:, None]
+    if found.shape != (n, outputs):
+        raise InputError(f"offset has shape {found.shape}; it must be {(n, outputs)}, one number per row and output.")
+    if not np.isfinite(found).all():
+        raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
+    return found
+
+
+def _plain(X: Any) -> bool:
+    return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0
+
+
+def _simple(y: npt.NDArray[Any], numeric: bool) -> bool:
+    return y.dtype.kind in "fiub" and y.size > 0 and (y.ndim == 1 or (numeric and y.ndim == 2))

@@ -1,0 +1,103 @@
+"""Class labels: their sorted list, their numbers, their weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.multiclass import check_classification_targets
+
+from lineal.errors import InputError, near
+
+Array = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.intp]
+
+WIDEST = 4096
+"""Whole numbers that span no more than this are sorted by counting, which reads y twice and sorts nothing."""
+
+
+def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
+    """Return the sorted labels that occur in ``y``, and the place of each row's label among them.
+
+    >>> labels, codes = encode(np.array(["b", "a", "b"]))
+    >>> labels.tolist(), codes.tolist()
+    (['a', 'b'], [1, 0, 1])
+    >>> encode(np.array([3.0, 7.0]))[0]
+    array([3., 7.])
+    """
+    whole = _whole(y)
+    if whole is None:
+        check_classification_targets(y)
+        labels, codes = np.unique(y, return_inverse=True)
+        return labels, np.asarray(codes, dtype=np.intp)
+    low = int(whole.min())
+    if int(whole.max()) - low > WIDEST:
+        labels, codes = np.unique(y, return_inverse=True)
+        return labels, np.asarray(codes, dtype=np.intp)
+    shifted = whole - low
+    seen = np.bincount(shifted) > 0
+    labels = (np.flatnonzero(seen) + low).astype(y.dtype)
+    return labels, shifted if seen.all() else (np.cumsum(seen) - 1)[shifted]
+
+
+def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tuple[npt.NDArray[Any], Codes]:
+    """Return labels and codes without the labels whose rows all have weight zero: weight 0 is absent.
+
+    The codes of absent rows become 0; nothing reads them. At least two labels must remain.
+    """
+    if weight is not None:
+        kept = np.bincount(codes, weights=weight, minlength=len(labels)) > 0.0
+        if not kept.all():
+            labels, codes = labels[kept], np.maximum(np.cumsum(kept) - 1, 0)[codes]
+    if len(labels) < 2:
+        found = f"only one class, {labels[0]!r}," if len(labels) else "no class"
+        raise InputError(f"y has {found} in the rows of weight above zero; at least two classes are needed.")
+    return labels, codes
+
+
+def weigh(class_weight: object, labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> Array | None:
+    """Return the row weights times the weight of each row's class.
+
+    ``"balanced"`` gives class k the weight ``S / (K S_k)``, S_k the weight of its rows: all classes then weigh equal.
+    """
+    if class_weight is None:
+        return weight
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        total = np.bincount(codes, weights=weight, minlength=len(labels))
+        seen = total > 0.0
+        factor = np.where(seen, total.sum() / (np.count_nonzero(seen) * np.where(seen, total, 1.0)), 0.0)
+    elif isinstance(class_weight, Mapping):
+        factor = _given(class_weight, labels.tolist())
+    else:
+        raise InputError(
+            f"class_weight is {class_weight!r}; accepted are None, 'balanced' and a dict from class to weight."
+        )
+    return factor[codes] if weight is None else factor[codes] * weight
+
+
+def _given(class_weight: Mapping[Any, Any], labels: list[Any]) -> Array:
+    """Return the weight of each label; a label left out weighs 1, but a misspelt one is an error."""
+    unknown = [key for key in class_weight if key not in labels]
+    missing = [label for label in labels if label not in class_weight]
+    if unknown and missing:
+        hint = near(str(unknown[0]), [str(label) for label in labels])
+        raise InputError(f"class_weight names {unknown[0]!r}, which is not a class; the classes are {labels}.{hint}")
+    for label, value in class_weight.items():
+        if not (isinstance(value, int | float | np.number) and math.isfinite(value) and value >= 0):
+            raise InputError(f"class_weight of {label!r} is {value!r}; it must be a finite number >= 0.")
+    return np.array([float(class_weight.get(label, 1.0)) for label in labels])
+
+
+def _whole(y: npt.NDArray[Any]) -> Codes | None:
+    """Return labels that are whole numbers as such, or None."""
+    kind = y.dtype.kind
+    if kind in "biu":
+        return None if kind == "u" and y.dtype.itemsize == 8 else y.astype(np.intp)
+    if kind != "f":
+        return None
+    with np.errstate(invalid="ignore"):
+        whole = y.astype(np.intp)
+    return whole if np.array_equal(whole, y) and np.abs(whole).max() < 2**52 else None

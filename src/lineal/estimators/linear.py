@@ -1,0 +1,190 @@
+"""Least squares and ridge regression with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import MultiOutputMixin, RegressorMixin
+
+from lineal.dialects import solver_named, strength_of_alpha
+from lineal.estimators.fitted import Fitted
+from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.losses import Squared
+from lineal.target import Target
+from lineal.verdict import TOLERANCE
+
+Array = npt.NDArray[np.float64]
+
+
+class _Regressor(MultiOutputMixin, RegressorMixin, Fitted):  # type: ignore[misc]
+    """Squared loss with ``alpha`` in scikit-learn's dialect; one target or several."""
+
+    def _regress(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        *,
+        alpha: float,
+        intercept: bool,
+        solver: str,
+        tol: float,
+        max_iter: int | None,
+    ) -> Self:
+        X, y = features_and_target(self, X, y, numeric=True)
+        values, several = numbers(y), np.ndim(y) == 2
+        names = tuple(f"y{k}" for k in range(values.shape[1])) if several else None
+        coef = self._solve(
+            X,
+            values,
+            weights(sample_weight, X),
+            offset,
+            loss=Squared(values.shape[1]),
+            strength=lambda weight_sum: strength_of_alpha(alpha, weight_sum),
+            target=Target("y", "number", names=names),
+            intercept=intercept,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        slopes = coef[int(intercept) :].T.copy()
+        self.coef_ = slopes if several else slopes[0]
+        if intercept:
+            self.intercept_ = coef[0].copy() if several else float(coef[0, 0])
+        else:
+            self.intercept_ = 0.0
+        return self
+
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
+        """Return ``X coef_ + intercept_ (+ offset)`` for every row."""
+        eta = self._scores(X, offset)
+        return eta if self.coef_.ndim == 2 else eta[:, 0]
+
+
+class LinearRegression(_Regressor):
+    """Least squares: minimise ``sum_i s_i (y_i - x_i b)^2``, and say what is proven about the result.
+
+    scikit-learn's LinearRegression with its parameters; ``docs/differences.md`` lists what differs. Columns that depend
+    on each other give the verdict ``not_unique`` and the coefficients of least norm.
+
+    Parameters
+    ----------
+    fit_intercept : whether to add an intercept.
+    copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
+    tol : the relative gap to prove, see ``verdict_``.
+    n_jobs : only None.
+    positive : only False.
+
+    >>> import numpy as np
+    >>> model = LinearRegression().fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
+    >>> model.verdict_.kind, model.coef_.round(6).tolist(), round(model.intercept_, 6)
+    ('optimal', [2.0], 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        tol: float = TOLERANCE,
+        n_jobs: None = None,
+        positive: bool = False,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.positive = positive
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and targets y, of shape (n,) or (n, targets).
+
+        ``offset`` is added to every score without a coefficient.
+        """
+        flag("copy_X", self.copy_X)
+        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        only(False, "lineal has no sign constraints yet", positive=self.positive)  # noqa: FBT003  (the value accepted)
+        return self._regress(
+            X,
+            y,
+            sample_weight,
+            offset,
+            alpha=0.0,
+            intercept=flag("fit_intercept", self.fit_intercept),
+            solver="auto",
+            tol=number("tol", self.tol),
+            max_iter=None,
+        )
+
+
+class Ridge(_Regressor):
+    """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not charged.
+
+    scikit-learn's Ridge with its parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    alpha : the charge on squared coefficients, one number >= 0 for all targets.
+    fit_intercept : whether to add an intercept.
+    copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
+    max_iter : at most this many steps of the solver; None for no limit.
+    tol : the relative gap to prove, see ``verdict_``.
+    solver : "auto", "direct", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
+    positive : only False.
+    random_state : any seed; no solver draws random numbers, so all give the same fit.
+
+    >>> import numpy as np
+    >>> model = Ridge(alpha=1.0).fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
+    >>> model.verdict_.kind, round(float(model.coef_[0]), 6)
+    ('optimal', 1.333333)
+    """
+
+    n_iter_: npt.NDArray[np.int32] | None
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        fit_intercept: bool = True,
+        copy_X: bool = True,
+        max_iter: int | None = None,
+        tol: float = TOLERANCE,
+        solver: str = "auto",
+        positive: bool = False,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.solver = solver
+        self.positive = positive
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and targets y, of shape (n,) or (n, targets).
+
+        ``offset`` is added to every score without a coefficient.
+        """
+        flag("copy_X", self.copy_X)
+        only(False, "lineal has no sign constraints yet", positive=self.positive)  # noqa: FBT003  (the value accepted)
+        seed("random_state", self.random_state)
+        self._regress(
+            X,
+            y,
+            sample_weight,
+            offset,
+            alpha=number("alpha", self.alpha),
+            intercept=flag("fit_intercept", self.fit_intercept),
+            solver=solver_named(self.solver),
+            tol=number("tol", self.tol),
+            max_iter=count("max_iter", self.max_iter),
+        )
+        closed = self.model_.solver == "direct"
+        self.n_iter_ = None if closed else np.full(self.model_.loss.outputs, self._steps, dtype=np.int32)
+        return self

@@ -1,0 +1,183 @@
+"""Logistic regression with scikit-learn's interface, for two classes or several."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+
+from lineal.designs import as_design
+from lineal.dialects import solver_named, strength_of_C
+from lineal.errors import InputError, near
+from lineal.estimators.fitted import Fitted
+from lineal.estimators.intake import blame, features, features_and_target, offsets, weights
+from lineal.estimators.labels import encode, present, weigh
+from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.losses import Logistic, Softmax
+from lineal.losses.logistic import softplus
+from lineal.target import Target
+from lineal.verdict import TOLERANCE
+
+Array = npt.NDArray[np.float64]
+
+
+class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
+    """Logistic regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+
+    The loss of a row is ``log(1 + e^eta) - y eta`` for two classes, ``log sum_k e^eta_k - eta_y`` for several.
+    scikit-learn's LogisticRegression with its parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    penalty : "l2", or None for no penalty (as is C=inf).
+    C : the inverse of the charge on squared coefficients, above 0.
+    l1_ratio, dual, intercept_scaling, verbose, n_jobs : only their defaults.
+    tol : the relative gap to prove, see ``verdict_``.
+    fit_intercept : whether to add an intercept.
+    class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
+    random_state : any seed; no solver draws random numbers, so all give the same fit.
+    solver : "auto", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
+    max_iter : at most this many steps of the solver; None for no limit.
+    warm_start : start from the coefficients of the fit before.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "yes", "no", "yes"])
+    >>> model = LogisticRegression().fit(X, y)
+    >>> model.verdict_.kind, model.predict([[9.0]]).tolist()
+    ('optimal', ['yes'])
+    """
+
+    classes_: npt.NDArray[Any]
+    n_iter_: npt.NDArray[np.int32]
+
+    def __init__(
+        self,
+        penalty: str | None = "l2",
+        *,
+        C: float = 1.0,
+        l1_ratio: float = 0.0,
+        dual: bool = False,
+        tol: float = TOLERANCE,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        random_state: Any = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        verbose: int = 0,
+        warm_start: bool = False,
+        n_jobs: None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.dual = dual
+        self.tol = tol
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.solver = solver
+        self.max_iter = max_iter
+        self.verbose = verbose
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and labels y: strings, whole numbers or Booleans.
+
+        ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
+        """
+        C = self._refuse()
+        intercept = flag("fit_intercept", self.fit_intercept)
+        X, y = features_and_target(self, X, y, numeric=False)
+        labels, codes = encode(y)
+        weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
+        labels, codes = present(labels, codes, weight)
+        outputs = 1 if len(labels) == 2 else len(labels)
+        coef = self._solve(
+            X,
+            codes.astype(np.float64)[:, None],
+            weight,
+            offset,
+            loss=Logistic() if outputs == 1 else Softmax(outputs),
+            strength=lambda weight_sum: strength_of_C(C, weight_sum),
+            target=Target("y", "classes", classes=tuple(labels.tolist())),
+            intercept=intercept,
+            solver=solver_named(self.solver),
+            tol=number("tol", self.tol),
+            max_iter=count("max_iter", self.max_iter),
+            start=self._start(labels, intercept=intercept) if flag("warm_start", self.warm_start) else None,
+        )
+        self.classes_ = labels
+        self.coef_ = coef[int(intercept) :].T.copy()
+        self.intercept_ = coef[0].copy() if intercept else np.zeros(outputs)
+        self.n_iter_ = np.array([self._steps], dtype=np.int32)
+        return self
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
+        """Return the score of the second class, or of every class where there are several."""
+        eta = self._scores(X, offset)
+        return eta[:, 0] if eta.shape[1] == 1 else eta
+
+    def predict(self, X: Any, *, offset: Any = None) -> npt.NDArray[Any]:
+        """Return the most probable class of every row."""
+        eta = self._scores(X, offset)
+        index = (eta[:, 0] > 0.0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
+        return np.asarray(self.classes_[index])
+
+    def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """Return the probability of every class, in the order of ``classes_``."""
+        self._ready()
+        X = features(self, X)
+        coef = self._stacked()
+        rows, kernel = as_design(X).rows, self.model_.loss.native
+        assert rows is not None
+        assert kernel is not None
+        means = rows.means(kernel, coef, offsets(offset, X.shape[0], coef.shape[1]))
+        if not (means.min() > 0.0 and means.max() < 1.0):
+            blame(X)  # infinity makes a probability of exactly 0 or 1
+        if means.shape[1] > 1:
+            return np.asarray(means)
+        both = np.empty((len(means), 2))
+        both[:, 1] = means[:, 0]
+        np.subtract(1.0, means[:, 0], out=both[:, 0])
+        return both
+
+    def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
+        """Return the logarithm of the probability of every class, exact where the probability underflows."""
+        eta = self._scores(X, offset)
+        if eta.shape[1] == 1:
+            return np.column_stack([-softplus(eta[:, 0]), -softplus(-eta[:, 0])])
+        eta = eta - eta.max(axis=1, keepdims=True)
+        return np.asarray(eta - np.log(np.exp(eta).sum(axis=1, keepdims=True)))
+
+    def _refuse(self) -> float:
+        """Refuse what we do not honour, and return C, infinite for no penalty."""
+        C = number("C", self.C, above=0.0, infinite=True)
+        if self.penalty not in ("l2", None):
+            hint = near(self.penalty, ["l2"]) if isinstance(self.penalty, str) else ""
+            raise InputError(f"penalty is {self.penalty!r}; accepted are 'l2' and None: l1 is not here yet.{hint}")
+        if self.penalty is None and C not in (1.0, float("inf")):
+            raise InputError(f"penalty=None leaves C without effect, but C is {C:g}; leave C out, or use penalty='l2'.")
+        only(0.0, "l1 is not here yet", l1_ratio=self.l1_ratio)
+        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)  # noqa: FBT003
+        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
+        only(0, "read trace_ after the fit", verbose=self.verbose)
+        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        seed("random_state", self.random_state)
+        return C if self.penalty == "l2" else float("inf")
+
+    def _start(self, labels: npt.NDArray[Any], *, intercept: bool) -> Array | None:
+        """Return where a warm start begins, or None at the first fit."""
+        if "coef_" not in self.__dict__:
+            return None
+        outputs = 1 if len(labels) == 2 else len(labels)
+        if self.coef_.shape != (outputs, self.n_features_in_) or not np.array_equal(labels, self.classes_):
+            raise InputError(
+                f"warm_start continues a fit with {self.coef_.shape[1]} features and classes {self.classes_.tolist()}; "
+                f"this data has {self.n_features_in_} and {labels.tolist()}. Use warm_start=False."
+            )
+        return self._stacked()[0 if intercept else 1 :]

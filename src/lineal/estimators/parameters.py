@@ -1,0 +1,74 @@
+"""Checks of an estimator's parameters: what we honour passes, everything else is refused in a sentence."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from lineal.errors import InputError
+
+
+def flag(name: str, value: object) -> bool:
+    """Return a parameter that must be True or False.
+
+    >>> flag("fit_intercept", True)
+    True
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise InputError(f"{name} is {value!r}; it must be True or False.")
+    return bool(value)
+
+
+def number(name: str, value: Any, *, above: float | None = None, least: float = 0.0, infinite: bool = False) -> float:
+    """Return a parameter that must be a number, at least ``least`` or strictly above ``above``.
+
+    >>> number("tol", 1e-3)
+    0.001
+    """
+    plain = isinstance(value, Real) and value is not True and value is not False
+    found = float(value) if plain else math.nan
+    if found >= least and (above is None or found > above) and (infinite or math.isfinite(found)):
+        return found
+    bound = f"of at least {least:g}" if above is None else f"above {above:g}"
+    raise InputError(f"{name} is {value!r}; it must be one {'' if infinite else 'finite '}number {bound}.")
+
+
+def count(name: str, value: Any) -> int | None:
+    """Return a parameter that must be a whole number of at least 0, or None for no limit.
+
+    >>> count("max_iter", 100)
+    100
+    """
+    if value is None:
+        return None
+    if _whole(value) and int(value) >= 0:
+        return int(value)
+    raise InputError(f"{name} is {value!r}; it must be a whole number of at least 0, or None for no limit.")
+
+
+def only(accepted: object, why: str, /, **given: object) -> None:
+    """Refuse every value of a parameter but one, and say why there is no other.
+
+    >>> only(0, "read trace_ after the fit", verbose=0)
+    """
+    [(name, value)] = given.items()
+    if value is not accepted and not (isinstance(value, Real) and value == accepted):
+        raise InputError(f"{name} is {value!r}; only {accepted!r} is accepted: {why}.")
+
+
+def seed(name: str, value: object) -> None:
+    """Refuse what could not seed a random number generator; nothing here draws, so any seed gives the same fit.
+
+    >>> seed("random_state", 0)
+    """
+    if value is None or isinstance(value, np.random.RandomState | np.random.Generator):
+        return
+    if not _whole(value):
+        raise InputError(f"{name} is {value!r}; it must be None, a whole number or a numpy random generator.")
+
+
+def _whole(value: object) -> bool:
+    return isinstance(value, Integral) and value is not True and value is not False
