@@ -98,8 +98,8 @@ def pixels(rows: int, side: int, classes: int) -> dict[str, Any]:
     X = np.empty((rows, side * side), dtype=np.float32)
     for start in range(0, rows, 2000):
         label = y[start : start + 2000]
-        spot = centre[label] + rng.normal(0.0, 0.05 * side, (label.size, strokes, 2))
-        width = 0.06 * side * rng.uniform(0.7, 1.4, (label.size, strokes, 1))
+        spot = centre[label] + rng.normal(0.0, 0.085 * side, (label.size, strokes, 2))
+        width = 0.05 * side * rng.uniform(0.7, 1.4, (label.size, strokes, 1))
         down = np.exp(-0.5 * ((grid - spot[:, :, :1]) / width) ** 2)
         across = np.exp(-0.5 * ((grid - spot[:, :, 1:]) / width) ** 2)
         image = np.einsum("nsi,nsj->nij", down, across).reshape(label.size, -1)

@@ -102,7 +102,7 @@ _TABLE = (
         "logistic",
         "1/n",
         1e-6,
-        full={"rows": 300_000, "columns": 50_000, "per_row": 105},
+        full={"rows": 300_000, "columns": 50_000, "per_row": 98},
         quick={"rows": 10_000, "columns": 5_000, "per_row": 70},
         goal=0.5,
     ),

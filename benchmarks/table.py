@@ -206,8 +206,7 @@ def time_text(seconds: float | None) -> str:
 def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
     """Return the README's block, without its markers."""
     lines = [
-        "| row | lineal | best peer | ratio to it | ratio to scikit-learn | suboptimality (target) | "
-        "peak above data, lineal / best peer |",
+        "| row | lineal | best peer | ratio to it | ratio to scikit-learn | subopt. (target) | peak, lineal / peer |",
         "|---|---|---|---|---|---|---|",
     ]
     for row, group in by_row(found).items():
