@@ -160,15 +160,16 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
     inner = None
     if here.hessian is not None:
         held = here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
-        inner = problem.factor(here, free)
-        if inner.singular and len(free) > (1 if problem.intercept else 0):
+        inner = problem.factor(here, free) if len(free) else None
+        if inner is not None and inner.singular and len(free) > (1 if problem.intercept else 0):
             basis = problem.basis
             if basis is None:
                 return Proof(here.value, null, None, "too many uncharged columns to tell which depend on others")
             free = basis.independent
             inner = problem.factor(here, free)
         if hint is None:
-            outer = inner if held < problem.shape[0] else problem.factor(here, _without(problem, basis))
+            partial = inner if held < problem.shape[0] else None
+            outer = partial or problem.factor(here, _without(problem, basis))
             shift = outer.solve(here.gradient)
     if hint is not None:
         shift = hint.copy()
