@@ -74,11 +74,10 @@ def weights(sample_weight: Any, X: Any) -> Array | None:
         return None
     n = X.shape[0]
     try:
-        found = np.ascontiguousarray(sample_weight, dtype=np.float64)
+        found = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight does not hold numbers; give one number per row.") from None
-    if np.ndim(sample_weight) == 0:
-        found = np.full(n, float(found[0]))
+    found = np.full(n, found) if found.ndim == 0 else np.ascontiguousarray(found)
     if found.shape != (n,):
         raise InputError(f"sample_weight has shape {found.shape}; X has {n} rows, so give one number per row.")
     if not (np.isfinite(found).all() and found.min() >= 0.0):

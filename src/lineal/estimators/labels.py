@@ -98,6 +98,9 @@ def _whole(y: npt.NDArray[Any]) -> Codes | None:
         return None if kind == "u" and y.dtype.itemsize == 8 else y.astype(np.intp)
     if kind != "f":
         return None
-    with np.errstate(invalid="ignore"):
-        whole = y.astype(np.intp)
-    return whole if np.array_equal(whole, y) and np.abs(whole).max() < 2**52 else None
+    if not np.isfinite(y).all():
+        raise InputError("Input y contains NaN or infinity; leave such rows out.")
+    if np.abs(y).max() > 2**31:
+        return None
+    whole = y.astype(np.intp)
+    return whole if np.array_equal(whole, y) else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -71,4 +71,4 @@ def seed(name: str, value: object) -> None:
 
 
 def _whole(value: object) -> bool:
-    return isinstance(value, Integral) and value is not True and value is not False
+    return isinstance(value, int | np.integer) and value is not True and value is not False
