@@ -1,0 +1,345 @@
+"""The passes of the compiled core against plain numpy and scipy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import sparse, special
+
+from lineal import _core
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A small problem: a compiled design, its dense self, targets, weights, offsets and coefficients."""
+
+    rows: _core.Rows
+    x: Array
+    loss: int
+    y: Array
+    weight: Array | None
+    offset: Array | None
+    coef: Array
+
+    @property
+    def s(self) -> Array:
+        return np.ones(len(self.x)) if self.weight is None else self.weight
+
+    @property
+    def eta(self) -> Array:
+        eta = self.x @ self.coef
+        return eta if self.offset is None else eta + self.offset
+
+    def truth(self, eta: Array) -> tuple[Array, Array, Array]:
+        """Value [n], slope [n, k] and curvature [n, k, k] by the textbook."""
+        if self.loss == 0:
+            r = eta - self.y
+            return np.sum(r**2, axis=1) / 2, r, np.broadcast_to(np.eye(eta.shape[1]), (*eta.shape, eta.shape[1]))
+        if self.loss == 1:
+            p = special.expit(eta)
+            value = np.sum(np.logaddexp(0, eta) - self.y * eta, axis=1)
+            return value, p - self.y, (p * (1 - p))[:, :, None] * np.eye(eta.shape[1])
+        hot = np.eye(eta.shape[1])[self.y[:, 0].astype(int)]
+        p = special.softmax(eta, axis=1)
+        bent = p[:, :, None] * np.eye(eta.shape[1]) - p[:, :, None] * p[:, None, :]
+        return special.logsumexp(eta, axis=1) - np.sum(hot * eta, axis=1), p - hot, bent
+
+
+def parts(kind: str, n: int, rng: np.random.Generator) -> tuple[_core.Rows, Array]:
+    x = rng.normal(size=(n, 12))
+    matrix = sparse.csr_array(x[:, :7] * (rng.random((n, 7)) < 0.4))
+    codes = rng.integers(-1, 3, n).astype(np.int32)
+    other = rng.integers(0, 5, n).astype(np.int32)
+    ones = np.ones((n, 1))
+    if kind == "dense":
+        return _core.Rows([_core.Ones(n), _core.Dense(x)]), np.hstack([ones, x])
+    if kind == "float32":
+        single = x.astype(np.float32)
+        return _core.Rows([_core.Dense(single)]), single.astype(float)
+    held = _core.Sparse(matrix.indptr, matrix.indices, matrix.data, 7)
+    if kind == "sparse":
+        return _core.Rows([_core.Ones(n), held]), np.hstack([ones, matrix.toarray()])
+    hot = [(c[:, None] == np.arange(m)).astype(float) for c, m in ((codes, 3), (other, 5))]
+    if kind == "codes":
+        return _core.Rows([_core.Ones(n), _core.Codes(codes, 3), _core.Codes(other, 5)]), np.hstack([ones, *hot])
+    design = [_core.Ones(n), _core.Codes(codes, 3), _core.Dense(x[:, :10]), held, _core.Codes(other, 5)]
+    return _core.Rows(design), np.hstack([ones, hot[0], x[:, :10], matrix.toarray(), hot[1]])
+
+
+def case(kind: str, loss: int, k: int, n: int = 300, weighted: bool = True, size: float = 0.5) -> Case:
+    rng = np.random.default_rng(n + k)
+    rows, x = parts(kind, n, rng)
+    y = (rng.normal(size=(n, k)), rng.random((n, k)), rng.integers(0, k, (n, 1)).astype(float))[loss]
+    weight = np.where(np.arange(n) % 5 == 3, 0.0, rng.random(n)) if weighted else None
+    offset = rng.normal(size=(n, k)) if weighted else None
+    return Case(rows, x, loss, y, weight, offset, size * rng.normal(size=(x.shape[1], k)))
+
+
+def close(got: npt.ArrayLike, wanted: npt.ArrayLike, tol: float = 1e-12) -> None:
+    got, wanted = np.asarray(got), np.asarray(wanted)
+    assert got.shape == wanted.shape
+    np.testing.assert_allclose(got, wanted, rtol=tol, atol=tol * max(1.0, np.abs(wanted).max(initial=0.0)))
+
+
+KINDS = ["dense", "float32", "sparse", "codes", "mixed"]
+LOSSES = [(0, 1), (0, 3), (1, 1), (1, 2), (2, 2), (2, 3), (2, 10)]
+over_cases = pytest.mark.parametrize(("kind", "loss", "k"), [(kind, *loss) for kind in KINDS for loss in LOSSES])
+
+
+def hessian(c: Case, h: int) -> Array:
+    bent = c.s[:, None, None] * c.truth(c.eta)[2]
+    x, k = c.x[:, :h], c.coef.shape[1]
+    if c.loss == 0:
+        return np.asarray((x.T @ (c.s[:, None] * x))[None])
+    if c.loss == 1:
+        return np.stack([x.T @ (bent[:, a, a, None] * x) for a in range(k)])
+    return np.asarray(np.einsum("nab,ni,nj->aibj", bent, x, x).reshape(1, k * h, k * h))
+
+
+@over_cases
+@pytest.mark.parametrize("n", [1, 7, 300])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_evaluate(kind: str, loss: int, k: int, n: int, weighted: bool) -> None:
+    c = case(kind, loss, k, n, weighted)
+    value, slope, _ = c.truth(c.eta)
+    p = c.x.shape[1]
+    for h in {0, 1, 4, p - 1, p}:
+        high, low, total, slope_sum, gradient, second = c.rows.evaluate(c.loss, c.y, c.weight, c.offset, c.coef, h)
+        close(high + low, np.sum(c.s * value))
+        assert abs(low) <= np.spacing(abs(high))
+        close(total, c.s.sum())
+        close(slope_sum, np.sum(c.s[:, None] * np.abs(slope), axis=0))
+        close(gradient, c.x.T @ (c.s[:, None] * slope))
+        if h == 0:
+            assert second is None
+        else:
+            close(second, hessian(c, h))
+
+
+@over_cases
+def test_dual(kind: str, loss: int, k: int) -> None:
+    c = case(kind, loss, k)
+    shift = 0.05 * np.random.default_rng(1).normal(size=c.coef.shape)
+    move = c.x @ shift
+    value, slope, bent = c.truth(c.eta)
+    theta = slope - np.einsum("nab,nb->na", bent, move)
+    if loss == 0:
+        conjugate = np.sum(theta**2 / 2 + theta * c.y, axis=1)
+    else:
+        target = c.y if loss == 1 else np.eye(k)[c.y[:, 0].astype(int)]
+        q = theta + target
+        conjugate = np.sum(special.xlogy(q, q) + (special.xlogy(1 - q, 1 - q) if loss == 1 else 0), axis=1)
+    mismatch = np.sum(c.s * (value + conjugate - np.sum(theta * c.eta, axis=1)))
+    high, low, gradient, reach, slope_sum = c.rows.dual(c.loss, c.y, c.weight, c.offset, c.coef, shift)
+    assert high + low == pytest.approx(mismatch, rel=1e-9, abs=1e-11)
+    close(gradient, c.x.T @ (c.s[:, None] * theta))
+    assert reach == pytest.approx(np.abs(move[c.s > 0]).max(), rel=1e-12)
+    close(slope_sum, np.sum(c.s[:, None] * np.abs(theta), axis=0))
+
+
+def test_dual_leaves_the_domain() -> None:
+    for loss, k in ((1, 1), (2, 3)):
+        c = case("dense", loss, k)
+        shift = np.full_like(c.coef, 100.0) * np.arange(1, k + 1)
+        high, low, *_ = c.rows.dual(c.loss, c.y, c.weight, c.offset, c.coef, shift)
+        assert high == np.inf
+        assert low == 0.0
+
+
+def test_dual_of_a_tiny_step_does_not_cancel() -> None:
+    # KL(p + d | p) ~ d^2 / (2 p (1 - p)) with d = p (1 - p) u: p (1 - p) u^2 / 2, far below one ulp of the loss
+    c = case("dense", 1, 1, weighted=False)
+    shift = np.full_like(c.coef, 1e-12)
+    high, low, *_ = c.rows.dual(1, c.y, None, None, c.coef, shift)
+    p, u = special.expit(c.eta), c.x @ shift
+    assert high + low == pytest.approx(np.sum(p * (1 - p) * u**2) / 2, rel=1e-9)
+
+
+@over_cases
+def test_curve(kind: str, loss: int, k: int) -> None:
+    c = case(kind, loss, k)
+    direction = np.random.default_rng(2).normal(size=c.coef.shape)
+    bent = np.einsum("nab,nb->na", c.truth(c.eta)[2], c.x @ direction)
+    close(c.rows.curve(c.loss, c.y, c.weight, c.offset, c.coef, direction), c.x.T @ (c.s[:, None] * bent))
+
+
+@over_cases
+def test_means(kind: str, loss: int, k: int) -> None:
+    c = case(kind, loss, k)
+    wanted = (lambda eta: eta, special.expit, lambda eta: special.softmax(eta, axis=1))[loss]
+    close(c.rows.means(loss, c.coef, c.offset), wanted(c.eta))
+    close(c.rows.means(loss, c.coef), wanted(c.x @ c.coef))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [1, 40, 20000])
+def test_moments(kind: str, weighted: bool, n: int) -> None:
+    c = case(kind, 0, 1, n, weighted)
+    far = 1e6 if kind == "dense" else 0.0  # large means must not spoil the scatter
+    x = c.x + far
+    rows = _core.Rows([_core.Dense(x)]) if far else c.rows
+    total, mean, scatter, largest = rows.moments(c.weight)
+    kept = x[c.s > 0]
+    s = c.s[c.s > 0]
+    close(total, s.sum())
+    wide = kept.astype(np.longdouble)
+    center = np.sum(s[:, None] * wide, axis=0) / s.sum()
+    close(mean, center.astype(float), 1e-14)
+    wanted = np.sum(s[:, None] * (wide - center) ** 2, axis=0).astype(float)
+    np.testing.assert_allclose(scatter, wanted, rtol=1e-9, atol=1e-9 * s.sum() * 1e-9)
+    np.testing.assert_array_equal(largest, np.abs(kept).max(axis=0))
+
+
+def test_a_constant_column_has_no_scatter() -> None:
+    x = np.full((5000, 3), 0.1)
+    weight = np.random.default_rng(0).random(5000)
+    _, mean, scatter, largest = _core.Rows([_core.Ones(5000), _core.Dense(x)]).moments(weight)
+    np.testing.assert_array_equal(scatter, 0.0)
+    np.testing.assert_array_equal(mean, [1.0, 0.1, 0.1, 0.1])
+    np.testing.assert_array_equal(largest, mean)
+
+
+def splitmix64(x: int) -> int:
+    mask = 2**64 - 1
+    x = (x + 0x9E3779B97F4A7C15) & mask
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+    return x ^ (x >> 31)
+
+
+@pytest.mark.parametrize("n", [1, 5, 1003, 30000])
+@pytest.mark.parametrize("g", [1, 2, 7, 64])
+def test_sample_takes_one_row_of_every_group(n: int, g: int) -> None:
+    rng = np.random.default_rng(3)
+    x, y, weight = rng.normal(size=(n, 3)), rng.normal(size=(n, 1)), rng.random(n) * (rng.random(n) < 0.9)
+    taken = [start + splitmix64(start // g) % min(g, n - start) for start in range(0, n, g)]
+    coef = rng.normal(size=(3, 1))
+    whole = _core.Rows([_core.Dense(x)]).evaluate(0, y, weight, None, coef, 3, g)
+    part = _core.Rows([_core.Dense(x[taken])]).evaluate(0, y[taken], weight[taken], None, coef, 3)
+    for got, wanted in zip(whole[2:], part[2:], strict=True):
+        close(got, wanted)
+    close(whole[0], part[0])
+
+
+@pytest.mark.parametrize("loss", [0, 1, 2])
+def test_weight_zero_is_absent_to_the_bit(loss: int) -> None:
+    c = case("mixed", loss, 3, 100)
+    assert c.weight is not None
+    assert c.offset is not None
+    gone = c.weight == 0
+    y, offset = c.y.copy(), c.offset.copy()
+    y[gone], offset[gone] = np.nan, np.inf
+    shift = 0.01 * np.ones_like(c.coef)
+    for run in (
+        lambda y, o: c.rows.evaluate(loss, y, c.weight, o, c.coef, 4),
+        lambda y, o: c.rows.dual(loss, y, c.weight, o, c.coef, shift),
+        lambda y, o: (c.rows.curve(loss, y, c.weight, o, c.coef, shift),),
+    ):
+        for clean, dirty in zip(run(c.y, c.offset), run(y, offset), strict=True):
+            np.testing.assert_array_equal(clean, dirty)
+
+
+@pytest.mark.parametrize("loss", [1, 2])
+@pytest.mark.parametrize("size", [40.0, 700.0, 1e6])
+def test_large_scores_stay_finite_and_right(loss: int, size: float) -> None:
+    k = 1 if loss == 1 else 3
+    c = case("dense", loss, k, size=size)
+    high, low, _, slope_sum, gradient, second = c.rows.evaluate(loss, c.y, c.weight, c.offset, c.coef, 13)
+    value, slope, _ = c.truth(c.eta)
+    close(high + low, np.sum(c.s * value), 1e-10)
+    close(gradient, c.x.T @ (c.s[:, None] * slope), 1e-9)
+    assert second is not None
+    assert np.all(np.isfinite(second))
+    assert np.all(np.isfinite(slope_sum))
+
+
+def test_tails_keep_their_relative_accuracy() -> None:
+    eta = np.array([[-700.0], [-40.0], [40.0], [700.0]])
+    value, slope, curvature, _ = _core.loss_rows(1, np.array([[0.0], [0.0], [1.0], [1.0]]), eta)
+    tiny = np.exp(-np.abs(eta[:, 0]))
+    np.testing.assert_allclose(value, tiny, rtol=1e-14)
+    np.testing.assert_allclose(slope[:, 0], np.array([1, 1, -1, -1]) * tiny, rtol=1e-14)
+    np.testing.assert_allclose(curvature[:, 0], tiny, rtol=1e-14)
+    value, slope, _, _ = _core.loss_rows(2, np.array([[0.0]]), np.array([[50.0, 0.0, -1.0]]))
+    rest = np.exp(-50.0) + np.exp(-51.0)
+    np.testing.assert_allclose(value, rest, rtol=1e-14)
+    np.testing.assert_allclose(slope[0], [-rest, np.exp(-50.0), np.exp(-51.0)], rtol=1e-14)
+
+
+def test_the_value_is_summed_with_its_rounding_errors() -> None:
+    # squares 1, 2^-80 and 2^-80: a plain sum loses the small ones
+    y = np.array([[1.0], [2.0**-40], [2.0**-40]] * 100)
+    high, low, *_ = _core.Rows([_core.Ones(300)]).evaluate(0, y, None, None, np.zeros((1, 1)))
+    assert high == 50.0
+    assert low == 100 * 2.0**-80
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda r: r.times(np.zeros(3)), ValueError, r"coef must have shape \(3, -1\)"),
+        (lambda r: r.times(np.zeros((3, 1), dtype=np.float32)), TypeError, "coef must be float64"),
+        (lambda r: r.times([[1.0]] * 3), TypeError, "coef must be a float64 array, got list"),
+        (lambda r: r.times(None), TypeError, "coef"),
+        (lambda r: r.transpose_times(np.zeros((5, 1))), ValueError, r"values must have shape \(4, -1\)"),
+        (lambda r: r.gram(np.zeros(5)), ValueError, "weight"),
+        (lambda r: r.evaluate(9, np.zeros((4, 1)), None, None, np.zeros((3, 1))), ValueError, "loss 9"),
+        (lambda r: r.evaluate(0, None, None, None, np.zeros((3, 1))), TypeError, "y must be"),
+        (lambda r: r.evaluate(0, np.zeros((4, 2)), None, None, np.zeros((3, 1))), ValueError, "y must have shape"),
+        (lambda r: r.evaluate(0, np.zeros((4, 1)), None, None, np.zeros((3, 1)), 4), ValueError, "hessian"),
+        (lambda r: r.evaluate(0, np.zeros((4, 1)), None, None, np.zeros((3, 1)), 0, 0), ValueError, "sample"),
+        (lambda r: r.dual(0, np.zeros((4, 1)), None, None, np.zeros((3, 1)), np.zeros((3, 2))), ValueError, "shift"),
+        (lambda r: r.means(0, np.zeros((3, 1)), np.zeros((4, 2))), ValueError, "offset"),
+        (lambda r: r.gram_dd(None, np.zeros(4)), ValueError, "y must have shape"),
+        (lambda r: r.dependence(np.zeros(2), np.zeros(3)), ValueError, "high must have shape"),
+        (lambda _: _core.Rows([]), ValueError, "at least one part"),
+        (lambda _: _core.Rows([3]), TypeError, "got int"),
+        (lambda _: _core.Rows([_core.Ones(2), _core.Ones(3)]), ValueError, "2 and 3"),
+        (lambda _: _core.Ones(-1), ValueError, "-1"),
+        (lambda _: _core.Dense(np.zeros((2, 2), dtype=int)), TypeError, "float32 or float64"),
+        (lambda _: _core.Dense(np.zeros((2, 2), dtype=">f8")), TypeError, "float32 or float64"),
+        (lambda _: _core.Dense(np.zeros(2)), ValueError, "2 dimensions"),
+        (lambda _: _core.Codes(np.array([0, 5], dtype=np.int32), 5), ValueError, "code 5 in row 1"),
+        (lambda _: _core.Codes(np.array([0, 5]), 5), TypeError, "int32"),
+    ],
+)
+def test_refusals(call: Callable[[_core.Rows], object], error: type[Exception], message: str) -> None:
+    rows = _core.Rows([_core.Dense(np.ones((4, 3)))])
+    with pytest.raises(error, match=message):
+        call(rows)
+
+
+@pytest.mark.parametrize(
+    ("starts", "columns", "n", "message"),
+    [
+        ([0, 1], [3], 3, "outside 0 .. 2"),
+        ([0, 1], [-1], 3, "outside"),
+        ([0, 2], [1, 1], 3, "must increase"),
+        ([0, 2], [1, 0], 3, "must increase"),
+        ([0, 2], [1], 3, "only 1"),
+        ([1, 0], [1], 3, "decreases"),
+        ([-1, 0], [1], 3, "negative"),
+        ([], [1], 3, "one entry more"),
+    ],
+)
+def test_broken_sparse_rows_are_refused(starts: list[int], columns: list[int], n: int, message: str) -> None:
+    for dtype in (np.int32, np.int64):
+        indptr, indices = np.array(starts, dtype=dtype), np.array(columns, dtype=dtype)
+        with pytest.raises(ValueError, match=message):
+            _core.Sparse(indptr, indices, np.ones(len(columns)), n)
+
+
+def test_arrays_outlive_their_names() -> None:
+    def make() -> _core.Rows:
+        return _core.Rows([_core.Dense(np.arange(200000.0).reshape(-1, 2)), _core.Codes(np.zeros(100000, np.int32), 1)])
+
+    rows = make()
+    np.full((400, 1000), np.nan)
+    assert rows.times(np.ones((3, 1))).sum() == 199999 * 100000 + 100000

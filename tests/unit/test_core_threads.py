@@ -1,0 +1,197 @@
+"""Threads, CPU levels and interrupts of the compiled core."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy import sparse
+
+from lineal import _core
+
+Array = npt.NDArray[np.float64]
+
+
+@pytest.fixture(autouse=True)
+def all_threads_afterwards() -> Iterator[None]:
+    yield
+    _core.set_threads(0)
+
+
+def design(n: int) -> _core.Rows:
+    rng = np.random.default_rng(1)
+    m = sparse.random_array((n, 30), density=0.1, format="csr", rng=rng)
+    return _core.Rows(
+        [
+            _core.Ones(n),
+            _core.Dense(rng.normal(size=(n, 21))),
+            _core.Sparse(m.indptr, m.indices, m.data, 30),
+            _core.Codes(rng.integers(-1, 6, n).astype(np.int32), 6),
+        ]
+    )
+
+
+def passes(rows: _core.Rows) -> dict[str, Callable[[], tuple[object, ...]]]:
+    n, p = rows.n_rows, rows.n_columns
+    rng = np.random.default_rng(2)
+    weight, coef, shift = rng.random(n), rng.normal(size=(p, 3)), 0.01 * rng.normal(size=(p, 3))
+    y, labels, offset = rng.random((n, 3)), rng.integers(0, 3, (n, 1)).astype(float), rng.normal(size=(n, 3))
+    d = rng.normal(size=p)
+    return {
+        "times": lambda: (rows.times(coef),),
+        "transpose_times": lambda: (rows.transpose_times(y),),
+        "gram": lambda: (rows.gram(weight),),
+        "squared": lambda: rows.evaluate(0, y, None, offset, coef, p),
+        "logistic": lambda: rows.evaluate(1, y, weight, offset, coef, p),
+        "softmax": lambda: rows.evaluate(2, labels, weight, offset, coef, 5),
+        "sampled": lambda: rows.evaluate(2, labels, weight, offset, coef, 5, 3),
+        "dual": lambda: rows.dual(2, labels, weight, offset, coef, shift),
+        "curve": lambda: (rows.curve(1, y, weight, offset, coef, shift),),
+        "means": lambda: (rows.means(2, coef, offset),),
+        "moments": lambda: rows.moments(weight),
+        "gram_dd": lambda: rows.gram_dd(weight, y),
+        "dependence": lambda: (rows.dependence(d, np.zeros(p)),),
+    }
+
+
+NAMES = list(passes(design(1)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_any_number_of_threads_gives_the_same_bits(name: str) -> None:
+    run = passes(design(40000))[name]
+    _core.set_threads(1)
+    alone = run()
+    for count in (2, 3, 8):
+        _core.set_threads(count)
+        assert _core.threads() == count
+        for one, many in zip(alone, run(), strict=True):
+            np.testing.assert_array_equal(one, many)
+
+
+def test_threads_is_a_count() -> None:
+    with pytest.raises(ValueError, match="positive"):
+        _core.set_threads(-1)
+    _core.set_threads(0)
+    assert _core.threads() >= 1
+
+
+LEVEL_PROGRAM = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import numpy as np
+from lineal import _core
+from test_core_threads import design, passes
+assert _core.cpu_level() == sys.argv[2]
+out = {}
+for name, run in passes(design(3000)).items():
+    for i, value in enumerate(run()):
+        out[f"{name} {i}"] = np.asarray(value, dtype=float)
+np.savez(sys.argv[3], **out)
+"""
+
+
+def test_all_cpu_levels_agree(tmp_path: pathlib.Path) -> None:
+    results = {}
+    for level in _core.cpu_levels():
+        file = tmp_path / f"{level}.npz"
+        command = [sys.executable, "-c", LEVEL_PROGRAM, str(pathlib.Path(__file__).parent), level, str(file)]
+        subprocess.run(command, check=True, env={**os.environ, "LINEAL_CPU": level})
+        results[level] = dict(np.load(file))
+    first = results[_core.cpu_levels()[0]]
+    for level, result in results.items():
+        assert result.keys() == first.keys()
+        for name, wanted in first.items():
+            if name in ("squared 1", "logistic 1", "softmax 1", "sampled 1", "dual 1", "gram_dd 1"):
+                continue  # the low halves of sums are themselves rounding errors
+            size = np.abs(wanted).max(initial=1e-300)
+            np.testing.assert_allclose(result[name], wanted, rtol=1e-11, atol=1e-12 * size, err_msg=f"{level} {name}")
+
+
+def test_an_unknown_level_is_refused_at_import() -> None:
+    command = [sys.executable, "-c", "import lineal._core"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ, "LINEAL_CPU": "v9"})
+    assert done.returncode != 0
+    assert "LINEAL_CPU is 'v9'" in done.stderr
+
+
+INTERRUPTED = """
+import sys, time
+import numpy as np
+from lineal import _core
+_core.set_threads(int(sys.argv[1]))
+x = np.lib.stride_tricks.as_strided(np.random.default_rng(0).normal(size=(1, 400)), (200_000_000, 400), (0, 8))
+rows = _core.Rows([_core.Dense(x)])
+print("ready", flush=True)
+try:
+    rows.gram()
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    small = _core.Rows([_core.Dense(np.ones((100000, 3)))])
+    assert small.gram()[0, 0] == 100000
+    print("usable", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_an_interrupt_ends_a_long_pass(count: int) -> None:
+    with subprocess.Popen([sys.executable, "-c", INTERRUPTED, str(count)], stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdout is not None
+        try:
+            assert child.stdout.readline() == "ready\n"
+            time.sleep(0.3)
+            assert child.poll() is None
+            sent = time.monotonic()
+            child.send_signal(signal.SIGINT)
+            assert child.stdout.readline() == "interrupted\n"
+            waited = time.monotonic() - sent
+            assert child.stdout.readline() == "usable\n"
+            assert child.wait(20) == 0
+        finally:
+            child.kill()
+    assert waited < 2.0  # a hang; the pass itself would take many minutes
+
+
+def test_the_interpreter_is_free_during_a_pass() -> None:
+    x = np.lib.stride_tricks.as_strided(np.ones((1, 50)), (4_000_000, 50), (0, 8))
+    rows = _core.Rows([_core.Dense(x)])
+    done = threading.Event()
+
+    def work() -> None:
+        rows.gram()
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    ticks = 0
+    while not done.is_set():
+        ticks += 1
+        time.sleep(0.001)
+    thread.join()
+    assert ticks > 3  # with the lock held this thread would not have run at all
+
+
+def test_no_instructions_of_another_level_leak_out() -> None:
+    """Kernels compiled for one CPU must not offer the linker functions that others could pick up."""
+    source = pathlib.Path(__file__).parents[2] / "cpp" / "lineal" / "kernels.cpp"
+    compiler = shutil.which("c++") or shutil.which("g++")
+    if compiler is None or not source.exists():
+        pytest.skip("needs a compiler and the source tree")
+    flags = ["-std=c++20", "-O2", "-fPIC", "-fvisibility=hidden", "-DLINEAL_LEVEL=check", "-o", "-"]
+    done = subprocess.run([compiler, *flags, "-S", str(source)], capture_output=True, text=True, check=True)
+    weak = [line for line in done.stdout.splitlines() if ".weak" in line and "DW.ref" not in line]
+    assert weak == []
+    assert "kernels_check" in done.stdout
+    public = [line.split()[-1] for line in done.stdout.splitlines() if line.strip().startswith(".globl")]
+    assert [name for name in public if "kernels_check" not in name and "DW.ref" not in name] == []
