@@ -68,7 +68,9 @@ class Model:
         return bool(self.columns) and self.columns[0] == "(intercept)"
 
     def design(self, data: object) -> Design:
-        """Return the design of new data: by column name for a table, by position for an array."""
+        """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
+        if isinstance(data, Design):
+            return data
         if self.encoder is not None:
             return self.encoder.encode(data)
         expected = len(self.columns) - self.intercept

@@ -28,10 +28,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error becomes one sentence on stderr."""
     try:
-        code = lineal.main(
-            args=None if arguments is None else list(arguments), prog_name="lineal", standalone_mode=False
-        )
+        # not lineal.main(): that one prints a line of its own on Ctrl-C
+        with lineal.make_context("lineal", list(sys.argv[1:] if arguments is None else arguments)) as context:
+            code = lineal.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as done:
+        return done.exit_code
     except LinealError as error:
         return _refuse(str(error), error.exit_code)
     except click.ClickException as error:

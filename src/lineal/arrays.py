@@ -1,0 +1,165 @@
+"""Arrays as a fit needs them: columns without names, called x0, x1, ..., and the target y."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.designs import as_design
+from lineal.errors import InputError
+from lineal.rows import Rows, Wanted
+from lineal.source import Source
+from lineal.sources.memory import Memory
+from lineal.table import uniform
+from lineal.target import Target
+
+Array = npt.NDArray[np.float64]
+Picked = slice | npt.NDArray[np.bool_]
+
+FEW = 10
+"""Whole numbers with at most so many different values are classes, as in a table."""
+CHUNK = 65536
+
+
+def is_array(data: object) -> bool:
+    """Whether data is an array or a sparse matrix of numbers.
+
+    >>> is_array(np.eye(2)), is_array({"a": [1, 2]})
+    (True, False)
+    """
+    return isinstance(data, np.ndarray) or hasattr(data, "tocsr")
+
+
+def from_arrays(
+    data: Any,
+    target: Any,
+    wanted: Wanted,
+    weight: Any,
+    offset: Any,
+    drop: Sequence[str],
+    test_size: float,
+    test: Any,
+    seed: int,
+) -> Rows:
+    """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
+    if target is None or isinstance(target, str):
+        raise InputError("the data is an array, so the target must be one too: give one value per row.")
+    if len(drop):
+        raise InputError("columns of an array have no names to drop; leave them out of the array.")
+    matrix = data.tocsr() if hasattr(data, "tocsr") else data
+    if matrix.ndim != 2:
+        raise InputError(f"the data has shape {matrix.shape}; give two dimensions, rows and columns.")
+    rows = matrix.shape[0]
+    y = _per_row(target, rows, "target")
+    s = None if weight is None else _per_row(weight, rows, "weight").astype(np.float64)
+    o = None if offset is None else _per_row(offset, rows, "offset").astype(np.float64)
+    held = uniform(seed, np.arange(rows, dtype=np.int64)) < test_size if test_size > 0 else None
+    seen: Picked = slice(None) if held is None else ~held
+    about = meaning(y[seen], wanted)
+    tests: Source | None = None
+    if test is not None:
+        tests = Memory(as_design(test[0]), _coded(about, np.asarray(test[1])))
+    elif held is not None:
+        tests = Memory(as_design(matrix[held]), _coded(about, y[held]), _picked(s, held), _picked(o, held))
+    part = matrix if held is None else matrix[seen]
+    return Rows(
+        train=Memory(as_design(part), _coded(about, y[seen]), _picked(s, seen), _picked(o, seen)),
+        test=tests,
+        target=about,
+        encoder=None,
+        roles={"weight": None, "offset": None},
+        training={
+            "without_target": 0,
+            "split": {"seed": seed, "test_size": test_size} if test_size > 0 else None,
+            "fingerprint": _fingerprint(part, y[seen], about) if matrix is data and s is None and o is None else None,
+        },
+        about={"origin": "the array", "notes": []},
+    )
+
+
+def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
+    """Say what an array of targets is, by the rules for the columns of a table.
+
+    >>> meaning(np.array([0, 1, 1]), "auto").classes
+    (0, 1)
+    >>> meaning(np.array([0.5, 1.0, 1.0]), "auto").kind
+    'number'
+    """
+    if y.ndim == 2 and y.shape[1] > 1:
+        if wanted == "classes":
+            raise InputError("several targets can only be numbers; fit a model for each class target.")
+        return Target("y", "number", names=tuple(f"y{k}" for k in range(y.shape[1])))
+    numeric = y.dtype.kind in "iuf"
+    if numeric and not np.all(np.isfinite(y)):
+        raise InputError("the target holds NaN or infinity; leave such rows out.")
+    kinds = np.unique(y if numeric or y.dtype.kind == "b" else y.astype(str))
+    if len(kinds) < 2:
+        raise InputError(
+            f"the target is {kinds[0].item()!r} in every row, so there is nothing to predict."
+            if len(kinds)
+            else "there are no training rows."
+        )
+    whole = numeric and bool(np.all(kinds == np.floor(kinds)))
+    if wanted == "number" or (wanted == "auto" and numeric and not (whole and len(kinds) <= FEW)):
+        return Target("y", "number")
+    if len(kinds) > 1000:
+        raise InputError(
+            f"the target has {len(kinds)} classes, more than 1000; is it an identifier, or a number to be predicted as one?"
+        )
+    return Target("y", "classes", classes=tuple(int(kind) if whole else kind.item() for kind in kinds))
+
+
+def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
+    """Return targets as y: numbers as they are, classes by their place."""
+    if target.kind == "number":
+        try:
+            y = labels.astype(np.float64)
+        except (TypeError, ValueError):
+            raise InputError("the target is not a number; fit classes instead (model='logistic').") from None
+        if not np.all(np.isfinite(y)):
+            raise InputError("the target holds NaN or infinity; leave such rows out.")
+        return y
+    classes = np.asarray(target.classes)
+    flat = labels.reshape(-1)
+    flat = flat.astype(str) if classes.dtype.kind == "U" else flat
+    place = np.clip(np.searchsorted(classes, flat), 0, len(classes) - 1)
+    strange = classes[place] != flat
+    if np.any(strange):
+        raise InputError(
+            f"a test row has the class {flat[strange][0].item()!r}; the training rows have {list(target.classes or ())}."
+        )
+    return place.astype(np.float64)
+
+
+def _per_row(values: Any, rows: int, role: str) -> npt.NDArray[Any]:
+    array = np.asarray(values)
+    if array.ndim not in (1, 2) or len(array) != rows or (role != "target" and array.size != rows):
+        raise InputError(f"the {role} has shape {array.shape}, the data has {rows} rows; give one value per row.")
+    return array if role == "target" else array.reshape(-1)
+
+
+def _picked(values: Array | None, rows: Picked) -> Array | None:
+    return None if values is None else values[rows]
+
+
+def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Target) -> str:
+    """Return the fingerprint of the table with columns x0, x1, ... and y that holds these arrays."""
+    import pyarrow  # noqa: PLC0415  (fitting arrays should not need Arrow but for this)
+
+    from lineal.features.fingerprint import Fingerprint  # noqa: PLC0415
+
+    names = [f"x{j}" for j in range(matrix.shape[1])]
+    several = target.names or ("y",)
+    classes = target.kind == "classes"
+    found = Fingerprint([*names, *(() if classes else several)], several if classes else ())
+    y = labels.reshape(len(labels), -1)
+    y = y.astype(str) if classes and y.dtype.kind not in "iufb" else y
+    for start in range(0, len(matrix), CHUNK):
+        at = slice(start, start + CHUNK)
+        columns = {name: np.ascontiguousarray(matrix[at, j], dtype=np.float64) for j, name in enumerate(names)}
+        columns |= {name: np.ascontiguousarray(y[at, k]) for k, name in enumerate(several)}
+        found.add(pyarrow.RecordBatch.from_pydict(columns))
+    return found.hex()

@@ -1,0 +1,29 @@
+"""`lineal evaluate`: a model measured on a table that holds the target."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lineal.cli.page import Screen, compare, facts
+from lineal.cli.progress import Watch
+from lineal.cli.summary import text
+from lineal.model_file import load
+from lineal.table import as_table
+from lineal.training import evaluate
+
+
+def run(*, model: Path, data: Path, delimiter: str | None, header: bool | None, as_json: bool) -> int:
+    """Measure and print."""
+    fitted = load(model)
+    with Watch(f"reading {data}"):
+        found = evaluate(fitted, as_table(data, delimiter=delimiter, header=header))
+    screen = Screen()
+    if as_json:
+        click.echo(text({"model": str(model), "data": str(data), **found}))
+        return 0
+    lines = [("Model", f"{model} ({fitted.target.name})"), ("Data", f"{data}: {found['rows']:,} rows measured")]
+    lines += [("Note", sentence) for sentence in found["notes"]]
+    screen.print(facts(lines), compare(found["metrics"]["test"], found["metrics"]["baseline"], "Model"))
+    return 0

@@ -1,0 +1,115 @@
+"""`lineal fit`: a table in, a model file and a page out."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+import click
+
+from lineal import container, training
+from lineal.cli.page import Screen, page
+from lineal.cli.progress import Watch
+from lineal.cli.summary import summary, text
+from lineal.errors import InputError, ModelFileError
+from lineal.table import as_table
+
+
+def run(
+    *,
+    given: set[str],
+    data: Path,
+    target: str | None,
+    model: str,
+    penalty: str | None,
+    weight: str | None,
+    offset: str | None,
+    drop: tuple[str, ...],
+    test_size: float,
+    test_file: Path | None,
+    seed: int,
+    time_limit: float | None,
+    accept: bool,
+    output: Path | None,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> int:
+    """Fit, write the model file, print, and return the exit code."""
+    if test_file is not None:
+        if "test_size" in given:
+            raise InputError(
+                "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
+            )
+        test_size = 0.0
+    if "seed" in given and test_size == 0 and (model == "linear" or penalty is not None):
+        raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
+    path = output if output is not None else Path(f"{stem(data)}.lineal")
+    free(path)
+    with Watch(f"reading {data}") as watch:
+        fitted = training.fit(
+            as_table(data, delimiter=delimiter, header=header),
+            target,
+            model=model,
+            penalty="auto" if penalty is None else penalty,
+            weight=weight,
+            offset=offset,
+            drop=drop,
+            test_size=test_size,
+            test=None if test_file is None else as_table(test_file, delimiter=delimiter, header=header),
+            seed=seed,
+            time_limit=time_limit,
+            progress=watch.step,
+            interrupt="budget",
+        )
+    fitted.save(path)
+    check = command(path, data, delimiter, header)
+    told = {**summary(fitted), "file": str(path), "verify": check}
+    screen = Screen()
+    if as_json:
+        click.echo(text(told))
+    else:
+        screen.print(*page(told, screen.width))
+        click.echo(
+            f"\nWritten to {path}. To let an independent program check it:\n{check}"
+        )  # never wrapped: it is copied
+    return 0 if accept else fitted.verdict.exit_code
+
+
+def stem(data: Path) -> str:
+    """Return the name of a data file without its endings.
+
+    >>> stem(Path("folder/penguins.csv.gz"))
+    'penguins'
+    """
+    name = data.name[:-3] if data.name.lower().endswith(".gz") else data.name
+    return Path(name).stem or name
+
+
+def free(path: Path) -> None:
+    """Refuse, before any work is done, to write over anything but a model file."""
+    if path.is_dir():
+        raise InputError(f"the output {path} is a folder; give the name of a model file with -o.")
+    if not path.parent.is_dir():
+        raise InputError(
+            f"the folder {path.parent} of the output {path} does not exist; make it first, or choose another with -o."
+        )
+    if path.is_file():
+        try:
+            container.read(path)
+        except ModelFileError as error:
+            raise InputError(
+                f"{path} exists and is not a lineal model, so it is not overwritten; choose another name with -o, or delete it."
+            ) from error
+
+
+def command(path: Path, data: Path, delimiter: str | None, header: bool | None) -> str:
+    """Return the command that checks the model.
+
+    >>> command(Path("a.lineal"), Path("my data.csv"), ";", None)
+    "lineal verify a.lineal 'my data.csv' --delimiter ';'"
+    """
+    words = ["lineal", "verify", str(path), str(data)]
+    words += [] if delimiter is None else ["--delimiter", delimiter]
+    words += [] if header is None else ["--header" if header else "--no-header"]
+    return shlex.join(words)

@@ -1,0 +1,153 @@
+"""Where predictions go: a file that appears whole or not at all, or stdout."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import pyarrow as pa
+import pyarrow.compute
+import pyarrow.parquet
+
+from lineal.cli.summary import finite
+from lineal.errors import InputError
+
+
+class Sink(Protocol):
+    """Something that takes record batches, all of one schema."""
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Take one batch."""
+
+    def close(self) -> None:
+        """Write what has to stand at the end."""
+
+
+class Csv:
+    """Comma-separated text with a header; a cell is quoted only where it must be."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._started = False
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write one batch, the header before the first."""
+        if not self._started:
+            self._stream.write((",".join(quoted(name) for name in batch.schema.names) + "\n").encode())
+            self._started = True
+        lines = pyarrow.compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), ",")
+        self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+
+    def close(self) -> None:
+        """Nothing stands at the end of a CSV file."""
+
+
+def quoted(cell: str) -> str:
+    """Return a cell as CSV wants it.
+
+    >>> quoted("plain"), quoted("a, b")
+    ('plain', '"a, b"')
+    """
+    special = any(mark in cell for mark in ',"\n\r') or cell != cell.strip()
+    return '"' + cell.replace('"', '""') + '"' if special else cell
+
+
+def _texts(array: pa.Array) -> pa.Array:
+    """Return an array as cells; a number has the fewest digits that give it back exactly."""
+    if not pa.types.is_string(array.type):
+        return array.cast(pa.string())
+    codes = array.dictionary_encode()
+    return pa.array([quoted(level) for level in codes.dictionary.to_pylist()], pa.string()).take(codes.indices)
+
+
+class Parquet:
+    """A Parquet file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._writer: pyarrow.parquet.ParquetWriter | None = None
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write one batch as a row group."""
+        if self._writer is None:
+            self._writer = pyarrow.parquet.ParquetWriter(self._stream, batch.schema)
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is not None:
+            self._writer.close()
+
+
+class JsonLines:
+    """One JSON object whose list of predictions is written as it comes."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._between = '{"predictions": ['
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        """Write one object per row."""
+        for row in batch.to_pylist():
+            self._stream.write(f"{self._between}\n{json.dumps(finite(row), ensure_ascii=False)}".encode())
+            self._between = ","
+
+    def close_with(self, facts: Mapping[str, Any]) -> None:
+        """End the list and add what is known of the whole."""
+        opening = self._between if self._between != "," else ""
+        rest = json.dumps(dict(facts), ensure_ascii=False)[1:]
+        self._stream.write(f"{opening}\n], {rest}\n".encode())
+
+    def close(self) -> None:
+        """Everything was written by close_with."""
+
+
+@contextlib.contextmanager
+def sink(path: Path | None, as_json: bool) -> Iterator[Sink]:
+    """Open the place for predictions: a file by its ending, or stdout as CSV (as one JSON object with --json).
+
+    A file is written beside its place and renamed at the end, so that an error leaves nothing; a device is written to as it is.
+    """
+    if path is None:
+        target: Sink = JsonLines(sys.stdout.buffer) if as_json else Csv(sys.stdout.buffer)
+        with _told("stdout"):
+            yield target
+            sys.stdout.buffer.flush()
+        return
+    kind = Parquet if path.suffix.lower() in (".parquet", ".pq") else Csv
+    with _told(str(path)):
+        if path.exists() and not path.is_file():
+            with path.open("wb") as stream:
+                yield from _filled(kind(stream))
+            return
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+        try:
+            with beside.open("xb") as stream:
+                yield from _filled(kind(stream))
+                stream.flush()
+                os.fsync(stream.fileno())
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+
+
+def _filled(target: Csv | Parquet) -> Iterator[Sink]:
+    yield target
+    target.close()
+
+
+@contextlib.contextmanager
+def _told(where: str) -> Iterator[None]:
+    """Turn an error of writing into a sentence; a reader who closes the pipe is no error."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise InputError(f"the predictions cannot be written to {where}: {error.strerror or error}.") from error

@@ -1,0 +1,187 @@
+"""The page a person reads: the verdict first, then the objective, the data, the metrics and the coefficients."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any, Final
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from lineal.verdict import UNFINISHED
+
+SHOWN: Final = 20
+"""How many columns' coefficients `fit` prints; `show` prints all."""
+
+
+class Screen:
+    """Stdout: colours on a terminal only (NO_COLOR respected), names never read as markup, no blanks at line ends.
+
+    A pipe gets lines of up to 120 characters unless COLUMNS says otherwise, since nobody can resize it.
+    """
+
+    def __init__(self) -> None:
+        wide = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 120
+        self._console = Console(markup=False, highlight=False, emoji=False, width=wide)
+        self.width = self._console.width
+        self.unicode = "utf" in self._console.encoding.lower()
+
+    def print(self, *parts: RenderableType) -> None:
+        """Print parts one under the other, a blank line between them."""
+        with self._console.capture() as captured:
+            for number, part in enumerate(parts):
+                self._console.print(*([""] if number else []), part, sep="\n")
+        click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=True)
+
+
+def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list[RenderableType]:
+    """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown, None for all."""
+    blocks = (_columns(data["data"]), _metrics(data), _coefficients(data["coefficients"], width, limit))
+    return [
+        verdict(data["verdict"]),
+        facts(_model(data) + _data(data)),
+        *(block for block in blocks if block is not None),
+    ]
+
+
+def verdict(data: Mapping[str, Any]) -> Text:
+    """Return the sentence of the verdict, coloured by whether anything is left to worry about."""
+    style = "bold yellow" if data["kind"] in UNFINISHED else "bold green"
+    return Text(data["sentence"], style=style)
+
+
+def facts(lines: Sequence[tuple[str, str]]) -> Table:
+    """Return label and text side by side, the text wrapped."""
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="bold")
+    grid.add_column(overflow="fold")
+    for label, words in lines:
+        grid.add_row(Text(label), Text(words))
+    return grid
+
+
+def number(value: float | None) -> str:
+    """Return a number with four significant digits, or a dash where there is none.
+
+    >>> number(0.123456), number(None), number(1234567.0)
+    ('0.1235', '-', '1.235e+06')
+    """
+    return "-" if value is None else f"{value:.4g}"
+
+
+def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    model = data["model"]
+    value = model["objective_value"]
+    lines = [
+        ("Model", model["name"] if model["chosen"] is None else f"{model['name']} ({model['chosen']})"),
+        ("Objective", model["objective"] + ("" if value is None else f"; F = {value:.6g}")),
+    ]
+    selection = model["selection"]
+    if selection is not None:
+        words = f"strength {selection['strength']:g}: {selection['reason']}"
+        tried = ", ".join(f"{t['strength']:g}: {number(_loss(t))}" for t in selection["trials"])
+        lines.append(("Penalty", f"{words} ({tried})" if tried else words))
+    return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
+
+
+def _loss(trial: Mapping[str, Any]) -> float | None:
+    value: float | None = next(v for key, v in trial.items() if key != "strength")
+    return value
+
+
+def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    about, target = data["data"], data["data"]["target"]
+    training = about["training"]
+    rows = f"{training['rows']:,} rows fitted"
+    if about.get("held_out"):
+        rows += f", {about['held_out']:,} held out"
+        rows += f" (seed {training['split']['seed']})" if training.get("split") else f" ({about['test_origin']})"
+    if training.get("without_target"):
+        rows += f", {training['without_target']:,} left out because the target is missing"
+    lines = [("Data", f"{about['origin']}: {rows}" if about.get("origin") else rows)]
+    if target["kind"] == "classes":
+        counts = [f" {count:,}" for count in target["counts"] or []] or [""] * len(target["classes"])
+        named = [f"{name}{count}" for name, count in zip(target["classes"], counts, strict=True)]
+        more = f", and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
+        lines.append(("Target", f"{target['name']}, {len(named)} classes: {', '.join(named[:SHOWN])}{more}"))
+    else:
+        lines.append(("Target", f"{', '.join(target['names'] or [target['name']])}, a number"))
+    lines += [("Weight", role) for role in [data["model"]["roles"].get("weight")] if role]
+    lines += [("Offset", role) for role in [data["model"]["roles"].get("offset")] if role]
+    lines += [("Dropped", f"{entry['column']}: {entry['why']}") for entry in about.get("dropped", [])]
+    return lines + [("Note", sentence) for sentence in about.get("notes", [])]
+
+
+def _columns(about: Mapping[str, Any]) -> Table | None:
+    columns = about.get("columns")
+    if not columns:
+        return None
+    table = _table("Column", "Type", "Missing", "Use")
+    table.columns[2].justify = "right"
+    for column in columns[:SHOWN]:
+        table.add_row(*(Text(str(column[key])) for key in ("column", "type", "missing", "use")))
+    if len(columns) > SHOWN:
+        table.add_row(Text(f"... and {len(columns) - SHOWN} more"))
+    return table
+
+
+def _metrics(data: Mapping[str, Any]) -> Table | None:
+    metrics = data["metrics"]
+    where = next((key for key in metrics if key != "baseline"), None)
+    return (
+        None
+        if where is None
+        else compare(
+            metrics[where], metrics.get("baseline"), {"test": "Held out", "train": "Training rows"}.get(where, where)
+        )
+    )
+
+
+def compare(measured: Mapping[str, Any], baseline: Mapping[str, Any] | None, where: str) -> Table:
+    """Return the metrics beside those of the baseline."""
+    table = _table("Metric", where, *(() if baseline is None else ("Baseline",)))
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, value in measured.items():
+        if name in ("rows", "prediction"):
+            continue
+        beside = () if baseline is None else (Text(number(baseline.get(name))),)
+        table.add_row(Text(name.replace("_", " ")), Text(number(value)), *beside)
+    return table
+
+
+def _coefficients(entries: Sequence[Mapping[str, Any]], width: int, limit: int | None) -> Group:
+    """Return the coefficients, one line per column; one line per column and class where the classes do not fit beside each other."""
+    outputs = list(dict.fromkeys(entry["output"] for entry in entries))
+    groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry["column"])]
+    beside = sum(max(len(name), 9) + 2 for name in outputs) + 30 <= width
+    lines = groups if len(outputs) == 1 or beside else [[entry] for entry in entries]
+    intercept = [line for line in lines if line[0]["column"] == "(intercept)"]
+    others = [line for line in lines if line[0]["column"] != "(intercept)"]
+    if lines is not groups:
+        others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
+    names = ["Value"] if len(outputs) == 1 else outputs if lines is groups else ["Class", "Value"]
+    table = _table("Coefficient", *names, "Effect")
+    for column in table.columns[1:]:
+        column.justify = "left" if column.header == Text("Class") else "right"
+    for line in others[:limit] + intercept:
+        effects = [entry["effect"] for entry in line if entry["effect"] is not None]
+        shown = "" if line in intercept or not effects else number(max(effects))
+        label = [Text(line[0]["output"])] if names[0] == "Class" and lines is not groups else []
+        table.add_row(Text(line[0]["column"]), *label, *(Text(number(e["value"])) for e in line), Text(shown))
+    legend = "Effect: how far the score moves when the column moves by one standard deviation."
+    if limit is not None and len(others) > limit:
+        legend = f"{len(others) - limit} smaller ones are not shown; lineal show lists all. " + legend
+    return Group(table, Text(legend, style="dim"))
+
+
+def _table(*headers: str) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for header in headers:
+        table.add_column(Text(header), overflow="fold")
+    return table

@@ -1,0 +1,90 @@
+"""`lineal predict`: a table in, predictions out, batch by batch."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from lineal.cli.output import JsonLines, sink
+from lineal.cli.progress import Watch
+from lineal.cli.summary import text
+from lineal.errors import InputError
+from lineal.features.encoder import Encoder, needed
+from lineal.model import Model
+from lineal.model_file import load
+from lineal.table import Table, as_table
+
+
+def run(
+    *,
+    model: Path,
+    data: Path,
+    output: Path | None,
+    proba: bool,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> int:
+    """Predict every row and write the predictions."""
+    fitted = load(model)
+    if proba and fitted.target.kind != "classes":
+        raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
+    if output is not None and any(output.exists() and output.samefile(path) for path in (model, data)):
+        raise InputError(f"the output {output} is one of the inputs; choose another name with -o.")
+    table = as_table(data, delimiter=delimiter, header=header)
+    unknown: Counter[str] = Counter()
+    rows = 0
+    with Watch(f"predicting {data}"), sink(output, as_json) as target:
+        for batch in predictions(fitted, table, proba, unknown):
+            rows += batch.num_rows
+            target.write(batch)
+        told = {"model": str(model), "data": str(data), "rows": rows, "unknown_levels": dict(unknown)}
+        if isinstance(target, JsonLines):
+            target.close_with(told)
+    if as_json and output is not None:
+        click.echo(text({**told, "output": str(output)}))
+    for column, count in unknown.items():
+        cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold a level"
+        click.echo(
+            f"lineal: in column {column!r} {cells} that training did not have; it counts as the reference level.",
+            err=True,
+        )
+    return 0
+
+
+def predictions(model: Model, table: Table, proba: bool, unknown: Counter[str]) -> Iterator[pa.RecordBatch]:
+    """Yield the predictions of every batch of a table; levels never seen are added to ``unknown``."""
+    encoder = model.encoder
+    if not isinstance(encoder, Encoder):
+        raise InputError(
+            "this model was fitted on an array without column names, so it cannot read a table; use Model.predict."
+        )
+    column = model.roles.get("offset")
+    roles = [] if column is None else [column]
+    for name in () if table.sparse else (*encoder.number_columns, *encoder.text_columns, *roles):
+        table.require(name)
+    table = table.select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)
+    for rows, batch in table.numbered():
+        if table.sparse:
+            design = encoder.sparse(batch)
+        else:
+            part = encoder.part(batch, table, rows)
+            unknown.update(part.unknown)
+            design = encoder.design(len(rows), part.numbers, part.codes)
+        offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
+        arrays: dict[str, Any] = {}
+        found = model.predict(design, offset)
+        if found.ndim == 1:
+            arrays["prediction"] = found
+        else:
+            arrays.update({f"prediction={name}": found[:, k] for k, name in enumerate(model.target.names or ())})
+        if proba:
+            chances = model.predict_proba(design, offset)
+            arrays.update({f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())})
+        yield pa.RecordBatch.from_pydict({name: pa.array(np.ascontiguousarray(a)) for name, a in arrays.items()})

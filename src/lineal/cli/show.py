@@ -1,0 +1,26 @@
+"""`lineal show`: everything a model file holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from lineal.cli.page import Screen, facts, page
+from lineal.cli.summary import summary, text
+from lineal.model_file import load
+
+
+def run(*, model: Path, as_json: bool) -> int:
+    """Print the model file as a page or as one object."""
+    fitted = load(model)
+    told = {**summary(fitted), "file": str(model), "evidence_arrays": sorted(fitted.arrays)}
+    screen = Screen()
+    if as_json:
+        click.echo(text(told))
+        return 0
+    lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
+    lines += [("Evidence", f"{key}: {value}") for key, value in told["verdict"]["evidence"].items()]
+    lines += [("Rows", str(told["data"]["training"].get("fingerprint")))]
+    screen.print(*page(told, screen.width, limit=None), facts(lines))
+    return 0

@@ -1,0 +1,133 @@
+"""A model as one plain object: what --json prints, and all that the page is drawn from."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lineal.model import Model
+
+
+def summary(model: Model) -> dict[str, Any]:
+    """Return everything that is said about a model, as JSON data."""
+    report = model.report
+    return {
+        "verdict": model.verdict.to_dict(),
+        "model": {
+            "name": report.get("model", model.loss.name),
+            "chosen": report.get("chosen"),
+            "loss": model.loss.name,
+            "penalty": {key: value for key, value in model.penalty.to_dict().items() if key != "charges"},
+            "objective": objective(model),
+            "objective_value": model.verdict.evidence.get("objective"),
+            "selection": report.get("selection"),
+            "solver": {"name": model.solver, "reason": model.reason},
+            "tol": model.tol,
+            "roles": dict(model.roles),
+        },
+        "data": _data(model),
+        "metrics": report.get("metrics", {}),
+        "coefficients": coefficients(model),
+    }
+
+
+def _data(model: Model) -> dict[str, Any]:
+    """Return the data as understood: what was said while fitting, and how each column is used."""
+    said = dict(model.report.get("data", {}))
+    terms = {term["column"]: term for term in (model.encoder.to_dict()["terms"] if model.encoder is not None else [])}
+    said["columns"] = [{**c, "use": _use(terms.get(c["column"], {}))} for c in said.get("columns", [])]
+    said["target"] = {**model.target.to_dict(), "counts": said.get("target", {}).get("counts")}
+    return {**said, "training": dict(model.training)}
+
+
+def _use(term: Mapping[str, Any]) -> str:
+    """Return in words how a column enters the model."""
+    if term.get("kind") == "category":
+        words = f"{len(term['levels'])} levels, compared with {term['reference']}"
+        return words + ("; missing is a level" if term["missing"] else "")
+    words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term.get("kind") == "boolean" else ""
+    if term.get("indicator"):
+        words += f"{'; ' if words else ''}missing counts as {term['fill']:.4g}, and is marked"
+    return words
+
+
+def objective(model: Model) -> str:
+    """Return the minimised function in full, with its numbers."""
+    weighted = model.roles.get("weight")
+    mean = "mean" if weighted is None else f"mean weighted by {weighted!r},"
+    loss = {"squared": "(residual^2) / 2", "logistic": "log-loss", "softmax": "log-loss"}.get(
+        model.loss.name, model.loss.name
+    )
+    several = model.coef.shape[1] > 1
+    text = f"F(b) = {mean} {loss}"
+    penalty = model.penalty.to_dict()
+    if penalty["name"] == "none":
+        text += ", no penalty"
+    else:
+        scale, unit = ("sd_j ", "jk") if several else ("sd_j ", "j")
+        if model.report.get("charges") != "variance":
+            charges = np.asarray(penalty["charges"])
+            scale = "" if bool(np.all(charges[model.intercept :] == 1)) else "sqrt(charge_j) "
+        charged = f"{scale}b_{unit}"
+        inner = f"({charged})^2" if scale else f"{charged}^2"
+        text += f" + {penalty['strength']!r}/2 * sum {inner}"
+        text += ", intercept not charged" if model.intercept else ""
+    if model.roles.get("offset") is not None:
+        text += f"; score = X b + {model.roles['offset']!r}"
+    return text
+
+
+def outputs(model: Model) -> list[str]:
+    """Return a name for each output: the class it scores, or the number it predicts."""
+    target = model.target
+    if target.kind == "classes" and target.classes is not None:
+        return [str(c) for c in (target.classes if model.coef.shape[1] > 1 else target.classes[1:])]
+    return list(target.names) if target.names is not None else [target.name]
+
+
+def coefficients(model: Model) -> list[dict[str, Any]]:
+    """Return every coefficient in the user's units, the column of largest effect first, the intercept last.
+
+    ``effect = |b| sd``: how far the score moves when the column moves by one standard deviation.
+    """
+    spread = model.report.get("sd")
+    sd = np.full(len(model.columns), np.nan) if spread is None else np.asarray(spread, float)
+    effects = np.abs(model.coef) * sd[:, None]
+    rank = np.max(np.nan_to_num(effects), axis=1)
+    if model.intercept:
+        rank[0] = -1.0
+    names = outputs(model)
+    return [
+        {
+            "column": model.columns[j],
+            "output": names[k],
+            "value": float(model.coef[j, k]),
+            "effect": finite(effects[j, k]),
+        }
+        for j in np.argsort(-rank, kind="stable")
+        for k in range(len(names))
+    ]
+
+
+def finite(value: Any) -> Any:
+    """Return plain data in which a number that is not finite is None, as JSON demands.
+
+    >>> finite({"r2": float("nan"), "rmse": 1.0})
+    {'r2': None, 'rmse': 1.0}
+    """
+    if isinstance(value, Mapping):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def text(data: Mapping[str, Any]) -> str:
+    """Return the one JSON object of --json."""
+    return json.dumps(finite(data), ensure_ascii=False, indent=2, allow_nan=False)

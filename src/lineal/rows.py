@@ -1,0 +1,122 @@
+"""The rows of a table as a fit needs them: training and test sources, and what a model file says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.cells import texts
+from lineal.features.encoded import Encoded
+from lineal.features.encoder import Encoder, column
+from lineal.features.learning import Learned, learn
+from lineal.features.outcome import class_index
+from lineal.model import Model
+from lineal.source import Source
+from lineal.table import Table, as_table, split
+from lineal.target import Target
+
+Wanted = Literal["auto", "number", "classes"]
+
+MEMORY: Final = 2**30
+"""Encoded rows of a file up to this many bytes are kept in memory; larger ones are read again in every pass."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows, test rows or None, and the parts of a model that follow from the data alone."""
+
+    train: Source
+    test: Source | None
+    target: Target
+    encoder: Encoder | None
+    roles: Mapping[str, str | None]
+    training: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+
+def from_table(
+    data: Any,
+    target: str | Sequence[str] | None,
+    wanted: Wanted,
+    weight: str | None,
+    offset: str | None,
+    drop: Sequence[str],
+    test_size: float,
+    test: Any,
+    seed: int,
+) -> Rows:
+    """Return the rows of a table; the encoder is learned from the training rows alone."""
+    table = as_table(data)
+    train, held = split(table, seed, test_size) if test_size > 0 else (table, None if test is None else as_table(test))
+    learned = learn(train, target=target, weight=weight, offset=offset, drop=tuple(drop), model=wanted)
+    encoded = Encoded(train, learned)
+    kept = encoded.in_memory(MEMORY)
+    about = {"origin": table.origin, **learned.report, "notes": []}
+    tests: Source | None = None
+    if held is not None:
+        known, strangers = _of_known_class(held, learned.target)
+        about["notes"] += _said(strangers, learned.target)
+        tests = Encoded(known, learned).in_memory(MEMORY)
+        if test is not None:
+            about["test_origin"] = held.origin
+    return Rows(
+        train=kept,
+        test=tests,
+        target=learned.target,
+        encoder=learned.encoder,
+        roles={"weight": learned.weight, "offset": learned.offset},
+        training={
+            "without_target": learned.report["without_target"],
+            "split": {"seed": seed, "test_size": test_size} if test_size > 0 else None,
+            "fingerprint": encoded.fingerprint(),
+        },
+        about=about,
+    )
+
+
+def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
+    """Return the rows of a table that a model can be measured on, and sentences about those it cannot."""
+    if not isinstance(model.encoder, Encoder):
+        raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
+    table = as_table(data)
+    for name in () if table.sparse else model.target.names or (model.target.name,):
+        table.require(name, "target column")
+    known, strangers = _of_known_class(table, model.target)
+    roles = model.roles
+    source = Encoded(known, Learned(model.encoder, model.target, {}, roles.get("weight"), roles.get("offset")))
+    notes = _said(strangers, model.target)
+    kept = source.in_memory(MEMORY)  # one reading for the model and the baseline, where memory allows
+    if source.without_target:
+        notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
+    for name, count in source.unknown.items():
+        cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
+        notes.append(f"in column {name!r} {cells} that training did not have; they count as the reference level.")
+    return kept, notes
+
+
+def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
+    """Return the rows whose class the model knows, and how many others there are: a rare class may miss the training rows."""
+    if target.kind != "classes" or table.sparse:
+        return table, 0
+    place, strange = class_index(target), []
+    for rows, batch in table.select(texts=[target.name]).numbered():
+        codes, levels = texts(column(batch, target.name))
+        unknown = np.array([*(bool(np.isneginf(place(level))) for level in levels), False])
+        strange.append(rows[unknown[codes]])
+    found: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
+    return (table.where(lambda rows: ~np.isin(rows, found)), len(found)) if len(found) else (table, 0)
+
+
+def _said(strangers: int, target: Target) -> list[str]:
+    if not strangers:
+        return []
+    return [f"{_rows(strangers)} not measured: the training rows have no such class of {target.name!r}."]
+
+
+def _rows(count: int) -> str:
+    return "1 row is" if count == 1 else f"{count:,} rows are"

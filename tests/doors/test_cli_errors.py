@@ -1,0 +1,221 @@
+"""Bad input on the command line: one clear sentence on stderr, exit code 2, no traceback, no output file."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lineal.cli import run
+
+Lineal = Callable[..., tuple[int, str, str]]
+
+GOOD = "x,z,y\n" + "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(60))
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
+    def call(*words: str | Path) -> tuple[int, str, str]:
+        code = run([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+def refused(answer: tuple[int, str, str], *said: str) -> None:
+    code, out, err = answer
+    assert code == 2, err
+    assert out == ""
+    assert err.startswith("lineal: ")
+    assert err.count("\n") == 1, "one sentence, one line"
+    assert "Traceback" not in err
+    for words in said:
+        assert words in err
+
+
+BAD_TABLES = {
+    "no such target": (GOOD, ["--target", "yy"], ["'yy'", "Did you mean 'y'"]),
+    "no target given": (GOOD, [], ["'x'", "'z'", "'y'"]),
+    "no such weight": (GOOD, ["--target", "y", "--weight", "zz"], ["'zz'", "Did you mean 'z'"]),
+    "no such offset": (GOOD, ["--target", "y", "--offset", "zz"], ["'zz'", "Did you mean 'z'"]),
+    "no such drop": (GOOD, ["--target", "y", "--drop", "zz"], ["'zz'", "Did you mean 'z'"]),
+    "constant number": ("x,y\n1,2.5\n2,2.5\n3,2.5\n", ["--target", "y", "--test-size", "0"], ["y"]),
+    "one class": ("x,y\n1,a\n2,a\n3,a\n", ["--target", "y", "--test-size", "0"], ["y"]),
+    "target all missing": ("x,y\n1,\n2,NA\n3,?\n", ["--target", "y", "--test-size", "0"], ["target"]),
+    "text among numbers": (
+        "x,y\n" + "".join(f"{i}.5,{i % 2}\n" for i in range(40)) + "oops,1\n" + "7,0\n",
+        ["--target", "y", "--test-size", "0"],
+        ["'x'", "oops", "41"],
+    ),
+    "infinity": (
+        "x,y\n" + "".join(f"{i * i}.5,{i % 2}\n" for i in range(40)) + "inf,1\n",
+        ["--target", "y", "--test-size", "0"],
+        ["'x'", "41"],
+    ),
+    "duplicate names": ("x,x,y\n1,2,0\n2,3,1\n", ["--target", "y"], ["'x'", "two columns"]),
+    "empty file": ("", ["--target", "y"], ["empty"]),
+    "header only": ("x,y\n", ["--target", "y"], ["header"]),
+    "ragged rows": ("x,y\n1,0\n2,1,9\n3,0\n", ["--target", "y"], ["bad.csv"]),
+    "negative weight": (
+        "x,w,y\n1,1,0.5\n2,-1,1.7\n4,1,2.6\n",
+        ["--target", "y", "--weight", "w", "--test-size", "0"],
+        ["w"],
+    ),
+    "logistic on one number": (
+        "x,y\n1,2.5\n2,2.5\n",
+        ["--target", "y", "--model", "logistic", "--test-size", "0"],
+        ["y"],
+    ),
+    "linear on text": ("x,y\n1,a\n2,b\n3,a\n", ["--target", "y", "--model", "linear", "--test-size", "0"], ["y"]),
+}
+
+
+@pytest.mark.parametrize("name", BAD_TABLES)
+def test_bad_tables_are_refused(name: str, folder: Path, lineal: Lineal) -> None:
+    text, words, said = BAD_TABLES[name]
+    (folder / "bad.csv").write_text(text)
+    refused(lineal("fit", "bad.csv", *words), *said)
+    refused(lineal("fit", "bad.csv", *words, "--json"), *said)
+    assert sorted(os.listdir(folder)) == ["bad.csv"]
+
+
+def test_a_missing_file_suggests_its_neighbours(folder: Path, lineal: Lineal) -> None:
+    (folder / "penguins.csv").write_text(GOOD)
+    refused(lineal("fit", "pengiuns.csv", "--target", "y"), "pengiuns.csv", "penguins.csv")
+    refused(lineal("fit", folder, "--target", "y"), str(folder))
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--test-file", "good.csv", "--test-size", "0.3"], "exclude each other"),
+        (["--seed", "1", "--test-size", "0", "--penalty", "none"], "no effect"),
+        (["--seed", "1", "--test-file", "good.csv", "--model", "linear"], "no effect"),
+        (["--penalty", "lasso:1"], "ridge:STRENGTH"),
+        (["--penalty", "ridge"], "ridge:STRENGTH"),
+        (["--penalty", "ridge:much"], "'ridge:much'"),
+        (["--penalty", "ridge:0"], "'ridge:0'"),
+        (["--penalty", "ridge:-1"], "'ridge:-1'"),
+        (["--penalty", "ridge:nan"], "'ridge:nan'"),
+        (["--model", "ridge", "--penalty", "none"], "model linear"),
+        (["--drop", "y"], "'y'"),
+        (["-o", "nowhere/model.lineal"], "nowhere"),
+        (["-o", "."], "folder"),
+        (["-o", "good.csv"], "not overwritten"),
+        (["-o", "/dev/full"], "o space left"),
+    ],
+)
+def test_options_that_cannot_be_honoured_are_refused(words: list[str], said: str, folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    refused(lineal("fit", "good.csv", "--target", "y", *words), said)
+    assert sorted(os.listdir(folder)) == ["good.csv"]
+    assert (folder / "good.csv").read_text() == GOOD
+
+
+def test_an_unreadable_model_is_refused(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    whole = (folder / "good.lineal").read_bytes()
+    (folder / "cut.lineal").write_bytes(whole[:-20])
+    (folder / "flipped.lineal").write_bytes(whole[:-5] + bytes([whole[-5] ^ 1]) + whole[-4:])
+    (folder / "text.lineal").write_text("hello")
+    for broken in ("cut.lineal", "flipped.lineal", "text.lineal", "absent.lineal"):
+        refused(lineal("show", broken), broken)
+        for command in ("predict", "evaluate", "verify"):
+            refused(lineal(command, broken, "good.csv"))
+
+
+def test_prediction_data_is_checked(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    (folder / "less.csv").write_text("X,z\n1,2\n2,3\n")
+    refused(lineal("predict", "good.lineal", "less.csv", "-o", "out.csv"), "'x'")
+    (folder / "text.csv").write_text("x,z\n" + "1,2\n" * 50 + "oops,3\n")
+    refused(lineal("predict", "good.lineal", "text.csv", "-o", "out.csv"), "'x'", "oops")
+    refused(lineal("evaluate", "good.lineal", "less.csv"))
+    assert not (folder / "out.csv").exists()
+    assert sorted(os.listdir(folder)) == ["good.csv", "good.lineal", "less.csv", "text.csv"]
+
+
+def test_predictions_are_never_written_over_an_input(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    for name in ("good.csv", "good.lineal"):
+        before = (folder / name).read_bytes()
+        refused(lineal("predict", "good.lineal", "good.csv", "-o", name), "inputs")
+        assert (folder / name).read_bytes() == before
+
+
+def test_proba_of_a_number_is_refused(folder: Path, lineal: Lineal) -> None:
+    (folder / "n.csv").write_text("x,y\n" + "".join(f"{i % 9},{i * 0.37}\n" for i in range(50)))
+    assert lineal("fit", "n.csv", "--target", "y")[0] == 0
+    refused(lineal("predict", "n.lineal", "n.csv", "--proba"), "number")
+
+
+def test_a_full_disk_is_one_sentence(folder: Path) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert run(["fit", "good.csv", "--target", "y", "--json"]) == 0
+    for words in (
+        ["predict", "good.lineal", "good.csv", "-o", "/dev/full"],
+        ["predict", "good.lineal", "good.csv"],
+        ["show", "good.lineal"],
+    ):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(
+                [sys.executable, "-m", "lineal", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            )
+        assert done.returncode == 2, words
+        assert done.stderr.startswith("lineal: ")
+        assert "o space left" in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def test_a_reader_that_closes_the_pipe_is_no_error(folder: Path) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    (folder / "long.csv").write_text("x,z\n" + "1,2\n" * 200_000)
+    assert run(["fit", "good.csv", "--target", "y", "--json"]) == 0
+    with subprocess.Popen(
+        [sys.executable, "-m", "lineal", "predict", "good.lineal", "long.csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == b"prediction\n"
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+def test_a_bug_is_called_a_bug(folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_args: object, **_options: object) -> None:
+        raise ZeroDivisionError("deep inside")
+
+    monkeypatch.setattr("lineal.cli.show.load", broken)
+    code, out, err = lineal("show", "any.lineal")
+    assert code == 70
+    assert out == ""
+    assert "bug in lineal (ZeroDivisionError: deep inside)" in err
+    assert err.count("\n") == 1
+    monkeypatch.setenv("LINEAL_DEBUG", "1")
+    with pytest.raises(ZeroDivisionError):
+        run(["show", "any.lineal"])
+
+
+def test_control_c_outside_a_fit_is_quiet(folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_args: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lineal.cli.show.load", interrupted)
+    assert lineal("show", "any.lineal") == (130, "", "")
