@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pa_compute
 
+from lineal.tables.arrow import from_bytes, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 
 Array = npt.NDArray[np.float64]
@@ -18,7 +19,7 @@ Codes = npt.NDArray[np.int32]
 Positions = npt.NDArray[np.intp]
 
 _types = pa.types
-_MISSING = pa.array(sorted(MISSING))
+_MISSING = from_bytes([word.encode() for word in sorted(MISSING)], pa.large_string())
 _NONE = np.empty(0, dtype=np.intp)
 
 
@@ -69,10 +70,10 @@ def texts(array: Any) -> tuple[Codes, list[str]]:
     """
     if not _types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    indices = array.indices
-    if indices.null_count:
-        indices = indices.fill_null(-1)
-    codes = indices.to_numpy(zero_copy_only=False).astype(np.int32, copy=False)
+    codes = to_numpy(array.indices).astype(np.int32, copy=False)
+    present = valid(array.indices)
+    if present is not None:
+        codes = np.where(present, codes, np.int32(-1))
     found: dict[str, int] = {}
     table = np.empty(len(array.dictionary) + 1, dtype=np.int32)
     table[-1] = -1  # code -1, a null, stays -1
@@ -110,18 +111,23 @@ def numbers(array: Any) -> tuple[Array, Positions]:
 def _typed(array: Any) -> Array:
     if _types.is_boolean(array.type):
         array = array.cast(pa.uint8())
-    values = array.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return np.asarray(values, dtype=np.float64)
+    return _doubles(array.cast(pa.float64(), safe=False))
+
+
+def _doubles(array: Any) -> Array:
+    present = valid(array)
+    values = to_numpy(array)
+    return values if present is None else np.where(present, values, np.nan)
 
 
 def _parsed(array: Any) -> Array | None:
     """Return a text column parsed by Arrow, or None if a cell needs a closer look."""
     missing = pa_compute.is_in(array, value_set=_MISSING.cast(array.type))
     try:
-        parsed = pa_compute.if_else(missing, pa.scalar(None, array.type), array).cast(pa.float64())
+        parsed = pa_compute.if_else(missing, pa.nulls(len(array), array.type), array).cast(pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         return None
-    values = np.asarray(parsed.to_numpy(zero_copy_only=False), dtype=np.float64)
+    values = _doubles(parsed)
     return values if int(np.isnan(values).sum()) == parsed.null_count else None
 
 

@@ -190,17 +190,19 @@ def fingerprint(table: Table, learned: Learned) -> str | None:
 
 def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
     """Return the fingerprint of sparse rows, as if their zeros were written out."""
-    import pyarrow as pa
-
     terms = [term for term in learned.encoder.terms if isinstance(term, Number)]
     if rows.num_rows * len(terms) > SPARSE_CELLS:
         return None
     matrix = rows.matrix({int(term.column): k for k, term in enumerate(terms)}, len(terms)).tocsc()
-    columns = {term.column: matrix[:, [k]].toarray()[:, 0] for k, term in enumerate(terms)}
-    columns[LABEL] = [label.decode() for label in rows.labels] if learned.target.kind == "classes" else rows.y
+    names = [term.column for term in terms]
     classes = learned.target.kind == "classes"
-    found = Fingerprint([name for name in columns if not (classes and name == LABEL)], [LABEL] if classes else [])
-    found.add(pa.RecordBatch.from_pydict(columns))
+    found = Fingerprint(names if classes else [*names, LABEL], [LABEL] if classes else [])
+    for k, name in enumerate(names):
+        found.add_numbers(name, matrix[:, [k]].toarray()[:, 0])
+    if classes:
+        found.add_texts(LABEL, [label.decode() for label in rows.labels])
+    else:
+        found.add_numbers(LABEL, rows.y)
     return found.hex()
 
 

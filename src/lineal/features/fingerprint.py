@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from lineal.features.cells import numbers, texts
 from lineal.features.encoder import column
+from lineal.tables.arrow import from_bytes, from_numpy
 
 Array = npt.NDArray[np.float64]
 
@@ -28,10 +29,18 @@ class Fingerprint:
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch."""
-        for name, digest in self.numbers.items():
-            digest.update(number_bytes(numbers(column(batch, name))[0]))
+        for name in self.numbers:
+            self.add_numbers(name, numbers(column(batch, name))[0])
         for name, digest in self.texts.items():
-            digest.update(text_bytes(column(batch, name)))
+            digest.update(text_bytes(*texts(column(batch, name))))
+
+    def add_numbers(self, name: str, values: Array) -> None:
+        """Add cells to one column of numbers."""
+        self.numbers[name].update(number_bytes(values))
+
+    def add_texts(self, name: str, cells: Sequence[str]) -> None:
+        """Add cells, none missing, to one column of text."""
+        self.texts[name].update(b"".join(_record(cell) for cell in cells))
 
     def hex(self) -> str:
         """Return ``sha256:`` and the hash over all columns, sorted by name."""
@@ -52,12 +61,13 @@ def number_bytes(values: Array) -> bytes:
     return np.ascontiguousarray(values, dtype="<f8").tobytes()
 
 
-def text_bytes(array: Any) -> bytes:
-    """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
-    codes, levels = texts(array)
-    records = [len(data).to_bytes(4, "little") + data for data in (level.encode() for level in levels)]
-    taken = pa.array([*records, _MISSING], type=pa.large_binary()).take(
-        pa.array(np.where(codes < 0, len(levels), codes))
-    )
-    return b"" if not len(taken) else taken.buffers()[2].to_pybytes()
+def _record(cell: str) -> bytes:
+    data = cell.encode()
+    return len(data).to_bytes(4, "little") + data
 
+
+def text_bytes(codes: npt.NDArray[np.int32], levels: Sequence[str]) -> bytes:
+    """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
+    cells = from_bytes([*map(_record, levels), _MISSING], pa.large_binary())
+    taken = cells.take(from_numpy(np.where(codes < 0, len(levels), codes).astype(np.int32)))
+    return b"" if not len(taken) else taken.buffers()[2].to_pybytes()

@@ -17,6 +17,7 @@ from lineal.features.outcome import Model, NeedsTextError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
+from lineal.tables.arrow import valid
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
 from lineal.target import Target
@@ -159,7 +160,8 @@ def present(array: Any) -> Mask:
     if kind(array) in ("number", "boolean", "nothing"):
         return ~np.isnan(numbers(array)[0])
     if kind(array) in ("date", "other"):
-        return np.asarray(array.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+        found = valid(array)
+        return np.ones(len(array), dtype=np.bool_) if found is None else found
     return texts(array)[0] >= 0
 
 

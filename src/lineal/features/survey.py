@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -78,22 +79,23 @@ def exact_sum(values: Array, start: tuple[float, float]) -> tuple[float, float]:
     >>> exact_sum(np.array([1e16, 1.0, -1e16]), (0.0, 0.0))
     (1.0, 0.0)
     """
-    high = np.append(values, start[0])
-    low = np.zeros_like(high)
-    low[-1] = start[1]
+    high, low = values, np.zeros(0)
+    rest = list(start)
     with np.errstate(over="ignore", invalid="ignore"):
-        while len(high) > 1:
-            half = (len(high) + 1) // 2
-            a, b = high[:half].copy(), np.zeros(half)
-            b[: len(high) - half] = high[half:]
-            error = low[:half].copy()
-            error[: len(low) - half] += low[half:]
-            total = a + b
-            back = total - a
-            low = error + ((a - (total - back)) + (b - back))
-            high = total
-        rounded = float(high[0] + low[0])
-        return rounded, float(low[0] - (rounded - high[0]))
+        while len(high) > 64:
+            half = len(high) // 2
+            rest += high[2 * half :].tolist()
+            a, b = high[:half], high[half : 2 * half]
+            high = a + b
+            back = high - a
+            error = (a - (high - back)) + (b - back)  # exactly what the addition lost
+            rest += low[2 * half :].tolist()
+            low = error if not len(low) else error + (low[:half] + low[half : 2 * half])
+    rest += high.tolist() + low.tolist()
+    if not np.isfinite(rest).all():
+        return float("inf"), 0.0
+    total = math.fsum(rest)
+    return total, math.fsum([*rest, -total])
 
 
 @dataclass

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from lineal.errors import InputError
+from lineal.tables.arrow import to_numpy
 from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
 from lineal.tables.file import File, ahead, chunks
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
@@ -143,7 +144,7 @@ class Delimited(Table):
         for part in parts:
             piece = part[skip:] if skip else part
             skip = 0
-            if piece.strip(b"\r\n"):
+            if piece[:1] not in (b"\r", b"\n") or piece.strip(b"\r\n"):  # strip copies
                 yield piece
 
     def _attempt(self, piece: bytes) -> Any:
@@ -228,4 +229,4 @@ def _cells(count: int) -> str:
 
 def _has_nan(column: Any) -> bool:
     """Whether a cell was spelled as NaN in a way that does not count as missing, such as NAN."""
-    return any(bool(np.isnan(chunk.drop_null().to_numpy()).any()) for chunk in column.chunks)
+    return any(bool(np.isnan(to_numpy(chunk.drop_null())).any()) for chunk in column.chunks)

@@ -130,9 +130,9 @@ def filtered(batch: Any, mask: Mask) -> Any:
 
 
 def _arrow_mask(mask: Mask) -> Any:
-    import pyarrow as pa  # array users never pay for Arrow
+    from lineal.tables.arrow import from_numpy  # array users never pay for Arrow
 
-    return pa.array(mask)
+    return from_numpy(mask)
 
 
 def check_names(names: tuple[str, ...], origin: str) -> None:

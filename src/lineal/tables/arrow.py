@@ -1,0 +1,73 @@
+"""Arrow arrays to numpy and back by their buffers: Arrow's own conversions import pandas wherever it is installed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+Mask = npt.NDArray[np.bool_]
+
+_TYPES: dict[Any, type[np.generic]] = {
+    pa.float64(): np.float64,
+    pa.int8(): np.int8,
+    pa.int16(): np.int16,
+    pa.int32(): np.int32,
+    pa.int64(): np.int64,
+    pa.uint8(): np.uint8,
+    pa.uint16(): np.uint16,
+    pa.uint32(): np.uint32,
+    pa.uint64(): np.uint64,
+}
+_ARROW = {np.dtype(kind): arrow for arrow, kind in _TYPES.items()}
+
+
+def to_numpy(array: Any) -> npt.NDArray[Any]:
+    """Return the values of an array of numbers in place; a null has any value.
+
+    >>> to_numpy(from_numpy(np.array([1.5, 2.5])))
+    array([1.5, 2.5])
+    """
+    kind = _TYPES[array.type]
+    data = array.buffers()[1]
+    if data is None or not len(array):
+        return np.zeros(len(array), dtype=kind)
+    return np.frombuffer(data, dtype=kind, count=array.offset + len(array))[array.offset :]
+
+
+def valid(array: Any) -> Mask | None:
+    """Return which cells are not null, or None if all are."""
+    if not array.null_count:
+        return None
+    bits = array.buffers()[0]
+    if bits is None:  # an array of the type null has no bits
+        return np.zeros(len(array), dtype=np.bool_)
+    found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little", count=array.offset + len(array))
+    return found[array.offset :].astype(np.bool_)
+
+
+def from_numpy(values: npt.NDArray[Any]) -> Any:
+    """Return numbers or a mask as an Arrow array.
+
+    >>> from_numpy(np.array([True, False])).to_pylist()
+    [True, False]
+    """
+    if values.dtype == np.bool_:
+        return pa.Array.from_buffers(
+            pa.bool_(), len(values), [None, pa.py_buffer(np.packbits(values, bitorder="little"))]
+        )
+    data = pa.py_buffer(np.ascontiguousarray(values))
+    return pa.Array.from_buffers(_ARROW[values.dtype], len(values), [None, data])
+
+
+def from_bytes(records: Sequence[bytes], kind: Any) -> Any:
+    """Return byte strings as an Arrow array of a type with 64-bit offsets.
+
+    >>> from_bytes([b"ab", b""], pa.large_string()).to_pylist()
+    ['ab', '']
+    """
+    ends = np.cumsum([0, *map(len, records)], dtype=np.int64)
+    return pa.Array.from_buffers(kind, len(records), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(records))])
