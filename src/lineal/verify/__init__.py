@@ -47,6 +47,5 @@ def verify(
         f"{len(names)} columns, stated {len(claims.columns)}" + (f"; {differing[0]!r}, stated {differing[1]!r}" if differing[0] else ""),
     )
     table = read(data, claims.needed, delimiter=delimiter, quote=quote, header=header)
-    problem, _ = training_problem(report, claims, table)
-    check_verdict(report, claims, problem)
+    check_verdict(report, claims, training_problem(report, claims, table))
     return report

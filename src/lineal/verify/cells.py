@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import decimal
 import math
-import re
 from typing import Final
 
 MISSING: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
-DECIMAL: Final = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 def missing(cell: object) -> bool:
@@ -28,13 +26,11 @@ def number(cell: object) -> float:
     >>> number(" 1e3 "), number(True), number(7)
     (1000.0, 1.0, 7.0)
     """
-    if isinstance(cell, str):
-        if not DECIMAL.fullmatch(cell.strip()):
-            raise ValueError(f"{cell!r} is not a number")
-        value = float(cell.strip())
-    elif isinstance(cell, int | float | decimal.Decimal):
-        value = float(cell)
-    else:
+    try:
+        value = float(cell) if isinstance(cell, str | int | float | decimal.Decimal) else math.nan
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
         raise ValueError(f"{cell!r} is not a number")
     if not math.isfinite(value):
         raise ValueError(f"{cell!r} is not finite")
@@ -51,6 +47,7 @@ def text(cell: object) -> str:
         return cell.strip()
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    if isinstance(cell, float):
-        return str(int(cell)) if cell.is_integer() else repr(cell)
+    if isinstance(cell, float | decimal.Decimal):
+        value = float(cell)
+        return str(int(value)) if value.is_integer() else repr(value)
     return str(cell)

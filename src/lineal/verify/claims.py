@@ -95,10 +95,10 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         classes=classes,
         weight=field(meta, "roles.weight", str, type(None)),
         offset=field(meta, "roles.offset", str, type(None)),
-        rows=field(meta, "training.rows", int),
+        rows=whole(meta, "training.rows"),
         weight_sum=real(meta, "training.weight_sum"),
-        without_target=field(meta, "training.without_target", int),
-        split=None if split is None else (field(meta, "training.split.seed", int), real(meta, "training.split.test_size")),
+        without_target=whole(meta, "training.without_target"),
+        split=None if split is None else (whole(meta, "training.split.seed"), real(meta, "training.split.test_size")),
         fingerprint=field(meta, "training.fingerprint", str, type(None)),
         tol=real(meta, "tol"),
         kind=field(meta, "verdict.kind", str),
@@ -131,6 +131,14 @@ def real(meta: Mapping[str, Any], path: str) -> float:
     value = float(field(meta, path, float, int))
     if not (math.isfinite(value) and value >= 0.0):
         raise ModelFileError(f"the field {path} of the model file must be a number of at least 0.")
+    return value
+
+
+def whole(meta: Mapping[str, Any], path: str) -> int:
+    """Return a whole number that is not below zero and fits 64 bits."""
+    value = int(field(meta, path, int))
+    if not 0 <= value < 2**64:
+        raise ModelFileError(f"the field {path} of the model file must be a whole number of at least 0.")
     return value
 
 

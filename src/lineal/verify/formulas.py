@@ -27,7 +27,10 @@ def excess(v: Array) -> Array:
 
 @dataclass(frozen=True)
 class Problem:
-    """The training rows of positive weight: design, target, q = weight / weight sum, offset; and the penalty lam."""
+    """The training rows of positive weight: design, target, q = weight / weight sum, offset; and the penalty lam.
+
+    ``numbers`` are their places among all training rows, counted from 0.
+    """
 
     loss: str
     x: Array
@@ -36,6 +39,7 @@ class Problem:
     offset: Array
     lam: Array
     intercept: bool
+    numbers: Index
 
     @property
     def outputs(self) -> int:

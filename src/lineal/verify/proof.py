@@ -23,7 +23,7 @@ W X_U t' with t'Ht' = g_U' H^-1 g_U, H = X_U' Q W X_U, and because h(v) <= v^2 t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -193,9 +193,7 @@ def null_objective(problem: Problem) -> float:
     columns = problem.uncharged
     if len(columns) == len(problem.lam):
         columns = columns[:1] if problem.intercept else columns[:0]
-    small = Problem(
-        problem.loss, problem.x[:, columns], problem.y, problem.q, problem.offset, np.zeros(len(columns)), problem.intercept
-    )
+    small = replace(problem, x=problem.x[:, columns], lam=np.zeros(len(columns)))
     point = small.at(np.zeros((len(columns), problem.outputs)))
     shares = problem.q @ problem.y
     if problem.loss != "squared" and len(columns) == 1 and problem.intercept and not np.any(problem.offset):

@@ -46,8 +46,8 @@ def read(
 ) -> Table:
     """Return the needed columns of a data file.
 
-    Where the delimiter or the header is not given, the reading under which the needed names are found is taken.
-    ``quote=""`` switches quoting off.
+    Where the delimiter or the header is not given, the reading under which the needed names are found is taken; quotes
+    count unless the file is not well quoted. ``quote=""`` switches quoting off.
     """
     path, needed = Path(path), set(needed)
     try:
@@ -67,11 +67,16 @@ def read(
         return _svmlight(content, path)
     if suffix in JSON_LINES:
         return _json_lines(content, needed, path)
+    if quote is None:
+        try:
+            return _delimited(content, needed, path, delimiter, '"', header)
+        except InputError:
+            quote = ""
     return _delimited(content, needed, path, delimiter, quote, header)
 
 
 def _delimited(
-    content: str, needed: set[str], path: Path, delimiter: str | None, quote: str | None, header: bool | None
+    content: str, needed: set[str], path: Path, delimiter: str | None, quote: str, header: bool | None
 ) -> Table:
     choices = DELIMITERS if delimiter is None else (delimiter,)
     firsts = {choice: next(_records(content, choice, quote), []) for choice in choices}
@@ -104,14 +109,15 @@ def _delimited(
     return Table(rows, columns, names=names)
 
 
-def _records(content: str, delimiter: str, quote: str | None) -> Iterator[list[str]]:
+def _records(content: str, delimiter: str, quote: str) -> Iterator[list[str]]:
     """Yield the records of a delimited text; blank lines are not records."""
     limit = csv.field_size_limit(2**31 - 1)  # the default refuses cells longer than 128 kB
     try:
-        if quote == "":
-            reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, quoting=csv.QUOTE_NONE)
+        text = io.StringIO(content, newline="")
+        if quote:
+            reader = csv.reader(text, delimiter=delimiter, quotechar=quote, strict=True)
         else:
-            reader = csv.reader(io.StringIO(content, newline=""), delimiter=delimiter, quotechar=quote or '"')
+            reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
         yield from (record for record in reader if record)
     except csv.Error as error:
         raise InputError(f"the data is not delimited text: {error}.") from error

@@ -20,13 +20,13 @@ from lineal.verify.terms import BY_KIND
 Columns = dict[str, list[object]]
 
 
-def training_problem(report: Report, claims: Claims, table: Table) -> tuple[Problem, npt.NDArray[np.intp]]:
-    """Return the problem the model was fitted to, and the numbers of its rows in the file; every step is a checked line."""
+def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
+    """Return the problem the model was fitted to; every step on the way is a checked line."""
     absent = [name for name in claims.needed if not table.has(name)]
     hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(claims.needed)} columns"
     report.check("the data has every column that the model uses", not absent, hint)
     columns, rows = _training_rows(report, claims, table)
-    x = _design(report, claims, columns)
+    x = _design(report, claims, columns, table.zero)
     y = _target(report, claims, columns)
     weight = np.ones(len(rows))
     offset = np.zeros((len(rows), 1))
@@ -47,9 +47,11 @@ def training_problem(report: Report, claims: Claims, table: Table) -> tuple[Prob
         f"{whole!r}, stated {claims.weight_sum!r}",
     )
     lam = claims.strength * claims.charges
-    problem = Problem(claims.loss, x[seen], y[seen], weight[seen] / whole, offset[seen], lam, claims.intercept)
+    problem = Problem(
+        claims.loss, x[seen], y[seen], weight[seen] / whole, offset[seen], lam, claims.intercept, np.flatnonzero(seen)
+    )
     _charges(report, claims, problem)
-    return problem, rows[seen]
+    return problem
 
 
 def produced(claims: Claims) -> list[str]:
@@ -96,7 +98,8 @@ def _training_rows(report: Report, claims: Claims, table: Table) -> tuple[Column
     return columns, rows
 
 
-def _design(report: Report, claims: Claims, columns: Columns) -> Array:
+def _design(report: Report, claims: Claims, columns: Columns, zero: bool) -> Array:
+    """Return X; each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
     rows = len(next(iter(columns.values())))
     parts: list[Sequence[float]] = [[1.0] * rows] if claims.intercept else []
     for term in claims.terms:
@@ -107,7 +110,7 @@ def _design(report: Report, claims: Claims, columns: Columns) -> Array:
                 parts.append([cells.number(cell) for cell in column])
             else:
                 parts += twin.values(term, column)
-                problem = twin.learned(term, column)
+                problem = twin.learned(term, column) if not zero else None if term["fill"] == 0.0 else "the fill must be 0"
         except ValueError as error:
             problem = str(error)
         report.check(

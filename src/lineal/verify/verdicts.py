@@ -108,7 +108,7 @@ def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
         strict = strict_rows(problem, direction)
         count, bad = int(np.sum(strict)), ""
     except NotProvenError as error:
-        count, bad = 0, str(error)
+        strict, count, bad = np.zeros(len(problem.q), dtype=bool), 0, str(error)
     report.check("along the direction the loss of no training row grows (exact)", not bad, bad)
     stated = claims.evidence.get("strict_rows")
     report.check(
@@ -116,9 +116,13 @@ def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
         count > 0 and count == stated,
         f"{count} rows, stated {stated}",
     )
+    named = claims.evidence.get("rows")
+    true = set(problem.numbers[strict].tolist())
+    report.check("the rows named are among them", isinstance(named, list) and true.issuperset(map(_whole, named)), f"{named}")
     signs = {"plus": 1.0, "minus": -1.0, "finite": 0.0}
-    lists = {name: sorted(_names(claims, np.sign(direction) == sign)) for name, sign in signs.items()}
-    wrong = [name for name, found in lists.items() if _texts(claims.evidence.get(name)) != found]
+    wrong = [
+        name for name, sign in signs.items() if claims.evidence.get(name) not in _names(claims, np.sign(direction) == sign)
+    ]
     report.check("the coefficients said to be infinite are those the direction moves", not wrong, ", ".join(wrong))
     report.check("no gap is claimed where there is no optimum", claims.gap is None and claims.relative_gap is None)
 
@@ -153,12 +157,10 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     )
     gain = stated - lower
     relative = gap / gain if gain > 0.0 else math.inf
-    if gap <= _unit(point):
-        relative = 0.0
-    claimed = claims.relative_gap
+    claimed = math.inf if claims.relative_gap is None else claims.relative_gap
     report.check(
-        "the relative gap is the gap over what there is to gain",
-        claimed is not None and (claimed == relative or abs(claimed - relative) <= 1e-6 * relative),
+        "the relative gap is the gap over what there is to gain (0 where doubles can see none)",
+        claimed == relative or abs(claimed - relative) <= 1e-9 * relative or (claimed == 0.0 and gap <= _unit(point)),
         f"{relative!r}, stated {claimed!r}",
     )
     if "radius" in claims.evidence:
@@ -171,6 +173,14 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
             f"{expected!r}, stated {radius!r}",
         )
 
+
+SENTENCES: dict[str, str | tuple[str, ...]] = {
+    "optimal": "Optimal: ",
+    "not_unique": "Optimal but not unique: ",
+    "at_infinity": "No finite optimum: ",
+    "budget": ("Not optimal yet: ", "Stopped without a proof: "),
+}
+"""How the sentence of each kind begins; it also holds the gap and the relative gap, each with two digits."""
 
 FACTOR = 4.0
 SLACK = 1e-9
@@ -206,15 +216,17 @@ def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:
     return True
 
 
-def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[str]:
+def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[list[str]]:
+    """Return the list of the chosen coefficients' names: by column, or by column and class, as number or as name."""
     if claims.loss == "logistic":
-        return [name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]
-    labels = [cells.text(label) for label in claims.classes or ()]
-    return [f"{claims.columns[j]} / {labels[k]}" for j, k in zip(*np.nonzero(chosen), strict=True)]
+        return [[name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]]
+    places = list(zip(*np.nonzero(chosen), strict=True))
+    spellings = [[str(k) for k in range(claims.outputs)], [cells.text(label) for label in claims.classes or ()]]
+    return [[f"{claims.columns[j]} / {labels[k]}" for j, k in places] for labels in spellings]
 
 
-def _texts(value: object) -> list[str] | None:
-    return sorted(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else None
+def _whole(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 def _figure(claims: Claims, name: str) -> float | None:
@@ -223,5 +235,13 @@ def _figure(claims: Claims, name: str) -> float | None:
 
 
 def _sentence(claims: Claims) -> tuple[bool, str]:
-    """Return whether the sentence begins as its kind must."""
-    return bool(claims.sentence), claims.sentence
+    """Return whether the sentence begins as its kind must, and holds the figures of the verdict."""
+    begins = claims.sentence.startswith(SENTENCES[claims.kind])
+    gap, relative = claims.gap, claims.relative_gap
+    figures = [] if gap is None else [f"gap {gap:.2g}"]
+    figures += [] if relative is None else [f"{100.0 * relative:.2g} %"]
+    if claims.kind == "at_infinity":
+        for name in ("minus", "plus"):
+            listed = claims.evidence.get(name)
+            figures = [str(listed[0])] if isinstance(listed, list) and listed else figures
+    return begins and all(part in claims.sentence for part in figures), claims.sentence

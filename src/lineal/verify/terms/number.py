@@ -35,11 +35,16 @@ def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float
 def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
     """Return what is wrong with the term as learned from these training cells: the fill must be their mean.
 
+    Where all present cells are the same number, the fill is another one (1 for 0, else 0), and no indicator is needed.
+
     >>> learned({"column": "age", "fill": 5.0, "indicator": False}, ["4", "", "6"])
     >>> learned({"column": "age", "fill": 9.0, "indicator": False}, ["4", "", "6"])
     'the fill is 9.0, the mean of the present cells is 5.0'
     """
     present = [cells.number(cell) for cell in column if not cells.missing(cell)]
+    if len(present) < len(column) and len(set(present)) == 1 and not term["indicator"]:
+        other = 1.0 if present[0] == 0.0 else 0.0
+        return None if term["fill"] == other else f"the fill is {term['fill']!r}, it must be {other!r}"
     return not_the_mean(float(term["fill"]), present)
 
 
