@@ -107,7 +107,7 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
         return Target("y", "number")
     if len(kinds) > 1000:
         raise InputError(
-            f"the target has {len(kinds)} classes, more than 1000; is it an identifier, or a number to be predicted as one?"
+            f"the target has {len(kinds)} classes, more than 1000; is it an identifier, or a number to predict?"
         )
     return Target("y", "classes", classes=tuple(int(kind) if whole else kind.item() for kind in kinds))
 
@@ -129,7 +129,7 @@ def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
     strange = classes[place] != flat
     if np.any(strange):
         raise InputError(
-            f"a test row has the class {flat[strange][0].item()!r}; the training rows have {list(target.classes or ())}."
+            f"a test row has the class {flat[strange][0].item()!r}; training rows have {list(target.classes or ())}."
         )
     return place.astype(np.float64)
 
@@ -147,9 +147,9 @@ def _picked(values: Array | None, rows: Picked) -> Array | None:
 
 def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Target) -> str:
     """Return the fingerprint of the table with columns x0, x1, ... and y that holds these arrays."""
-    import pyarrow  # noqa: PLC0415  (fitting arrays should not need Arrow but for this)
+    import pyarrow as pa
 
-    from lineal.features.fingerprint import Fingerprint  # noqa: PLC0415
+    from lineal.features.fingerprint import Fingerprint
 
     names = [f"x{j}" for j in range(matrix.shape[1])]
     several = target.names or ("y",)
@@ -161,5 +161,5 @@ def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Tar
         at = slice(start, start + CHUNK)
         columns = {name: np.ascontiguousarray(matrix[at, j], dtype=np.float64) for j, name in enumerate(names)}
         columns |= {name: np.ascontiguousarray(y[at, k]) for k, name in enumerate(several)}
-        found.add(pyarrow.RecordBatch.from_pydict(columns))
+        found.add(pa.RecordBatch.from_pydict(columns))
     return found.hex()

@@ -100,7 +100,7 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
 
 
 def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
-    """Return the rows whose class the model knows, and how many others there are: a rare class may miss the training rows."""
+    """Return the rows whose class the model knows, and how many others there are: a rare class may be tested only."""
     if target.kind != "classes" or table.sparse:
         return table, 0
     place, strange = class_index(target), []

@@ -152,7 +152,7 @@ def _loss(target: Target) -> Loss:
 
 
 def _charges(source: Source, moments: Moments) -> Array:
-    """Return the variance of every column, which makes the penalty one on standardised coefficients; 0 for the intercept."""
+    """Return every column's variance, so that the penalty is on standardised coefficients; 0 for the intercept."""
     charges = moments.scatter / moments.weight_sum
     if source.columns[:1] == ("(intercept)",):
         charges[0] = 0.0  # exactly: rounding may leave 1e-32
@@ -209,7 +209,7 @@ Figures = dict[str, float | None]
 
 
 def _measure(source: Source, loss: Loss, coef: Array, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
-    """Return the number of rows, the metrics of the coefficients, and those of the best constant of the training rows."""
+    """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     classes = loss.name != "squared"
     found = source.sum(Score(loss, coef, classes))
     constant: Figures = {}

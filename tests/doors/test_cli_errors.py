@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -31,6 +30,10 @@ def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
         return code, said.out, said.err
 
     return call
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def refused(answer: tuple[int, str, str], *said: str) -> None:
@@ -87,7 +90,7 @@ def test_bad_tables_are_refused(name: str, folder: Path, lineal: Lineal) -> None
     (folder / "bad.csv").write_text(text)
     refused(lineal("fit", "bad.csv", *words), *said)
     refused(lineal("fit", "bad.csv", *words, "--json"), *said)
-    assert sorted(os.listdir(folder)) == ["bad.csv"]
+    assert names(folder) == ["bad.csv"]
 
 
 def test_a_missing_file_suggests_its_neighbours(folder: Path, lineal: Lineal) -> None:
@@ -119,7 +122,7 @@ def test_a_missing_file_suggests_its_neighbours(folder: Path, lineal: Lineal) ->
 def test_options_that_cannot_be_honoured_are_refused(words: list[str], said: str, folder: Path, lineal: Lineal) -> None:
     (folder / "good.csv").write_text(GOOD)
     refused(lineal("fit", "good.csv", "--target", "y", *words), said)
-    assert sorted(os.listdir(folder)) == ["good.csv"]
+    assert names(folder) == ["good.csv"]
     assert (folder / "good.csv").read_text() == GOOD
 
 
@@ -145,7 +148,7 @@ def test_prediction_data_is_checked(folder: Path, lineal: Lineal) -> None:
     refused(lineal("predict", "good.lineal", "text.csv", "-o", "out.csv"), "'x'", "oops")
     refused(lineal("evaluate", "good.lineal", "less.csv"))
     assert not (folder / "out.csv").exists()
-    assert sorted(os.listdir(folder)) == ["good.csv", "good.lineal", "less.csv", "text.csv"]
+    assert names(folder) == ["good.csv", "good.lineal", "less.csv", "text.csv"]
 
 
 def test_predictions_are_never_written_over_an_input(folder: Path, lineal: Lineal) -> None:
@@ -171,7 +174,7 @@ def test_a_full_disk_is_one_sentence(folder: Path) -> None:
         ["predict", "good.lineal", "good.csv"],
         ["show", "good.lineal"],
     ):
-        with open("/dev/full", "w") as full:
+        with Path("/dev/full").open("w") as full:
             done = subprocess.run(
                 [sys.executable, "-m", "lineal", *words], stdout=full, stderr=subprocess.PIPE, text=True, check=False
             )

@@ -28,39 +28,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; every error becomes one sentence on stderr."""
     try:
-        # not lineal.main(): that one prints a line of its own on Ctrl-C
-        with lineal.make_context("lineal", list(sys.argv[1:] if arguments is None else arguments)) as context:
-            code = lineal.invoke(context)
-        sys.stdout.flush()
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except LinealError as error:
-        return _refuse(str(error), error.exit_code)
-    except click.ClickException as error:
-        return _refuse(error.format_message(), 2)
+        return _call(sys.argv[1:] if arguments is None else arguments)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
         _silence()
         return CLOSED_PIPE
-    except OSError as error:
-        if os.environ.get("LINEAL_DEBUG"):
-            raise
-        where = f" ({error.filename})" if error.filename else ""
-        return _refuse(f"the system refused to read or write{where}: {error.strerror or error}.", 2)
-    except Exception as error:  # the last door: a person must not be shown a traceback
-        if os.environ.get("LINEAL_DEBUG"):
-            raise
-        detail = f"{type(error).__name__}: {error}"
-        return _refuse(
-            f"this is a bug in lineal ({detail}); set LINEAL_DEBUG=1 to see where, and please report it.", BUG
-        )
+    except Exception as error:  # (the last door: a person must not be shown a traceback)
+        sentence, code = _told(error)
+        click.echo(f"lineal: {' '.join(sentence.split())}", err=True)
+        return code
+
+
+def _call(arguments: Sequence[str]) -> int:
+    try:
+        # not lineal.main(): that one prints a line of its own on Ctrl-C
+        with lineal.make_context("lineal", list(arguments)) as context:
+            code = lineal.invoke(context)
+    except click.exceptions.Exit as done:
+        code = done.exit_code
+    sys.stdout.flush()
     return code if isinstance(code, int) else 0
 
 
-def _refuse(sentence: str, code: int) -> int:
-    click.echo(f"lineal: {' '.join(sentence.split())}", err=True)
-    return code
+def _told(error: Exception) -> tuple[str, int]:
+    """Return the sentence for an error and the exit code."""
+    if isinstance(error, LinealError):
+        return str(error), error.exit_code
+    if isinstance(error, click.ClickException):
+        return error.format_message(), 2
+    if os.environ.get("LINEAL_DEBUG"):
+        raise error
+    if isinstance(error, OSError):
+        where = f" {error.filename}" if error.filename else ""
+        return f"the system refused to read or write{where}: {error.strerror or error}.", 2
+    detail = f"{type(error).__name__}: {error}"
+    return f"this is a bug in lineal ({detail}); set LINEAL_DEBUG=1 to see where, and please report it.", BUG
 
 
 def _silence() -> None:

@@ -34,7 +34,7 @@ def json_option(command: Command) -> Command:
 @click.version_option(__version__, prog_name="lineal", message="%(prog)s %(version)s")
 @click.pass_context
 def lineal(context: click.Context) -> None:
-    """Fit linear models whose every fit ends with a verdict that a stranger can check.
+    r"""Fit linear models whose every fit ends with a verdict that a stranger can check.
 
     \b
     lineal fit penguins.csv --target species       fit, and write penguins.lineal
@@ -92,12 +92,12 @@ def lineal(context: click.Context) -> None:
 @reading
 @json_option
 @click.pass_context
-def fit(context: click.Context, **options: Any) -> int:
+def fit(context: click.Context, /, **options: Any) -> int:
     """Fit a linear model to a table and write it to a file.
 
     DATA is a CSV, TSV, Parquet, Feather, JSON lines or SVMlight file; the text ones may end in .gz.
     """
-    from lineal.cli.fit import run  # noqa: PLC0415
+    from lineal.cli.fit import run
 
     return run(given={name for name in options if _was_given(context, name)}, **options)
 
@@ -111,7 +111,7 @@ def fit(context: click.Context, **options: Any) -> int:
 @json_option
 def predict(**options: Any) -> int:
     """Predict every row of a table, batch by batch, in constant memory."""
-    from lineal.cli.predict import run  # noqa: PLC0415
+    from lineal.cli.predict import run
 
     return run(**options)
 
@@ -123,7 +123,7 @@ def predict(**options: Any) -> int:
 @json_option
 def evaluate(**options: Any) -> int:
     """Measure a model on a table that holds the target."""
-    from lineal.cli.evaluate import run  # noqa: PLC0415
+    from lineal.cli.evaluate import run
 
     return run(**options)
 
@@ -133,7 +133,7 @@ def evaluate(**options: Any) -> int:
 @json_option
 def show(**options: Any) -> int:
     """Show everything a model file holds."""
-    from lineal.cli.show import run  # noqa: PLC0415
+    from lineal.cli.show import run
 
     return run(**options)
 
@@ -148,7 +148,7 @@ def verify(**options: Any) -> int:
 
     DATA is the file the model was fitted on. Exit code 1 means that a claim was refused.
     """
-    from lineal.cli.verify import run  # noqa: PLC0415
+    from lineal.cli.verify import run
 
     return run(**options)
 

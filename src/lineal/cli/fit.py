@@ -99,7 +99,7 @@ def free(path: Path) -> None:
             container.read(path)
         except ModelFileError as error:
             raise InputError(
-                f"{path} exists and is not a lineal model, so it is not overwritten; choose another name with -o, or delete it."
+                f"{path} is not a lineal model, so it is not overwritten; choose another name with -o, or delete it."
             ) from error
 
 

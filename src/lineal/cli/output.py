@@ -112,7 +112,8 @@ class JsonLines:
 def sink(path: Path | None, as_json: bool) -> Iterator[Sink]:
     """Open the place for predictions: a file by its ending, or stdout as CSV (as one JSON object with --json).
 
-    A file is written beside its place and renamed at the end, so that an error leaves nothing; a device is written to as it is.
+    A file is written beside its place and renamed at the end, so that an error leaves nothing; a device is written to
+    as it is.
     """
     if path is None:
         target: Sink = JsonLines(sys.stdout.buffer) if as_json else Csv(sys.stdout.buffer)

@@ -40,7 +40,7 @@ class Screen:
 
 
 def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list[RenderableType]:
-    """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown, None for all."""
+    """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown (None: all)."""
     blocks = (_columns(data["data"]), _metrics(data), _coefficients(data["coefficients"], width, limit))
     return [
         verdict(data["verdict"]),
@@ -156,7 +156,7 @@ def compare(measured: Mapping[str, Any], baseline: Mapping[str, Any] | None, whe
 
 
 def _coefficients(entries: Sequence[Mapping[str, Any]], width: int, limit: int | None) -> Group:
-    """Return the coefficients, one line per column; one line per column and class where the classes do not fit beside each other."""
+    """Return the coefficients: a line per column, or per column and class where the classes do not fit side by side."""
     outputs = list(dict.fromkeys(entry["output"] for entry in entries))
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry["column"])]
     beside = sum(max(len(name), 9) + 2 for name in outputs) + 30 <= width

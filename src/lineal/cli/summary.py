@@ -38,7 +38,10 @@ def summary(model: Model) -> dict[str, Any]:
 def _data(model: Model) -> dict[str, Any]:
     """Return the data as understood: what was said while fitting, and how each column is used."""
     said = dict(model.report.get("data", {}))
-    terms = {term["column"]: term for term in (model.encoder.to_dict()["terms"] if model.encoder is not None else [])}
+    terms: dict[str, Any] = {}
+    if model.encoder is not None:
+        plain: Any = model.encoder.to_dict()
+        terms = {term["column"]: term for term in plain["terms"]}
     said["columns"] = [{**c, "use": _use(terms.get(c["column"], {}))} for c in said.get("columns", [])]
     said["target"] = {**model.target.to_dict(), "counts": said.get("target", {}).get("counts")}
     return {**said, "training": dict(model.training)}
