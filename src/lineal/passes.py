@@ -275,15 +275,23 @@ class Largest:
 
 @dataclass(frozen=True)
 class Dependence:
-    """The task that asks how far ``X d`` is from zero: max over rows of |x.d| / sum_j |x_j d_j|."""
+    """The task that asks how far ``X d`` is from zero: max over rows of weight > 0 of |x.d| / sum_j |x_j d_j|."""
 
     high: Array
     low: Array
 
     def __call__(self, block: Block) -> Largest:
-        if block.design.rows is None:
+        if block.weight is None or block.weight.all():
+            return Largest(self._worst(block.design))
+        # Rows of weight zero are absent, and the kernel takes no weights: ask the runs of rows between them.
+        edges = np.flatnonzero(np.diff(block.weight > 0.0, prepend=False, append=False))
+        runs = [block.design.slice(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+        return Largest(max(map(self._worst, runs), default=0.0))
+
+    def _worst(self, design: Design) -> float:
+        if design.rows is None:
             raise TypeError("the dependence of columns needs a design with a compiled view")
-        return Largest(block.design.rows.dependence(self.high, self.low))
+        return design.rows.dependence(self.high, self.low)
 
 
 def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
