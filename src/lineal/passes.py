@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy.typing as npt
 
 from lineal.design import Design
 from lineal.designs import Affine
-from lineal.doubled import Doubled, two_sum
+from lineal.doubled import Doubled
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.source import Block
@@ -90,13 +91,13 @@ class Sums:
     hessian: Array | None
 
     def __add__(self, other: Sums) -> Sums:
-        high, error = two_sum(np.float64(self.high), np.float64(other.high))
+        high, low = _together(self, other)
         hessian = self.hessian
         if hessian is not None and other.hessian is not None:
             hessian = hessian + other.hessian
         return Sums(
-            high=float(high),
-            low=self.low + other.low + float(error),
+            high=high,
+            low=low,
             weight_sum=self.weight_sum + other.weight_sum,
             slope_sum=self.slope_sum + other.slope_sum,
             gradient=self.gradient + other.gradient,
@@ -172,10 +173,10 @@ class Dual:
     slope_sum: Array
 
     def __add__(self, other: Dual) -> Dual:
-        high, error = two_sum(np.float64(self.high), np.float64(other.high))
+        high, low = _together(self, other)
         return Dual(
-            high=float(high),
-            low=self.low + other.low + (float(error) if np.isfinite(high) else 0.0),
+            high=high,
+            low=low,
             gradient=self.gradient + other.gradient,
             reach=max(self.reach, other.reach),
             slope_sum=self.slope_sum + other.slope_sum,
@@ -292,6 +293,15 @@ class Dependence:
         if design.rows is None:
             raise TypeError("the dependence of columns needs a design with a compiled view")
         return design.rows.dependence(self.high, self.low)
+
+
+def _together(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:
+    """Return the compensated sum of two values high + low; infinity stays infinity."""
+    high = a.high + b.high
+    if not math.isfinite(high):
+        return high, 0.0
+    c = high - a.high
+    return high, a.low + b.low + ((a.high - (high - c)) + (b.high - c))
 
 
 def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
