@@ -34,10 +34,19 @@ class Encoded(Source):
     def __init__(self, table: Table, learned: Learned) -> None:
         """See ``table`` through ``learned``."""
         self.learned = learned
+        learned.encoder.select(table)  # says which column is not there
+        if not table.sparse:
+            for role, name in self._named():
+                table.require(name, f"{role} column")
         self.table = table.select(numbers=self._numbers, texts=self._texts)
         self.unknown: dict[str, int] = {}
         self.without_target = 0
         self._fingerprint: str | None = None
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        target = self.learned.target
+        yield from (("target", name) for name in target.names or (target.name,))
+        yield from ((r, n) for r, n in (("weight", self.learned.weight), ("offset", self.learned.offset)) if n is not None)
 
     @property
     def _numbers(self) -> set[str]:

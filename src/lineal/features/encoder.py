@@ -87,7 +87,7 @@ class Encoder:
         if _is_batch(data):
             part = self.part(data)
             return self.design(data.num_rows, part.numbers, part.codes), dict(part.unknown)
-        table = as_table(data).select(numbers=self.number_columns, texts=self.text_columns)
+        table = self.select(as_table(data))
         if table.sparse:
             return self.sparse(SparseRows.joined(list(table.batches()))), {}
         parts, unknown, rows = [], dict[str, int](), 0
@@ -101,6 +101,14 @@ class Encoder:
             return self.design(rows, parts[0].numbers, parts[0].codes), unknown
         codes = tuple(np.concatenate([part.codes[k] for part in parts]) for k in range(len(self.categories)))
         return self.design(rows, np.concatenate([part.numbers for part in parts]), codes), unknown
+
+    def select(self, table: Table) -> Table:
+        """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
+        if not table.sparse:
+            for term in self.terms:
+                if term.column not in table.names:
+                    raise absent(term.column, table.names, table.origin)
+        return table.select(numbers=self.number_columns, texts=self.text_columns)
 
     def part(self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None) -> Part:
         """Return a batch's numbers and codes; ``table`` and ``rows`` serve to say where a bad cell stands."""
@@ -188,8 +196,13 @@ def column(batch: Any, name: str) -> Any:
     """Return a batch's column by name; an InputError with near names if it has none."""
     position = batch.schema.get_field_index(name)
     if position < 0:
-        raise InputError(f"the data has no column {name!r}, which the model needs.{near(name, batch.schema.names)}")
+        raise absent(name, batch.schema.names, "the data")
     return batch.column(position)
+
+
+def absent(name: str, names: Sequence[str], origin: str) -> InputError:
+    """Return the error that says which column is not there."""
+    return InputError(f"{origin} has no column {name!r}, which the model needs.{near(name, names)}")
 
 
 def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> InputError:

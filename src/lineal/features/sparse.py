@@ -24,7 +24,6 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
     label.values.distinct = {}
     counts = np.zeros(0, dtype=np.int64)
     low, high = np.zeros(0), np.zeros(0)
-    sums = np.zeros(0)
     rows = 0
     for numbers, batch in table.numbered():
         rows += batch.num_rows
@@ -35,11 +34,9 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
         size = int(batch.features.max(initial=-1)) + 1
         if size > len(counts):
             counts = np.append(counts, np.zeros(size - len(counts), dtype=np.int64))
-            sums = np.append(sums, np.zeros(size - len(sums)))
             low = np.append(low, np.full(size - len(low), np.inf))
             high = np.append(high, np.full(size - len(high), -np.inf))
         counts[:size] += np.bincount(batch.features, minlength=size)
-        sums[:size] += np.bincount(batch.features, weights=batch.values, minlength=size)
         np.minimum.at(low, batch.features, batch.values)
         np.maximum.at(high, batch.features, batch.values)
     if not rows:
@@ -53,7 +50,7 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
         raise InputError(f"{table.origin} has no feature {min(unknown)!r} to drop.")
     constant = [str(f) for f in np.flatnonzero((counts > 0) & (low == high)) if str(f) not in dropped]
     terms = tuple(
-        Number(str(f), float(sums[f]) / rows, indicator=False)
+        Number(str(f), 0.0, indicator=False)
         for f in np.flatnonzero((counts > 0) & (low < high))
         if str(f) not in dropped
     )

@@ -92,10 +92,11 @@ def exact_sum(values: Array, start: tuple[float, float]) -> tuple[float, float]:
             rest += low[2 * half :].tolist()
             low = error if not len(low) else error + (low[:half] + low[half : 2 * half])
     rest += high.tolist() + low.tolist()
-    if not np.isfinite(rest).all():
-        return float("inf"), 0.0
-    total = math.fsum(rest)
-    return total, math.fsum([*rest, -total])
+    try:
+        total = math.fsum(rest)
+        return total, math.fsum([*rest, -total])
+    except (OverflowError, ValueError):  # beyond the largest double, or inf - inf on the way there
+        return math.inf, 0.0
 
 
 @dataclass

@@ -186,17 +186,22 @@ def from_frame(data: Any) -> InMemory | None:
     """Return a data frame of any library that narwhals knows as a table, or None if it is none."""
     import narwhals  # only when an object arrives that may be a frame
 
-    frame = narwhals.from_native(data, pass_through=True)
+    try:
+        frame = narwhals.from_native(data, pass_through=True)
+    except narwhals.exceptions.NarwhalsError as problem:
+        raise InputError(f"the data frame cannot be used: {' '.join(str(problem).split())}; rename its columns.") from problem
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect("pyarrow")
     if not isinstance(frame, narwhals.DataFrame):
         return None
-    names = tuple(str(name) for name in frame.columns)
-    check_names(names, "the table")
     try:
+        names = tuple(str(name) for name in frame.columns)
+        check_names(names, "the table")
         table = frame.to_arrow()
+    except InputError:
+        raise
     except (pa.ArrowException, TypeError, ValueError) as problem:
         raise InputError(
-            f"the data frame cannot be used: {str(problem).splitlines()[0]}; give columns of one kind each."
+            f"the data frame cannot be used: {' '.join(str(problem).split())}; give columns of one kind each."
         ) from problem
     return InMemory(table.rename_columns(list(names)))

@@ -16,7 +16,8 @@ from lineal.tables.tabular import Mask, RowNumbers, Table
 
 Array = npt.NDArray[np.float64]
 LABEL = "y"
-_LARGEST = 2**31 - 1
+_LARGEST = 2**24
+"""Largest feature number: what is learned of each feature is kept in arrays of that length."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,6 @@ def _first_bad(lines: list[bytes]) -> _LineError:
             good = False
         if not good:
             shown = line[:60].decode(errors="replace")
-            return _LineError(
-                row, f"is not 'label feature:value ...' with finite numbers and rising feature numbers: {shown!r}."
-            )
+            wanted = f"'label feature:value ...' with finite numbers and rising feature numbers up to {_LARGEST}"
+            return _LineError(row, f"is not {wanted}: {shown!r}.")
     return _LineError(0, "or one of the rows after it is not 'label feature:value ...'.")

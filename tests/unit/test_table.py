@@ -1,0 +1,303 @@
+"""The gate: every format gives the same named columns, and bad files are refused in a sentence."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+from pathlib import Path
+
+import narwhals
+import numpy as np
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+
+from lineal.errors import InputError
+from lineal.table import as_table, split, uniform
+
+COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+def written(path: Path, data: bytes | str) -> Path:
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def cells(table) -> dict[str, list]:
+    found: dict[str, list] = {name: [] for name in table.names}
+    for batch in table.batches():
+        for name in table.names:
+            found[name] += batch.column(name).to_pylist()
+    return found
+
+
+def formats(folder: Path):
+    arrow = pa.table(COLUMNS)
+    pyarrow.parquet.write_table(arrow, folder / "t.parquet")
+    pyarrow.feather.write_feather(arrow, folder / "t.feather")
+    with pa.OSFile(str(folder / "t.arrow"), "wb") as out, pa.ipc.new_stream(out, arrow.schema) as writer:
+        writer.write_table(arrow)
+    lines = [{name: cells[i] for name, cells in COLUMNS.items()} for i in range(3)]
+    written(folder / "t.jsonl", "\n".join(map(json.dumps, lines)))
+    written(folder / "t.ndjson.gz", gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    written(folder / "unknown.data", (folder / "t.parquet").read_bytes())
+    return [
+        *(folder / name for name in ("t.parquet", "t.feather", "t.arrow", "t.jsonl", "t.ndjson.gz", "unknown.data")),
+        str(folder / "t.parquet"),
+        arrow,
+        arrow.to_batches()[0],
+        arrow.to_reader(),
+        COLUMNS,
+        pandas.DataFrame(COLUMNS),
+        polars.DataFrame(COLUMNS),
+        polars.LazyFrame(COLUMNS),
+        narwhals.from_native(polars.DataFrame(COLUMNS)),
+    ]
+
+
+def test_typed_formats_hold_the_same_cells(tmp_path):
+    for data in formats(tmp_path):
+        table = as_table(data)
+        assert table.names == ("age", "name", "member"), data
+        found = cells(table)
+        assert [None if cell != cell else cell for cell in found["age"]] == COLUMNS["age"]
+        assert found["name"] == COLUMNS["name"]
+        assert found["member"] == COLUMNS["member"]
+        assert str(cells(table)) == str(found)  # a second pass starts again; as text, since nan != nan
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("bom", ["", "\ufeff"])
+@pytest.mark.parametrize("last", [True, False])
+def test_delimiters_line_ends_and_marks_are_found(tmp_path, delimiter, end, bom, last):
+    lines = ["a,b,c", "1,x,2.5", "", "3,\"y,z\"\"w\nv\",4"]
+    text = bom + end.join(line.replace(",", delimiter) for line in lines) + (end if last else "")
+    table = as_table(written(tmp_path / "t.csv", text))
+    odd = f'y{delimiter}z"w\nv'
+    assert cells(table) == {"a": ["1", "3"], "b": ["x", odd], "c": ["2.5", "4"]}
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.tsv", "t.txt", "t.unknown", "noextension"])
+def test_names_of_files_do_not_matter(tmp_path, name):
+    data = b"a\tb c\n1\tx y\n2\tz w\n"
+    table = as_table(written(tmp_path / name, gzip.compress(data) if name.endswith("gz") else data))
+    assert cells(table) == {"a": ["1", "2"], "b c": ["x y", "z w"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("1,2\n3,4\n", ("c1", "c2")),
+        ("a,b\n3,4\n", ("a", "b")),
+        ("name,2019\nx,3\ny,4\n", ("c1", "c2")),  # a number in the first row, nothing that says header
+        ("red,small\nblue,large\nred,large\n", ("c1", "c2")),  # 'red' comes again: it is data
+        ("colour,size\nblue,large\nred,large\n", ("colour", "size")),
+        ("a,b\n", None),
+    ],
+)
+def test_headers_are_recognised(tmp_path, text, names):
+    path = written(tmp_path / "t.csv", text)
+    if names is None:
+        with pytest.raises(InputError, match="header but no rows"):
+            as_table(path)
+    else:
+        assert as_table(path).names == names
+
+
+def test_what_is_told_is_not_guessed(tmp_path):
+    path = written(tmp_path / "t.csv", "name;2019\n'x';3\n")
+    assert as_table(path, header=True, quote="'").names == ("name", "2019")
+    assert cells(as_table(path, header=True, quote="'"))["name"] == ["x"]
+    assert cells(as_table(path, header=True))["name"] == ["'x'"]
+    assert as_table(path, header=False).names == ("c1", "c2")
+    assert cells(as_table(written(tmp_path / "q.csv", 'a,b\n"x",2\n'), quote=""))["a"] == ['"x"']
+    with pytest.raises(InputError, match=r"no '\|' .* looks like ';'"):
+        as_table(path, delimiter="|")
+    with pytest.raises(InputError, match="delimiter can be given for delimited text only"):
+        as_table({"a": [1]}, delimiter=";")
+    with pytest.raises(InputError, match="one character"):
+        as_table(path, delimiter="::")
+    with pytest.raises(InputError, match="quote character"):
+        as_table(path, quote="x")
+
+
+def test_quotes_that_do_not_quote_are_text(tmp_path):
+    table = as_table(written(tmp_path / "t.tsv", 'label\ttext\nham\t"Hello you\nspam\t5" pipe\nham\tfine\n'))
+    assert cells(table)["text"] == ['"Hello you', '5" pipe', "fine"]
+
+
+BAD = {
+    "empty": (b"", "is empty"),
+    "blank": (b"\n\n \n", "is empty"),
+    "header only": (b"a,b\n", "has a header but no rows"),
+    "duplicate": (b"a,b,a\n1,2,3\n", "two columns called 'a', number 1 and 3"),
+    "no name": (b",b\n1,2\n", "column 1 of t.csv has no name"),
+    "short row": (b"a,b\n1,2\n\n3\n", r"row 2 \(line 4\) of t.csv has 1 cell where 2 cells are expected"),
+    "long row": (b'a,b\n1,"2\n2"\n3,4,5\n', r"row 2 \(line 4\) of t.csv has 3 cells where 2 cells"),
+    "NUL": (b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
+    "binary": (bytes(range(256)) * 8, "NUL byte in line 1"),
+    "latin": ("a,b\n1,é\n".encode("latin-1"), "line 2 of t.csv is not UTF-8"),
+    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_text_files_are_refused_in_a_sentence(tmp_path, case):
+    data, sentence = BAD[case]
+    with pytest.raises(InputError, match=sentence) as error:
+        list(as_table(written(tmp_path / "t.csv", data)).batches())
+    assert str(error.value).endswith(".")
+
+
+def late(data: bytes) -> bytes:
+    """Put two megabytes of good rows before the data, so that only the pass itself can find what is wrong."""
+    return b"a,b\n" + b"1,good\n" * 300_000 + data
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"1\n", r"row 300001 \(line 300002\) of t.csv has 1 cell"),
+        (b"1,\xe9\n", r"row 300001 \(line 300002\) of t.csv holds a cell in column 'b' that is not UTF-8"),
+        (b"1,\x00\n", r"row 300001 \(line 300002\) of t.csv holds a NUL byte"),
+        (b'1,"open\n2,x\n', "quote that opens in line 300002 of t.csv is never closed"),
+    ],
+)
+def test_bad_rows_far_down_are_named(tmp_path, data, sentence):
+    with pytest.raises(InputError, match=sentence):
+        list(as_table(written(tmp_path / "t.csv", late(data))).batches())
+
+
+def test_files_that_are_not_there(tmp_path):
+    written(tmp_path / "penguins.csv", "a,b\n1,2\n")
+    with pytest.raises(InputError, match="Did you mean 'penguins.csv'"):
+        as_table(tmp_path / "pengiuns.csv")
+    with pytest.raises(InputError, match="folder .* does not exist"):
+        as_table(tmp_path / "nowhere" / "x.csv")
+    with pytest.raises(InputError, match="is a folder"):
+        as_table(tmp_path)
+    with pytest.raises(InputError, match="not a regular file"):
+        as_table(os.devnull)
+
+
+@pytest.mark.parametrize("data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2))}])
+def test_what_is_no_table_is_refused(data):
+    with pytest.raises(InputError):
+        as_table(data)
+
+
+def test_damaged_files_are_refused(tmp_path):
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 10000)
+    with pytest.raises(InputError, match="damaged or truncated gzip"):
+        list(as_table(written(tmp_path / "t.csv.gz", packed[:-20])).batches())
+    for name, kind in (("t.parquet", "Parquet"), ("t.feather", "Feather")):
+        with pytest.raises(InputError, match=f"cannot be read as a {kind}"):
+            as_table(written(tmp_path / name, b"nonsense" * 10))
+    with pytest.raises(InputError, match="unpack it"):
+        as_table(written(tmp_path / "t.parquet.gz", gzip.compress(b"x")))
+    for text, sentence in (('{"a": 1}\n[2]\n', "line 2 .* not a JSON object"), ("{broken\n", "line 1 .* not JSON"), ("\n", "no rows")):
+        with pytest.raises(InputError, match=sentence):
+            as_table(written(tmp_path / "t.jsonl", text))
+    with pytest.raises(InputError, match="changed from number to string"):
+        list(as_table(written(tmp_path / "t.jsonl", '{"a": 1}\n{"a": "x"}\n')).batches())
+
+
+def test_a_key_that_comes_late_is_refused(tmp_path):
+    lines = ['{"a": 1}'] * 200_000 + ['{"a": 1, "b": 2}']
+    with pytest.raises(InputError, match="key 'b'"):
+        list(as_table(written(tmp_path / "t.jsonl", "\n".join(lines))).batches())
+
+
+def test_frames_with_bad_names_are_refused():
+    twice = pandas.DataFrame(np.ones((2, 2)), columns=["a", "a"])
+    with pytest.raises(InputError, match="'a' 2 times"):
+        as_table(twice)
+    with pytest.raises(InputError, match="two columns called 'a'"):
+        as_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
+    assert as_table(pandas.DataFrame({0: [1], 1: [2]})).names == ("0", "1")
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.svm"])
+def test_a_file_that_changes_between_passes_is_refused(tmp_path, name):
+    def write(rows: int) -> Path:
+        if name.endswith("csv"):
+            return written(tmp_path / name, "a,b\n" + "1,2\n" * rows)
+        if name.endswith("jsonl"):
+            return written(tmp_path / name, '{"a": 1}\n' * rows)
+        if name.endswith("svm"):
+            return written(tmp_path / name, "1 1:2\n" * rows)
+        buffer = io.BytesIO()
+        pyarrow.parquet.write_table(pa.table({"a": np.arange(float(rows))}), buffer)
+        return written(tmp_path / name, buffer.getvalue())
+
+    table = as_table(write(3))
+    list(table.batches())
+    write(4)
+    with pytest.raises(InputError, match="changed while it was being read"):
+        list(table.batches())
+
+
+def test_a_file_that_changes_during_a_pass_is_refused(tmp_path):
+    table = as_table(written(tmp_path / "t.csv", "a,b\n1,2\n"))
+    passing = table.batches()
+    next(passing)
+    written(tmp_path / "t.csv", "a,b\n1,2\n3,4\n")
+    with pytest.raises(InputError, match="changed"):
+        list(passing)
+
+
+def test_uniform_is_the_hash_of_the_model_file():
+    mask = 2**64 - 1
+
+    def mix(z: int) -> int:
+        z = (z + 0x9E3779B97F4A7C15) & mask
+        z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & mask
+        return z ^ (z >> 31)
+
+    for seed in (0, 1, 12345, 2**64 - 1):
+        expected = [(mix(mix(seed) ^ i) >> 11) * 2.0**-53 for i in range(50)]
+        assert uniform(seed, np.arange(50)).tolist() == expected
+        assert uniform(seed, np.arange(7, 20)).tolist() == expected[7:20]
+
+
+def test_split_keeps_row_numbers_and_loses_no_row():
+    table = as_table({"a": list(range(1000))})
+    train, test = split(table, 3, 0.25)
+    rows = {name: np.concatenate([numbers for numbers, _ in part.numbered()]) for name, part in (("train", train), ("test", test))}
+    assert sorted([*rows["train"], *rows["test"]]) == list(range(1000))
+    assert cells(test)["a"] == rows["test"].tolist()
+    assert 200 < len(rows["test"]) < 300
+    nested = train.where(lambda rows: rows % 2 == 0)
+    assert cells(nested)["a"] == [row for row in rows["train"].tolist() if row % 2 == 0]
+    with pytest.raises(InputError, match="at least 0 and below 1"):
+        split(table, 0, 1.0)
+
+
+def test_the_shared_files_have_the_rows_their_readme_states():
+    if not DATA.is_dir():
+        pytest.skip("../shared/data is not there")
+    stated = {
+        "credit_approval.csv": (690, 16),
+        "sms_spam.tsv": (5574, 2),
+        "khan_srbct.csv.gz": (83, 2310),
+        "fakenews_es_train.csv.gz": (676, 7),
+        "trec_qc_trees_train.tsv.gz": (5452, 3),
+        "reuters40.tsv": (40, 2),
+        "wmt12_qe.csv": (2254, 19),
+        "naturalstories_rt.csv": (10256, 6),
+        "agaricus_train.svm": (6513, None),
+        "wmt12_qe_text.jsonl.gz": (2254, None),
+    }
+    for name, (rows, columns) in stated.items():
+        table = as_table(DATA / name)
+        assert sum(batch.num_rows for batch in table.batches()) == rows, name
+        if columns is not None:
+            assert len(table.names) == columns, name
