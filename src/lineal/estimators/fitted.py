@@ -114,8 +114,8 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _steps(self) -> int:
-        """How many steps the solver took after its start."""
-        return self.trace_.records[-1].step if len(self.trace_) else 0
+        """How many steps the solver took; a closed form has no start, so its first record is a step already."""
+        return len(self.trace_) - (self.model_.solver != "direct")
 
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""

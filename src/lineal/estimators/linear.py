@@ -143,7 +143,7 @@ class Ridge(_Regressor):
     ('optimal', 1.333333)
     """
 
-    n_iter_: npt.NDArray[np.int32] | None
+    n_iter_: npt.NDArray[np.int32]
 
     def __init__(
         self,
@@ -185,6 +185,5 @@ class Ridge(_Regressor):
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
         )
-        closed = self.model_.solver == "direct"
-        self.n_iter_ = None if closed else np.full(self.model_.loss.outputs, self._steps, dtype=np.int32)
+        self.n_iter_ = np.full(self.model_.loss.outputs, self._steps, dtype=np.int32)
         return self

@@ -1,0 +1,218 @@
+"""What fit and predict accept, refuse, and leave untouched."""
+
+from __future__ import annotations
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn.exceptions import NotFittedError
+
+from lineal.errors import InputError
+from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+
+RNG = np.random.default_rng(1)
+X = RNG.normal(size=(60, 4))
+Y = X @ [1.0, -2.0, 0.5, 0.0] + RNG.normal(size=60)
+LABELS = (Y > 0).astype(int)
+ESTIMATORS = [LinearRegression, Ridge, LogisticRegression]
+
+
+def target(kind):
+    return LABELS if kind is LogisticRegression else Y
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("form", ["C", "F", "float32", "sparse", "zero weight"])
+def test_nan_and_infinity_are_refused_in_fit_and_predict(kind, bad, form):
+    broken = X.copy()
+    broken[7, 2] = bad
+    weight = np.ones(60)
+    weight[7] = 0.0 if form == "zero weight" else 1.0
+    if form == "F":
+        broken = np.asfortranarray(broken)
+    elif form == "float32":
+        broken = broken.astype(np.float32)
+    elif form == "sparse":
+        broken = scipy.sparse.csr_array(broken)
+    with pytest.raises(ValueError, match=r"NaN|inf"):
+        kind().fit(broken, target(kind), sample_weight=weight)
+    model = kind().fit(X, target(kind))
+    names = ["predict"]
+    if kind is LogisticRegression:
+        names += ["predict_proba", "predict_log_proba", "decision_function"]
+    for name in names:
+        with pytest.raises(ValueError, match=r"NaN|inf"):
+            getattr(model, name)(broken)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_targets_that_are_not_finite_are_refused(bad):
+    y = Y.copy()
+    y[3] = bad
+    for kind in (LinearRegression, Ridge):
+        with pytest.raises(ValueError, match=r"NaN|inf"):
+            kind().fit(X, y)
+    labels = LABELS.astype(float)
+    labels[3] = bad
+    with pytest.raises(ValueError, match=r"NaN|inf"):
+        LogisticRegression().fit(X, labels)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize(
+    ("weight", "words"),
+    [
+        (np.full(60, -1.0), "negative"),
+        (np.full(60, np.nan), "NaN"),
+        (np.zeros(60), "zero"),
+        (np.ones(59), "shape"),
+        (np.ones((60, 1)), "shape"),
+        (["a"] * 60, "numbers"),
+    ],
+)
+def test_bad_weights(kind, weight, words):
+    with pytest.raises(InputError, match=f"sample_weight.*{words}"):
+        kind().fit(X, target(kind), sample_weight=weight)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("offset", [np.ones(59), np.ones((60, 2)), np.full(60, np.nan), ["a"] * 60])
+def test_bad_offsets(kind, offset):
+    with pytest.raises(InputError, match="offset"):
+        kind().fit(X, target(kind), offset=offset)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_offset_is_added_to_every_score(kind):
+    offset = RNG.normal(size=60)
+    model = kind().fit(X, target(kind), offset=offset)
+    plain = kind().fit(X, target(kind))
+    assert np.abs(model.coef_ - plain.coef_).max() > 1e-3
+    score = "decision_function" if kind is LogisticRegression else "predict"
+    bare = getattr(model, score)(X)
+    np.testing.assert_allclose(getattr(model, score)(X, offset=offset), bare + offset)
+    if kind is not LogisticRegression:
+        shifted = kind().fit(X, Y - offset)
+        np.testing.assert_allclose(model.coef_, shifted.coef_, rtol=1e-10)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_x_is_neither_copied_nor_changed(kind):
+    n, p = 100_000, 40
+    big = np.random.default_rng(2).normal(size=(n, p))
+    y = (big[:, 0] > 0.3).astype(float) if kind is LogisticRegression else big[:, 0] + big[:, 1]
+    for x in (big, big.astype(np.float32)):
+        x.flags.writeable = False
+        model = kind()
+        tracemalloc.start()
+        model.fit(x, y)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 0.1 * x.nbytes + 4 * 8 * n
+        tracemalloc.start()
+        model.predict(x)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < 0.1 * x.nbytes + 4 * 8 * n
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_before_a_fit(kind):
+    with pytest.raises(NotFittedError):
+        kind().predict(X)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_one_row_many_forms(kind):
+    model = kind().fit(X, target(kind))
+    expected = model.predict(X)[:1]
+    for row in (
+        X[:1],
+        X[:1].tolist(),
+        X[:1].astype(np.float32),
+        scipy.sparse.csr_array(X[:1]),
+        np.asfortranarray(X[:1]),
+    ):
+        np.testing.assert_allclose(model.predict(row), expected, rtol=1e-5)
+    with pytest.raises(ValueError, match="5 features"):
+        model.predict(np.ones((1, 5)))
+    with pytest.raises(ValueError, match="2D"):
+        model.predict(X[0])
+
+
+def test_a_single_class_is_refused():
+    with pytest.raises(InputError, match="one class"):
+        LogisticRegression().fit(X, np.ones(60, dtype=int))
+    with pytest.raises(InputError, match="one class"):
+        LogisticRegression().fit(X, LABELS, sample_weight=LABELS.astype(float))
+    with pytest.raises(InputError, match="one class"):
+        LogisticRegression(class_weight={0: 0.0, 1: 1.0}).fit(X, LABELS)
+
+
+def test_a_class_without_weight_is_absent():
+    labels = np.digitize(Y, [-1.0, 1.0])
+    weight = (labels != 1).astype(float)
+    model = LogisticRegression().fit(X, labels, sample_weight=weight)
+    without = LogisticRegression().fit(X[labels != 1], labels[labels != 1])
+    assert model.classes_.tolist() == [0, 2]
+    np.testing.assert_allclose(model.coef_, without.coef_, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        LABELS.astype(bool),
+        LABELS.astype(np.uint8),
+        LABELS.astype(np.int8) * 100 - 50,
+        LABELS.astype(float),
+        LABELS * 10**12,
+        LABELS * 9000,
+        np.where(LABELS, "yes", "no"),
+        np.where(LABELS, "yes", "no").astype(object),
+        LABELS.tolist(),
+    ],
+    ids=lambda labels: str(getattr(labels, "dtype", "list")),
+)
+def test_labels_come_back_as_they_were(labels):
+    model = LogisticRegression().fit(X, labels)
+    np.testing.assert_array_equal(model.classes_, np.unique(labels))
+    assert model.classes_.dtype == np.asarray(labels).dtype
+    plain = LogisticRegression().fit(X, LABELS)
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.predict(X), np.unique(labels)[plain.predict(X)])
+    assert model.model_.target.classes == tuple(np.unique(labels).tolist())
+
+
+def test_continuous_labels_are_refused():
+    with pytest.raises(ValueError, match="Unknown label type"):
+        LogisticRegression().fit(X, Y)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_feature_called_like_the_intercept(kind):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=["(intercept)", "a", "b", "c"])
+    with pytest.raises(InputError, match="rename"):
+        kind().fit(frame, target(kind))
+
+
+def test_sparse_targets_are_refused():
+    with pytest.raises(InputError, match="dense"):
+        LinearRegression().fit(X, scipy.sparse.csr_array(Y[:, None]))
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_no_warning_even_when_nothing_is_optimal(kind):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        if kind is LogisticRegression:
+            model = kind(C=np.inf).fit(X, (X[:, 0] > 0).astype(int))
+            assert model.verdict_.kind == "at_infinity"
+        else:
+            model = kind(**({"alpha": 0.0} if kind is Ridge else {})).fit(np.hstack([X, X[:, :1]]), Y)
+            assert model.verdict_.kind == "not_unique"
+        assert np.isfinite(model.coef_).all()
