@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, machine
+from benchmarks import data, machine, table
 from benchmarks.peers import PEERS
 from benchmarks.problems import Problem
 
@@ -68,7 +68,7 @@ def _calibrated(plan: Plan, peer: str) -> Iterator[dict[str, Any]]:
         }
         for answer in _child(job, plan):
             answers.append(answer)
-            if "row" in answer:
+            if _lasting(answer):
                 stores[answer["row"]].parent.mkdir(parents=True, exist_ok=True)
                 stores[answer["row"]].write_text(json.dumps(answer))
     if PEERS[peer].absent() is not None:
@@ -85,6 +85,12 @@ def _calibrated(plan: Plan, peer: str) -> Iterator[dict[str, Any]]:
         if problem.name not in told:
             reason = next((a["error"] for a in answers if "error" in a), "no answer")
             yield {"kind": "setting", "peer": peer, "row": problem.name, "failed": f"no setting found: {reason}"}
+
+
+def _lasting(answer: dict[str, Any]) -> bool:
+    """Whether a found setting may be kept: not when others disturbed the search, nor when nothing was good enough."""
+    quiet = (answer.get("others") or 0.0) <= table.BUSY
+    return "row" in answer and quiet and "missed" not in answer and "failed" not in answer
 
 
 def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterator[dict[str, Any]]:

@@ -64,10 +64,11 @@ def calibrate(job: dict[str, Any]) -> None:
 
 def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: dict[str, Any]) -> dict[str, Any]:
     """Try each line from its loose end; a line ends when it reaches the target, takes too long or gains no more."""
-    from benchmarks import data
+    from benchmarks import data, machine
 
     given = data.load(problem, job["size"])
     peer.fit(problem, data.head(given), lines[0][0])
+    load = machine.Load()
     found: list[tuple[float, dict[str, Any], float]] = []
     nearest: tuple[float, dict[str, Any]] | None = None
     for line in lines:
@@ -87,10 +88,14 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
             if stuck == 3 or seconds > min(job["patience"], 3.0 * best):
                 break
     if found:
-        seconds, setting, reached = min(found, key=lambda entry: entry[0])
-        return {"setting": setting, "tried": [{"setting": s, "seconds": t, "suboptimality": r} for t, s, r in found]}
+        _, setting, _ = min(found, key=lambda entry: entry[0])
+        return {
+            **load.shares(),
+            "setting": setting,
+            "tried": [{"setting": s, "seconds": t, "suboptimality": r} for t, s, r in found],
+        }
     assert nearest is not None
-    return {"setting": nearest[1], "missed": nearest[0]}
+    return {**load.shares(), "setting": nearest[1], "missed": nearest[0]}
 
 
 def measure(job: dict[str, Any]) -> None:
