@@ -14,6 +14,10 @@ using lineal::Selection;
 
 constexpr int VG = 8 / W;  // vectors per group of eight columns
 
+#if defined(__AVX512F__)
+inline __m512d widen(__m256 x) { return (__m512d)__builtin_convertvector((F)x, V); }
+#endif
+
 template <class T>
 inline void pack_row(const T* from, double* to, Index stride, Index first, Index columns) {
     // `to` points at the row inside group 0
@@ -26,7 +30,7 @@ inline void pack_row(const T* from, double* to, Index stride, Index first, Index
         if constexpr (sizeof(T) == 8) {
             _mm512_mask_storeu_pd(out, mask, _mm512_maskz_loadu_pd(mask, from - lane));
         } else {
-            _mm512_mask_storeu_pd(out, mask, _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, from - lane)));
+            _mm512_mask_storeu_pd(out, mask, widen(_mm256_maskz_loadu_ps(mask, from - lane)));
         }
         done = take;
         column += take;
@@ -44,7 +48,7 @@ inline void pack_row(const T* from, double* to, Index stride, Index first, Index
         if constexpr (sizeof(T) == 8) {
             _mm512_mask_storeu_pd(out, mask, _mm512_maskz_loadu_pd(mask, from + done));
         } else {
-            _mm512_mask_storeu_pd(out, mask, _mm512_cvtps_pd(_mm256_maskz_loadu_ps(mask, from + done)));
+            _mm512_mask_storeu_pd(out, mask, widen(_mm256_maskz_loadu_ps(mask, from + done)));
         }
     }
 #else

@@ -57,10 +57,10 @@ public:
     }
 
     // The calling thread answers interrupts while the others finish.
-    void finish(const std::function<bool()>* interrupted, int& running) {
+    void finish(const std::function<bool()>* interrupted) {
         Watch watch(stop, interrupted);
         std::unique_lock lock(mutex_);
-        while (running > 0) {
+        while (running_ > 0) {
             changed_.wait_for(lock, patience);
             lock.unlock();
             watch.stop();
@@ -68,10 +68,15 @@ public:
         }
     }
 
-    void leave(int& running) {
+    void enter() {
+        const std::lock_guard lock(mutex_);
+        ++running_;
+    }
+
+    void leave() {
         {
             const std::lock_guard lock(mutex_);
-            --running;
+            --running_;
         }
         changed_.notify_all();
     }
@@ -94,6 +99,7 @@ private:
     const std::function<void(int)>& merge_;
     std::atomic<Index> next_{0};
     Index merged_ = 0;
+    int running_ = 0;  // threads beside the calling one
     std::mutex mutex_;
     std::condition_variable changed_;
 };
@@ -105,20 +111,21 @@ void run(const Team& team, Index chunks, const std::function<void(int, Index, Wa
     Shared shared(chunks, work, merge);
     const int others = static_cast<int>(std::min<Index>(team.threads, chunks)) - 1;
     std::vector<std::thread> threads;
-    int running = 0;
-    try {
-        for (int i = 0; i < others; ++i) {
-            ++running;
-            threads.emplace_back([&shared, &running, i] {
+    if (others > 0) threads.reserve(static_cast<std::size_t>(others));
+    for (int i = 0; i < others; ++i) {
+        shared.enter();
+        try {
+            threads.emplace_back([&shared, i] {
                 shared.serve(i + 1, nullptr);
-                shared.leave(running);
+                shared.leave();
             });
+        } catch (...) {  // no more threads to be had: the ones that started do the work
+            shared.leave();
+            break;
         }
-    } catch (...) {  // no more threads to be had: the ones that started do the work
-        --running;
     }
     shared.serve(0, &team.interrupted);
-    if (!threads.empty()) shared.finish(&team.interrupted, running);
+    if (!threads.empty()) shared.finish(&team.interrupted);
     for (std::thread& thread : threads) thread.join();
     if (shared.error) std::rethrow_exception(shared.error);
     if (shared.stop) throw Interrupted{};

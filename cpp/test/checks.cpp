@@ -1,0 +1,306 @@
+// Plain checks of the loops against triple loops, built with sanitizers by scripts/sanitize. No framework: a failed
+// check prints its line and makes main return 1. Shapes are chosen for their edges, arrays end exactly where they should.
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "../lineal/rows.hpp"
+
+using namespace lineal;
+
+namespace {
+
+int failures = 0;
+
+void check(bool holds, const char* what, int line) {
+    if (holds) return;
+    ++failures;
+    std::printf("line %d: %s\n", line, what);
+}
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+// A small deterministic generator: numbers in (-1, 1).
+struct Dice {
+    std::uint64_t state;
+    double next() {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        return static_cast<double>(static_cast<std::int64_t>(state >> 11)) / 4503599627370496.0 - 1.0;
+    }
+};
+
+// A design with every kind of part, its arrays on the heap with no byte to spare, and its dense self.
+struct Design {
+    Design(Index n, Index p, bool single, bool wide, bool transposed) : n(n) {
+        Dice dice{static_cast<std::uint64_t>(n * 131 + p)};
+        Part ones;
+        ones.kind = Kind::ones;
+        ones.rows = n;
+        ones.columns = 1;
+        Part full;
+        full.kind = Kind::dense;
+        full.rows = n;
+        full.columns = p;
+        full.single = single;
+        full.row_stride = transposed ? 1 : p;
+        full.column_stride = transposed ? n : 1;
+        doubles = std::make_unique<double[]>(static_cast<std::size_t>(n * p));
+        floats = std::make_unique<float[]>(static_cast<std::size_t>(n * p));
+        for (Index i = 0; i < n * p; ++i) floats[at(i)] = static_cast<float>(doubles[at(i)] = static_cast<float>(dice.next()));
+        full.values = single ? static_cast<const void*>(floats.get()) : doubles.get();
+        Part codes;
+        codes.kind = Kind::codes;
+        codes.rows = n;
+        codes.columns = 3;
+        codes.row_stride = 1;
+        levels = std::make_unique<std::int32_t[]>(static_cast<std::size_t>(n));
+        for (Index i = 0; i < n; ++i) levels[at(i)] = static_cast<std::int32_t>(i * 7 % 4) - 1;
+        codes.values = levels.get();
+        Part sparse;
+        sparse.kind = Kind::sparse;
+        sparse.rows = n;
+        sparse.columns = 4;
+        sparse.wide = wide;
+        std::vector<std::int64_t> starts{0}, columns;
+        for (Index i = 0; i < n; ++i) {
+            for (Index j = i % 2; j < 4; j += 1 + i % 3) columns.push_back(j);
+            starts.push_back(static_cast<std::int64_t>(columns.size()));
+        }
+        starts64 = std::make_unique<std::int64_t[]>(starts.size());
+        starts32 = std::make_unique<std::int32_t[]>(starts.size());
+        columns64 = std::make_unique<std::int64_t[]>(columns.size());
+        columns32 = std::make_unique<std::int32_t[]>(columns.size());
+        entries = std::make_unique<double[]>(columns.size());
+        for (std::size_t i = 0; i < starts.size(); ++i) starts32[i] = static_cast<std::int32_t>(starts64[i] = starts[i]);
+        for (std::size_t i = 0; i < columns.size(); ++i) {
+            columns32[i] = static_cast<std::int32_t>(columns64[i] = columns[i]);
+            entries[i] = dice.next();
+        }
+        sparse.values = entries.get();
+        sparse.starts = wide ? static_cast<const void*>(starts64.get()) : starts32.get();
+        sparse.indices = wide ? static_cast<const void*>(columns64.get()) : columns32.get();
+        parts = {ones, codes, full, sparse};
+
+        columns_ = p + 8;
+        dense.assign(static_cast<std::size_t>(n * columns_), 0.0);
+        for (Index i = 0; i < n; ++i) {
+            double* row = &dense[0] + i * columns_;
+            row[0] = 1.0;
+            if (levels[at(i)] >= 0) row[1 + levels[at(i)]] = 1.0;
+            for (Index j = 0; j < p; ++j) row[4 + j] = doubles[at(i * full.row_stride + j * full.column_stride)];
+            for (Index t = starts64[at(i)]; t < starts64[at(i + 1)]; ++t) row[4 + p + columns64[at(t)]] = entries[at(t)];
+        }
+    }
+    static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+    double x(Index i, Index j) const { return dense[at(i * columns_ + j)]; }
+
+    Index n, columns_;
+    std::vector<Part> parts;
+    std::vector<double> dense;
+    std::unique_ptr<double[]> doubles, entries;
+    std::unique_ptr<float[]> floats;
+    std::unique_ptr<std::int32_t[]> levels, starts32, columns32;
+    std::unique_ptr<std::int64_t[]> starts64, columns64;
+};
+
+Matrix matrix(const std::vector<double>& values, Index rows, Index columns) {
+    static const double nothing = 0;
+    return {values.empty() ? &nothing : values.data(), rows, columns, columns, 1};
+}
+
+bool near(double a, double b) { return std::fabs(a - b) <= 1e-10 * (1 + std::fabs(a) + std::fabs(b)); }
+
+std::vector<double> numbers(Index count, std::uint64_t seed) {
+    Dice dice{seed};
+    std::vector<double> out(static_cast<std::size_t>(count));
+    for (double& value : out) value = dice.next();
+    return out;
+}
+
+void check_products(const Design& d, const Rows& rows, const Team& team, Index k) {
+    const Index n = d.n, p = rows.columns();
+    const std::vector<double> coef = numbers(p * k, 5), values = numbers(n * k, 6);
+    std::vector<double> times(static_cast<std::size_t>(n * k)), back(static_cast<std::size_t>(p * k));
+    rows.times(team, matrix(coef, p, k), times.data());
+    rows.transpose_times(team, matrix(values, n, k), back.data());
+    bool good = true;
+    for (Index i = 0; i < n; ++i)
+        for (Index c = 0; c < k; ++c) {
+            double sum = 0;
+            for (Index j = 0; j < p; ++j) sum += d.x(i, j) * coef[Design::at(j * k + c)];
+            good = good && near(sum, times[Design::at(i * k + c)]);
+        }
+    CHECK(good);
+    for (Index j = 0; j < p; ++j)
+        for (Index c = 0; c < k; ++c) {
+            double sum = 0;
+            for (Index i = 0; i < n; ++i) sum += d.x(i, j) * values[Design::at(i * k + c)];
+            good = good && near(sum, back[Design::at(j * k + c)]);
+        }
+    CHECK(good);
+}
+
+void check_grams(const Design& d, const Rows& rows, const Team& team) {
+    const Index n = d.n, p = rows.columns();
+    std::vector<double> weight = numbers(n, 7), y = numbers(n, 8);
+    for (Index i = 0; i < n; i += 3) weight[Design::at(i)] = 0;
+    std::vector<double> gram(static_cast<std::size_t>(p * p)), high(static_cast<std::size_t>((p + 1) * (p + 1))), low(high);
+    rows.gram(team, matrix(weight, n, 1), gram.data());
+    rows.gram_dd(team, matrix(weight, n, 1), matrix(y, n, 1), high.data(), low.data());
+    bool good = true;
+    for (Index a = 0; a < p; ++a)
+        for (Index b = 0; b < p; ++b) {
+            double sum = 0;
+            for (Index i = 0; i < n; ++i) sum += weight[Design::at(i)] * d.x(i, a) * d.x(i, b);
+            good = good && near(sum, gram[Design::at(a * p + b)]) && near(sum, high[Design::at(a * (p + 1) + b)]);
+        }
+    CHECK(good);
+    std::vector<double> mean(static_cast<std::size_t>(p)), scatter(mean), largest(mean);
+    for (double& w : weight) w = std::fabs(w);
+    const double total = rows.moments(team, matrix(weight, n, 1), mean.data(), scatter.data(), largest.data());
+    for (Index j = 0; j < p && total > 0; ++j) {
+        double sum = 0, square = 0;
+        for (Index i = 0; i < n; ++i) sum += weight[Design::at(i)] * d.x(i, j);
+        for (Index i = 0; i < n; ++i) square += weight[Design::at(i)] * std::pow(d.x(i, j) - sum / total, 2);
+        good = good && near(mean[Design::at(j)], sum / total) && near(scatter[Design::at(j)], square);
+    }
+    CHECK(good);
+    const std::vector<double> direction = numbers(p, 9), nothing(static_cast<std::size_t>(p));
+    const double ratio = rows.dependence(team, matrix(direction, p, 1), matrix(nothing, p, 1));
+    CHECK(ratio >= 0 && ratio <= 1 + 1e-12);
+}
+
+// Value against gradient and gradient against curvature along a line, by differences; no formula of a loss appears here.
+void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss, Index k) {
+    const Index n = d.n, p = rows.columns();
+    std::vector<double> y = numbers(n * (loss == Loss::softmax ? 1 : k), 10), weight = numbers(n, 11), offset = numbers(n * k, 12);
+    for (double& value : y)
+        if (loss != Loss::squared) value = std::floor((value + 1) / 2 * static_cast<double>(loss == Loss::softmax ? k : 2));
+    for (double& value : weight) value = value < -0.5 ? 0 : value + 1;
+    Request request;
+    request.loss = loss;
+    request.outputs = k;
+    request.y = matrix(y, n, loss == Loss::softmax ? 1 : k);
+    request.weight = matrix(weight, n, 1);
+    request.offset = matrix(offset, n, k);
+    const std::vector<double> start = numbers(p * k, 13), direction = numbers(p * k, 14);
+    const Index blocks = loss == Loss::logistic ? k : 1, side = loss == Loss::softmax ? k * p : p;
+    std::vector<double> slope_sum(static_cast<std::size_t>(k)), gradient(static_cast<std::size_t>(p * k)), other(gradient), bent(gradient);
+    std::vector<double> hessian(static_cast<std::size_t>(blocks * side * side));
+    const double h = 1e-5;
+    const auto value_at = [&](double step, std::vector<double>& out) {
+        std::vector<double> coef(start);
+        for (std::size_t i = 0; i < coef.size(); ++i) coef[i] += step * direction[i];
+        const Evaluation e = rows.evaluate(team, request, matrix(coef, p, k), p, slope_sum.data(), out.data(), hessian.data());
+        return e.high + e.low;
+    };
+    const double ahead = value_at(h, gradient), behind = value_at(-h, other);
+    rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), bent.data());
+    bool good = true;
+    for (std::size_t i = 0; i < bent.size(); ++i)
+        good = good && std::fabs((gradient[i] - other[i]) / (2 * h) - bent[i]) < 1e-5 * static_cast<double>(n + 1);
+    CHECK(good);
+    value_at(0, gradient);
+    double slope = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) slope += gradient[i] * direction[i];
+    CHECK(std::fabs((ahead - behind) / (2 * h) - slope) < 1e-5 * static_cast<double>(n + 1));
+    for (Index c = 0; c < k; ++c)
+        for (Index j = 0; j < p; ++j) {
+            double sum = 0;
+            if (loss == Loss::softmax)
+                for (Index t = 0; t < k * p; ++t)
+                    sum += hessian[Design::at((c * p + j) * side + t)] * direction[Design::at(t % p * k + t / p)];
+            else
+                for (Index t = 0; t < p; ++t)
+                    sum += hessian[Design::at((loss == Loss::logistic ? c * p * p : 0) + j * p + t)] * direction[Design::at(t * k + c)];
+            good = good && near(sum, bent[Design::at(j * k + c)]);
+        }
+    CHECK(good);
+    const std::vector<double> shift(static_cast<std::size_t>(p * k));
+    const DualEvaluation dual = rows.dual(team, request, matrix(start, p, k), matrix(shift, p, k), slope_sum.data(), other.data());
+    CHECK(dual.high == 0 && dual.reach == 0);
+    for (std::size_t i = 0; i < other.size(); ++i) good = good && near(other[i], gradient[i]);
+    CHECK(good);
+    request.sample = 3;
+    rows.evaluate(team, request, matrix(start, p, k), 0, slope_sum.data(), gradient.data(), nullptr);
+    std::vector<double> means(static_cast<std::size_t>(n * k));
+    rows.means(team, request, matrix(start, p, k), means.data());
+}
+
+void check_factor() {
+    const Index n = 13;
+    std::vector<double> high(n * n), low(n * n), right = numbers(n * 3, 15), right_low(n * 3);
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < n; ++j) high[Design::at(i * n + j)] = i == j ? 2.0 + static_cast<double>(i % 3) : 0.5 / static_cast<double>(1 + i + j);
+    const std::vector<double> whole = high, wanted = right;
+    std::vector<Index> order(n);
+    CHECK(kernels().factor_dd(high.data(), low.data(), n, n - 1, 1e-20, order.data()) == n - 1);
+    CHECK(order[n - 1] == n - 1);
+    kernels().solve_dd(high.data(), low.data(), n, n - 1, false, right.data(), right_low.data(), 3);
+    kernels().solve_dd(high.data(), low.data(), n, n - 1, true, right.data(), right_low.data(), 3);
+    bool good = true;
+    for (Index i = 0; i < n - 1; ++i)
+        for (Index c = 0; c < 3; ++c) {
+            double sum = 0;
+            for (Index j = 0; j < n - 1; ++j)
+                sum += whole[Design::at(order[Design::at(i)] * n + order[Design::at(j)])] * right[Design::at(j * 3 + c)];
+            good = good && near(sum, wanted[Design::at(i * 3 + c)]);
+        }
+    CHECK(good);
+}
+
+void check_interrupt(const Design& d) {
+    const Rows rows(d.parts);
+    std::vector<double> gram(static_cast<std::size_t>(rows.columns() * rows.columns()));
+    int asked = 0;
+    const Team team{3, [&asked] { return ++asked > 0; }};
+    bool stopped = false;
+    try {
+        run(team, 64, [](int, Index, Watch& watch) { while (!watch.stop()) {} }, [](int) {});
+    } catch (const Interrupted&) {
+        stopped = true;
+    }
+    CHECK(stopped);
+    bool thrown = false;
+    try {
+        run(Team{4, {}}, 16, [](int, Index chunk, Watch&) { if (chunk == 5) throw 7; }, [](int) {});
+    } catch (int) {
+        thrown = true;
+    }
+    CHECK(thrown);
+    rows.gram(Team{3, {}}, Matrix{}, gram.data());
+}
+
+}  // namespace
+
+int main(int count, char**) {
+    if (count > 1) {  // the levels this machine runs, for scripts/sanitize
+        for (const char* const* name = levels(); *name; ++name) std::printf("%s\n", *name);
+        return 0;
+    }
+    std::printf("kernels %s\n", kernels().name);
+    for (const Index n : {0, 1, 5, 129, 700})
+        for (const Index p : {1, 3, 8, 19, 40}) {
+            const Design d(n, p, p % 2 == 1, p > 3, p == 8 || p == 19);
+            const Rows rows(d.parts);
+            for (const int threads : {1, 3}) {
+                const Team team{threads, {}};
+                for (const Index k : {1, 2, 3, 5, 11}) check_products(d, rows, team, k);
+                check_grams(d, rows, team);
+                check_losses(d, rows, team, Loss::squared, 2);
+                check_losses(d, rows, team, Loss::logistic, 1);
+                check_losses(d, rows, team, Loss::softmax, 3);
+            }
+        }
+    {
+        const Design d(60000, 9, false, true, false);  // large enough for several threads
+        const Rows rows(d.parts);
+        check_products(d, rows, Team{3, {}}, 2);
+        check_grams(d, rows, Team{3, {}});
+        check_interrupt(d);
+    }
+    check_factor();
+    std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
+    return failures == 0 ? 0 : 1;
+}
