@@ -115,7 +115,7 @@ def test_text_in_a_number_column_is_named_with_its_row(tmp_path):
     rows[41] = "41.5,inf"
     with pytest.raises(InputError, match=r"'a' is infinite in row 42 \(line 44\)"):
         learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")
-    for odd in ("NAN", "1_0", "١", "0x1", "1,5", "nan(1)"):
+    for odd in ("NAN", "0x1", "1,5", "nan(1)", "1d5", "-"):
         rows[41] = f'41.5,"{odd}"'
         with pytest.raises(InputError, match="row 42"):
             learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")

@@ -143,8 +143,10 @@ class Delimited(Table):
         skip = self.dialect.start
         for part in parts:
             piece = part[skip:] if skip else part
-            skip = 0
-            if piece[:1] not in (b"\r", b"\n") or piece.strip(b"\r\n"):  # strip copies
+            skip = max(0, skip - len(part))
+            if piece[:1] in (b"\r", b"\n"):  # strip copies, so only where it may matter
+                piece = piece.lstrip(b"\r\n")
+            if piece:
                 yield piece
 
     def _attempt(self, piece: bytes) -> Any:

@@ -1,0 +1,158 @@
+"""Laws of sources: any partition gives the in-memory sum; a delimited file is what the csv module reads."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import lineal.tables.columnar
+import lineal.tables.delimited
+import lineal.tables.file
+from lineal.designs import Categorical, Dense, Ones, Stack
+from lineal.features.encoded import Encoded
+from lineal.features.learning import learn
+from lineal.source import Block
+from lineal.sources.memory import Blocks, Memory
+from lineal.table import as_table, split
+
+LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Everything a linear pass adds up."""
+
+    parts: tuple
+
+    def __add__(self, other):
+        return Sums(tuple(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+
+def task(block: Block) -> Sums:
+    s = np.ones(block.n_rows) if block.weight is None else block.weight
+    offset = np.zeros((block.n_rows, 1)) if block.offset is None else block.offset
+    return Sums((block.design.gram(s), block.design.transpose_times(s[:, None] * (block.y - offset)), block.n_rows, s.sum()))
+
+
+def close(one: Sums, other: Sums) -> None:
+    for a, b in zip(one.parts, other.parts, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-9)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Read in pieces of a few bytes and batches of a few rows."""
+
+    def to(size: int, rows: int) -> None:
+        monkeypatch.setattr(lineal.tables.file, "CHUNK_BYTES", size)
+        for module in (lineal.tables.delimited, lineal.tables.columnar):
+            monkeypatch.setattr(module, "BATCH_ROWS", rows)
+
+    return to
+
+
+@LAW
+@given(data=st.data(), size=st.integers(1, 60), rows=st.integers(1, 4), delimiter=st.sampled_from(",;\t|"), end=st.sampled_from(["\n", "\r\n"]))
+def test_a_delimited_file_is_what_the_csv_module_reads(small, data, size, rows, delimiter, end):
+    """Cells with quotes, delimiters and line ends, cut into pieces anywhere."""
+    width = data.draw(st.integers(2, 4))
+    cell = st.text(st.sampled_from(f'ab "\n1é{delimiter}'), max_size=5)
+    table = data.draw(st.lists(st.lists(cell, min_size=width, max_size=width), min_size=1, max_size=12))
+    out = io.StringIO()
+    csv.writer(out, delimiter=delimiter, lineterminator=end).writerows([[f"n{j}" for j in range(width)], *table])
+    small(size, rows)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "t.csv"
+        path.write_bytes(out.getvalue().encode())
+        found = as_table(path, delimiter=delimiter, quote='"', header=True)
+        read = [list(row) for batch in found.batches() for row in zip(*batch.to_pydict().values(), strict=True)]
+        numbers = np.concatenate([n for n, _ in found.numbered()])
+        packed = Path(folder) / "t.csv.gz"
+        packed.write_bytes(gzip.compress(path.read_bytes()))
+        again = as_table(packed, delimiter=delimiter, quote='"', header=True).select(texts=found.names)
+        read_again = [list(row) for batch in again.batches() for row in zip(*batch.to_pydict().values(), strict=True)]
+    assert read == table
+    assert read_again == table
+    assert numbers.tolist() == list(range(len(table)))
+
+
+@pytest.mark.parametrize(("size", "rows"), [(50, 3), (700, 10_000), (5000, 7)])
+@pytest.mark.parametrize("role", [None, "weight", "offset"])
+def test_streamed_sums_are_the_sums_in_memory(small, tmp_path, size, rows, role):
+    rng = np.random.default_rng(1)
+    lines = ["y,a,b,kind,member,role"]
+    for i in range(120):
+        gone = rng.random(5) < 0.1
+        cells = [f"{rng.normal():.17g}", f"{rng.normal():.17g}", str(rng.integers(9)), "uvw"[rng.integers(3)], ["yes", "no"][i % 2]]
+        lines.append(",".join([*("NA" if lost else cell for cell, lost in zip(cells, gone, strict=True)), str(i % 4)]))
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(lines))
+    options = {} if role is None else {role: "role"}
+    whole = as_table(path)
+    learned = learn(whole, target="y", **options)
+    held = Encoded(whole, learned)
+    memory = held.in_memory(10**9)
+    assert isinstance(memory, Memory)
+    small(size, rows)
+    table = as_table(path)
+    again = learn(table, target="y", **options)
+    assert again.encoder == learned.encoder
+    assert again.report == learned.report
+    stream = Encoded(table, again)
+    blocks = list(stream.blocks())
+    assert len(blocks) > 1
+    assert [block.start for block in blocks] == np.cumsum([0, *(block.n_rows for block in blocks[:-1])]).tolist()
+    close(stream.sum(task), memory.sum(task))
+    assert stream.fingerprint() == held.fingerprint()
+    assert stream.in_memory(1) is stream
+    regrown = stream.in_memory(10**9)
+    assert regrown.block.design.dense().tolist() == memory.block.design.dense().tolist()
+    assert regrown.block.y.tolist() == memory.block.y.tolist()
+
+
+@LAW
+@given(st.data(), st.integers(1, 40), st.integers(0, 5))
+def test_any_partition_gives_the_sum_in_memory(data, n, seed):
+    rng = np.random.default_rng(seed)
+    numbers, codes, y, weight = rng.normal(size=(n, 2)), rng.integers(-1, 2, n).astype(np.int32), rng.normal(size=(n, 1)), rng.integers(0, 3, n) * 1.0
+    design = Stack([Ones(n), Dense(numbers), Categorical(codes, 2)])
+    memory = Memory(design, y, weight)
+    cuts = sorted({0, n, *data.draw(st.lists(st.integers(0, n), max_size=5))})
+    blocks = Blocks([Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)])
+    assert [block.start for block in blocks.blocks()] == cuts[:-1]
+    close(blocks.sum(task), memory.sum(task))
+
+
+@pytest.mark.parametrize("name", ["heart_scale.svm", "agaricus_test.svm"])
+def test_a_sparse_file_is_its_dense_self(small, name):
+    if not DATA.is_dir():
+        pytest.skip("../shared/data is not there")
+    datasets = pytest.importorskip("sklearn.datasets")
+    matrix, labels = datasets.load_svmlight_file(str(DATA / name), zero_based=True)
+    small(5000, 50)
+    table = as_table(DATA / name)
+    train, test = split(table, 1, 0.3)
+    learned = learn(train)
+    rows = np.concatenate([numbers for numbers, _ in train.numbered()])
+    features = [int(term.column) for term in learned.encoder.terms]
+    dense = np.column_stack([np.ones(len(rows)), matrix.toarray()[rows][:, features]])
+    stream, memory = Encoded(train, learned), Encoded(train, learned).in_memory(10**9)
+    assert memory.block.design.dense().tolist() == dense.tolist()
+    assert [learned.target.classes[int(k)] for k in memory.block.y[:, 0]] == labels[rows].astype(int).tolist()
+    assert len(list(stream.blocks())) > 1
+    close(stream.sum(task), memory.sum(task))
+    varying = [f for f in range(matrix.shape[1]) if np.ptp(matrix.toarray()[rows, f]) > 0]
+    assert features == varying
+    assert sum(block.n_rows for block in Encoded(test, learned).blocks()) + len(rows) == len(labels)
+    as_columns = {str(f): matrix.toarray()[:, f] for f in features}
+    assert learned.encoder.encode(table).dense().tolist() == learned.encoder.encode(as_columns).dense().tolist()
