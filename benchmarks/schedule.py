@@ -17,7 +17,7 @@ from benchmarks.peers import PEERS
 from benchmarks.problems import Problem
 
 ROOT = Path(__file__).parent.parent
-LIMITS = {"quick": {"patience": 2.0, "child": 40.0}, "full": {"patience": 120.0, "child": 3600.0}}
+LIMITS = {"quick": {"patience": 1.5, "child": 30.0}, "full": {"patience": 120.0, "child": 3600.0}}
 
 
 @dataclass
@@ -53,38 +53,40 @@ def run(plan: Plan) -> Iterator[dict[str, Any]]:
 
 
 def _calibrated(plan: Plan, peer: str) -> Iterator[dict[str, Any]]:
-    """Yield how a peer will run each row; what was found before for this version of it is kept."""
-    stores = {p.name: _store(p, plan.size, peer) for p in plan.rows}
-    known = {name: json.loads(path.read_text()) for name, path in stores.items() if path.exists()}
-    missing = [p.name for p in plan.rows if p.name not in known]
-    answers = list(known.values())
-    if missing and PEERS[peer].absent() is None:
-        job = {
-            "do": "calibrate",
-            "peer": peer,
-            "rows": missing,
-            "size": plan.size,
-            "patience": LIMITS[plan.size]["patience"],
-        }
-        for answer in _child(job, plan):
-            answers.append(answer)
-            if _lasting(answer):
-                stores[answer["row"]].parent.mkdir(parents=True, exist_ok=True)
-                stores[answer["row"]].write_text(json.dumps(answer))
-    if PEERS[peer].absent() is not None:
-        yield {"kind": "absent", "peer": peer, "reason": PEERS[peer].absent()}
+    """Yield how a peer will run each row, or why it will not."""
+    absent = PEERS[peer].absent()
+    if absent is not None:
+        yield {"kind": "absent", "peer": peer, "reason": absent}
         return
-    told = set()
-    for answer in answers:
-        if "row" in answer:
-            told.add(answer["row"])
-            yield {"kind": "setting", "peer": peer, **answer}
-            if "setting" in answer:
-                plan.ready[answer["row"], peer] = answer
+    answers = _settings(plan, peer)
     for problem in plan.rows:
-        if problem.name not in told:
-            reason = next((a["error"] for a in answers if "error" in a), "no answer")
-            yield {"kind": "setting", "peer": peer, "row": problem.name, "failed": f"no setting found: {reason}"}
+        answer = answers.get(problem.name, {"row": problem.name, "failed": answers["error"]["error"]})
+        yield {"kind": "setting", "peer": peer, **answer}
+        if "setting" in answer:
+            plan.ready[problem.name, peer] = answer
+
+
+def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
+    """Return a setting by row: the only one, the one found before for this version of the peer, or searched now."""
+    answers: dict[str, dict[str, Any]] = {"error": {"error": "the search for a setting gave no answer"}}
+    missing: dict[str, Path] = {}
+    for problem in plan.rows:
+        lines, store = PEERS[peer].lines(problem), _store(problem, plan.size, peer)
+        if isinstance(lines, str):
+            answers[problem.name] = {"row": problem.name, "declines": lines}
+        elif len(lines) == 1 and len(lines[0]) == 1:
+            answers[problem.name] = {"row": problem.name, "setting": lines[0][0]}
+        elif store.exists():
+            answers[problem.name] = json.loads(store.read_text())
+        else:
+            missing[problem.name] = store
+    if missing:
+        job = {"do": "calibrate", "peer": peer, "rows": list(missing), "size": plan.size}
+        for answer in _child({**job, "patience": LIMITS[plan.size]["patience"]}, plan):
+            answers[answer.get("row", "error")] = answer
+            if _lasting(answer):
+                missing[answer["row"]].write_text(json.dumps(answer))
+    return answers
 
 
 def _lasting(answer: dict[str, Any]) -> bool:
