@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import pandas
-import polars
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -30,7 +30,7 @@ from lineal.verify.terms import BY_KIND
 LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 # carriage returns are left out because universal line ends are not ours to test; surrogates are no text
 WORDS = st.text(st.characters(exclude_characters="\r\0", exclude_categories=["Cs"]), max_size=6)
-NUMBERS = st.one_of(st.integers(-1000, 1000), st.floats(-1e6, 1e6, allow_nan=False), st.just(None))
+NUMBERS = st.one_of(st.integers(-1000, 1000), st.floats(-1e6, 1e6).map(lambda x: x + 0.0), st.just(None))  # no -0.0
 
 
 @st.composite
@@ -43,22 +43,28 @@ def tables(draw):
 
     words = draw(st.lists(WORDS, min_size=1, max_size=4))
     return {
-        "y": column(st.floats(-1e3, 1e3, allow_nan=False)),
+        "y": column(st.floats(-1e3, 1e3).map(lambda x: x + 0.0)),
         "a": column(NUMBERS),
-        "b, \"quoted\"": column(st.floats(-1.0, 1.0).filter(lambda x: x != 0.5)),
+        'b, "quoted"': column(st.floats(-1.0, 1.0).map(lambda x: x + 0.0)),
         "kind": column(st.sampled_from([*words, None])),
         "member": column(st.sampled_from([True, False, None])),
     }
 
 
 def as_floats(table):
-    return {name: [float(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in cells] for name, cells in table.items()}
+    return {
+        name: [float(x) if isinstance(x, int) and not isinstance(x, bool) else x for x in cells]
+        for name, cells in table.items()
+    }
 
 
 def text(cell) -> str:
     if cell is None:
         return ""
-    return str(cell).lower() if isinstance(cell, bool) else cell if isinstance(cell, str) else repr(cell)
+    if isinstance(cell, str):
+        return cell
+    # where a number is read as text, 3.0 in a typed table is 3, so it is written like that
+    return str(cell).lower() if isinstance(cell, bool) else str(int(cell)) if cell == int(cell) else repr(cell)
 
 
 def write_delimited(path: Path, table, delimiter: str) -> Path:
@@ -73,7 +79,9 @@ def write_delimited(path: Path, table, delimiter: str) -> Path:
 def forms(table, folder: Path):
     """Return the same table in every form we read."""
     typed = as_floats(table)
-    arrow = pa.table({name: pa.array(cells, type=pa.float64() if name in ("y", "a") else None) for name, cells in typed.items()})
+    arrow = pa.table(
+        {name: pa.array(cells, type=pa.float64() if name in ("y", "a") else None) for name, cells in typed.items()}
+    )
     pyarrow.parquet.write_table(arrow, folder / "t.parquet")
     pyarrow.feather.write_feather(arrow, folder / "t.feather")
     lines = [json.dumps(dict(zip(typed, row, strict=True))) for row in zip(*typed.values(), strict=True)]
@@ -86,8 +94,13 @@ def forms(table, folder: Path):
         "feather": folder / "t.feather",
         "jsonl": folder / "t.jsonl",
         "arrow": arrow,
-        "pandas": pandas.DataFrame({name: pandas.Series(cells, dtype=object if name in ("kind", "member") else None) for name, cells in typed.items()}),
-        "polars": polars.from_arrow(arrow),
+        "pandas": pd.DataFrame(
+            {
+                name: pd.Series(cells, dtype=object if name in ("kind", "member") else None)
+                for name, cells in typed.items()
+            }
+        ),
+        "polars": pl.from_arrow(arrow),
         "dictionary": typed,
     }
 
@@ -103,14 +116,27 @@ def test_every_form_of_a_table_teaches_and_encodes_the_same(table):
     with tempfile.TemporaryDirectory() as folder:
         found = {}
         for name, data in forms(table, Path(folder)).items():
-            opened = as_table(data, header=True) if isinstance(data, Path) and "csv" in data.name or name == "tsv" else as_table(data)
+            opened = (
+                as_table(data, header=True)
+                if isinstance(data, Path) and "csv" in data.name or name == "tsv"
+                else as_table(data)
+            )
             try:
                 learned = learn(opened, target="y", model="number")
             except InputError as refused:
-                found[name] = ("refused", str(refused).split(" of ")[0] if "row" in str(refused) else type(refused).__name__)
+                found[name] = (
+                    "refused",
+                    str(refused).split(" of ")[0] if "row" in str(refused) else type(refused).__name__,
+                )
                 continue
             design, y = whole(Encoded(opened, learned))
-            found[name] = (learned.encoder, design.tolist(), y.tolist(), fingerprint(opened, learned), learned.report["dropped"])
+            found[name] = (
+                learned.encoder,
+                design.tolist(),
+                y.tolist(),
+                fingerprint(opened, learned),
+                learned.report["dropped"],
+            )
         outcomes = {name: outcome[0] == "refused" for name, outcome in found.items()}
         assert len(set(outcomes.values())) == 1, outcomes
         if not outcomes["csv"]:
@@ -141,7 +167,9 @@ def test_the_plain_twin_agrees(table, seed, test_size):
     assert learned.encoder.columns == tuple(names)
     assert design.T.tolist() == expected
     assert y[:, 0].tolist() == columns["y"]
-    used = [("y", "n", columns["y"])] + [(t.column, BY_KIND[t.kind].TYPE, columns[t.column]) for t in learned.encoder.terms]
+    used = [("y", "n", columns["y"])] + [
+        (t.column, BY_KIND[t.kind].TYPE, columns[t.column]) for t in learned.encoder.terms
+    ]
     assert fingerprint(train, learned) == twin_rows.fingerprint(used)
 
 
@@ -176,7 +204,27 @@ def test_an_encoder_survives_its_file(table):
 
 CELLS = st.one_of(
     WORDS,
-    st.sampled_from([" NA ", "?", "nan", "NAN", "1_0", "+5", "5.", ".5", "-", "1e400", "inf", "-Infinity", "٣", "0x1", " 7 ", "1e-400", "00"]),
+    st.sampled_from(
+        [
+            " NA ",
+            "?",
+            "nan",
+            "NAN",
+            "1_0",
+            "+5",
+            "5.",
+            ".5",
+            "-",
+            "1e400",
+            "inf",
+            "-Infinity",
+            "٣",
+            "0x1",
+            " 7 ",
+            "1e-400",
+            "00",
+        ]
+    ),
     st.floats().map(repr),
 )
 
@@ -223,5 +271,7 @@ def test_typed_cells_mean_what_the_twin_says(array):
                 assert values[i] == twin_cells.number(cell)
                 assert i not in bad
     sliced_codes, sliced_levels = texts(array.slice(1))
-    assert [None if c < 0 else sliced_levels[c] for c in sliced_codes] == [None if c < 0 else levels[c] for c in codes[1:]]
+    assert [None if c < 0 else sliced_levels[c] for c in sliced_codes] == [
+        None if c < 0 else levels[c] for c in codes[1:]
+    ]
     assert np.array_equal(numbers(array.slice(1))[0], values[1:], equal_nan=True)

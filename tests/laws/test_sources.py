@@ -24,7 +24,9 @@ from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 from lineal.table import as_table, split
 
-LAW = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+LAW = settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
+)
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
@@ -41,7 +43,9 @@ class Sums:
 def task(block: Block) -> Sums:
     s = np.ones(block.n_rows) if block.weight is None else block.weight
     offset = np.zeros((block.n_rows, 1)) if block.offset is None else block.offset
-    return Sums((block.design.gram(s), block.design.transpose_times(s[:, None] * (block.y - offset)), block.n_rows, s.sum()))
+    return Sums(
+        (block.design.gram(s), block.design.transpose_times(s[:, None] * (block.y - offset)), block.n_rows, s.sum())
+    )
 
 
 def close(one: Sums, other: Sums) -> None:
@@ -62,7 +66,13 @@ def small(monkeypatch):
 
 
 @LAW
-@given(data=st.data(), size=st.integers(1, 60), rows=st.integers(1, 4), delimiter=st.sampled_from(",;\t|"), end=st.sampled_from(["\n", "\r\n"]))
+@given(
+    data=st.data(),
+    size=st.integers(1, 60),
+    rows=st.integers(1, 4),
+    delimiter=st.sampled_from(",;\t|"),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
 def test_a_delimited_file_is_what_the_csv_module_reads(small, data, size, rows, delimiter, end):
     """Cells with quotes, delimiters and line ends, cut into pieces anywhere."""
     width = data.draw(st.integers(2, 4))
@@ -93,7 +103,13 @@ def test_streamed_sums_are_the_sums_in_memory(small, tmp_path, size, rows, role)
     lines = ["y,a,b,kind,member,role"]
     for i in range(120):
         gone = rng.random(5) < 0.1
-        cells = [f"{rng.normal():.17g}", f"{rng.normal():.17g}", str(rng.integers(9)), "uvw"[rng.integers(3)], ["yes", "no"][i % 2]]
+        cells = [
+            f"{rng.normal():.17g}",
+            f"{rng.normal():.17g}",
+            str(rng.integers(9)),
+            "uvw"[rng.integers(3)],
+            ["yes", "no"][i % 2],
+        ]
         lines.append(",".join([*("NA" if lost else cell for cell, lost in zip(cells, gone, strict=True)), str(i % 4)]))
     path = tmp_path / "t.csv"
     path.write_text("\n".join(lines))
@@ -124,7 +140,12 @@ def test_streamed_sums_are_the_sums_in_memory(small, tmp_path, size, rows, role)
 @given(st.data(), st.integers(1, 40), st.integers(0, 5))
 def test_any_partition_gives_the_sum_in_memory(data, n, seed):
     rng = np.random.default_rng(seed)
-    numbers, codes, y, weight = rng.normal(size=(n, 2)), rng.integers(-1, 2, n).astype(np.int32), rng.normal(size=(n, 1)), rng.integers(0, 3, n) * 1.0
+    numbers, codes, y, weight = (
+        rng.normal(size=(n, 2)),
+        rng.integers(-1, 2, n).astype(np.int32),
+        rng.normal(size=(n, 1)),
+        rng.integers(0, 3, n) * 1.0,
+    )
     design = Stack([Ones(n), Dense(numbers), Categorical(codes, 2)])
     memory = Memory(design, y, weight)
     cuts = sorted({0, n, *data.draw(st.lists(st.integers(0, n), max_size=5))})

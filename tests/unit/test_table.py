@@ -10,8 +10,8 @@ from pathlib import Path
 
 import narwhals
 import numpy as np
-import pandas
-import polars
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet
@@ -54,10 +54,10 @@ def formats(folder: Path):
         arrow.to_batches()[0],
         arrow.to_reader(),
         COLUMNS,
-        pandas.DataFrame(COLUMNS),
-        polars.DataFrame(COLUMNS),
-        polars.LazyFrame(COLUMNS),
-        narwhals.from_native(polars.DataFrame(COLUMNS)),
+        pd.DataFrame(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        pl.LazyFrame(COLUMNS),
+        narwhals.from_native(pl.DataFrame(COLUMNS)),
     ]
 
 
@@ -77,7 +77,7 @@ def test_typed_formats_hold_the_same_cells(tmp_path):
 @pytest.mark.parametrize("bom", ["", "\ufeff"])
 @pytest.mark.parametrize("last", [True, False])
 def test_delimiters_line_ends_and_marks_are_found(tmp_path, delimiter, end, bom, last):
-    lines = ["a,b,c", "1,x,2.5", "", "3,\"y,z\"\"w\nv\",4"]
+    lines = ["a,b,c", "1,x,2.5", "", '3,"y,z""w\nv",4']
     text = bom + end.join(line.replace(",", delimiter) for line in lines) + (end if last else "")
     table = as_table(written(tmp_path / "t.csv", text))
     odd = f'y{delimiter}z"w\nv'
@@ -187,7 +187,9 @@ def test_files_that_are_not_there(tmp_path):
         as_table(os.devnull)
 
 
-@pytest.mark.parametrize("data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2))}])
+@pytest.mark.parametrize(
+    "data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2))}]
+)
 def test_what_is_no_table_is_refused(data):
     with pytest.raises(InputError):
         as_table(data)
@@ -202,7 +204,11 @@ def test_damaged_files_are_refused(tmp_path):
             as_table(written(tmp_path / name, b"nonsense" * 10))
     with pytest.raises(InputError, match="unpack it"):
         as_table(written(tmp_path / "t.parquet.gz", gzip.compress(b"x")))
-    for text, sentence in (('{"a": 1}\n[2]\n', "line 2 .* not a JSON object"), ("{broken\n", "line 1 .* not JSON"), ("\n", "no rows")):
+    for text, sentence in (
+        ('{"a": 1}\n[2]\n', "line 2 .* not a JSON object"),
+        ("{broken\n", "line 1 .* not JSON"),
+        ("\n", "no rows"),
+    ):
         with pytest.raises(InputError, match=sentence):
             as_table(written(tmp_path / "t.jsonl", text))
     with pytest.raises(InputError, match="changed from number to string"):
@@ -216,12 +222,12 @@ def test_a_key_that_comes_late_is_refused(tmp_path):
 
 
 def test_frames_with_bad_names_are_refused():
-    twice = pandas.DataFrame(np.ones((2, 2)), columns=["a", "a"])
+    twice = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
     with pytest.raises(InputError, match="'a' 2 times"):
         as_table(twice)
     with pytest.raises(InputError, match="two columns called 'a'"):
         as_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
-    assert as_table(pandas.DataFrame({0: [1], 1: [2]})).names == ("0", "1")
+    assert as_table(pd.DataFrame({0: [1], 1: [2]})).names == ("0", "1")
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.svm"])
@@ -271,7 +277,10 @@ def test_uniform_is_the_hash_of_the_model_file():
 def test_split_keeps_row_numbers_and_loses_no_row():
     table = as_table({"a": list(range(1000))})
     train, test = split(table, 3, 0.25)
-    rows = {name: np.concatenate([numbers for numbers, _ in part.numbered()]) for name, part in (("train", train), ("test", test))}
+    rows = {
+        name: np.concatenate([numbers for numbers, _ in part.numbered()])
+        for name, part in (("train", train), ("test", test))
+    }
     assert sorted([*rows["train"], *rows["test"]]) == list(range(1000))
     assert cells(test)["a"] == rows["test"].tolist()
     assert 200 < len(rows["test"]) < 300

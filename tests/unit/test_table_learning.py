@@ -103,14 +103,18 @@ def test_more_than_ten_thousand_levels_is_no_category(tmp_path):
     n = 25_000
     rows = "".join(f"{i / 7},v{i % 12_000},{i % 3}\n" for i in range(n))
     found = learn(as_table(csv(tmp_path, "y,a,b\n" + rows)), target="y")
-    assert found.report["dropped"] == [{"column": "a", "why": "it has more than 10000 different values; it looks like an identifier"}]
+    assert found.report["dropped"] == [
+        {"column": "a", "why": "it has more than 10000 different values; it looks like an identifier"}
+    ]
 
 
 def test_text_in_a_number_column_is_named_with_its_row(tmp_path):
     rows = [f"{i}.5,{i * i % 17}" for i in range(100)]
     rows[41] = "41.5,oops"
     path = csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")
-    with pytest.raises(InputError, match=r"column 'a' is a number, but row 42 \(line 44\) of t.csv holds 'oops'; .*--drop a"):
+    with pytest.raises(
+        InputError, match=r"column 'a' is a number, but row 42 \(line 44\) of t.csv holds 'oops'; .*--drop a"
+    ):
         learn(as_table(path), target="y")
     rows[41] = "41.5,inf"
     with pytest.raises(InputError, match=r"'a' is infinite in row 42 \(line 44\)"):
@@ -119,6 +123,17 @@ def test_text_in_a_number_column_is_named_with_its_row(tmp_path):
         rows[41] = f'41.5,"{odd}"'
         with pytest.raises(InputError, match="row 42"):
             learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")
+
+
+def test_decimal_commas_are_refused(tmp_path):
+    path = csv(tmp_path, "y;a\n1.5;1,5\n2.5;2\n3.5;1.234,5\n4.5;NA\n")
+    with pytest.raises(InputError, match=r"column 'a' holds numbers with a comma, such as '1,5' in row 1 \(line 2\)"):
+        learn(as_table(path), target="y")
+    with pytest.raises(InputError, match="column 'a' holds numbers with a comma"):
+        learn(as_table(path), target="a")
+    with pytest.raises(InputError, match="'1,234'"):
+        learned({"a": ["1,234", "5", "1,234,567.8", "7"]})
+    assert isinstance(term(["1,2,3", "1,2", "1,2", "x"]), Category)
 
 
 def test_ninety_five_in_a_hundred_make_a_number(tmp_path):
@@ -156,7 +171,10 @@ def test_targets():
     assert target([1, 2, 3, 3], model="number").kind == "number"
     assert target([0.5, 10.5, 2.5, 0.5], model="classes").classes == ("0.5", "2.5", "10.5")
     assert learn(as_table({"t": range(11), "a": np.arange(11) ** 2}), target="t").target.kind == "number"
-    assert learn(as_table({"t": [i % 10 for i in range(20)], "a": np.arange(20) ** 2}), target="t").target.kind == "classes"
+    assert (
+        learn(as_table({"t": [i % 10 for i in range(20)], "a": np.arange(20) ** 2}), target="t").target.kind
+        == "classes"
+    )
 
 
 BAD_TARGETS = {
@@ -214,7 +232,13 @@ def test_names_are_checked():
         learn(table, target="species", weight="x")
     with pytest.raises(InputError, match="no column to drop, 'iland'. Did you mean 'island'"):
         learn(table, target="species", drop=["iland"])
-    for options in ({"weight": "species"}, {"drop": ["species"]}, {"weight": "w", "offset": "w"}, {"weight": "w", "drop": ["w"]}, {"model": "x"}):
+    for options in (
+        {"weight": "species"},
+        {"drop": ["species"]},
+        {"weight": "w", "offset": "w"},
+        {"weight": "w", "drop": ["w"]},
+        {"model": "x"},
+    ):
         with pytest.raises(InputError):
             learn(table, target="species", **options)
     with pytest.raises(InputError, match="no target was given"):
@@ -229,7 +253,13 @@ def test_names_are_checked():
 
 @pytest.mark.parametrize(
     ("cells", "found"),
-    [([1, 2, None, 3], "no value"), ([1, -1, 2, 3], "'-1'"), ([1, float("inf"), 1, 1], "'inf'"), (["1", "x", "1", "1"], "'x'"), ([0, 0, 0, 0], "all zero")],
+    [
+        ([1, 2, None, 3], "no value"),
+        ([1, -1, 2, 3], "'-1'"),
+        ([1, float("inf"), 1, 1], "'inf'"),
+        (["1", "x", "1", "1"], "'x'"),
+        ([0, 0, 0, 0], "all zero"),
+    ],
 )
 def test_bad_weights_are_refused(cells, found):
     with pytest.raises(InputError, match=found):
@@ -258,7 +288,9 @@ def test_sentences_are_said():
 
 
 def test_new_data_is_read_by_name():
-    encoder = learned({"age": [1.0, None, 2.0, 3.0], "kind": ["u", "v", "u", "u"], "member": ["yes", "no", "no", "no"]}).encoder
+    encoder = learned(
+        {"age": [1.0, None, 2.0, 3.0], "kind": ["u", "v", "u", "u"], "member": ["yes", "no", "no", "no"]}
+    ).encoder
     assert encoder.columns == ("(intercept)", "age", "age is missing", "member", "kind=v")
     new = {"more": [1, 2, 3], "member": ["Yes", "perhaps", None], "kind": ["v", "w", None], "age": [7, None, 8]}
     design, unknown = encoder.encode_counted(new)
@@ -277,7 +309,10 @@ def test_new_data_is_read_by_name():
 
 def test_an_unknown_class_is_named():
     found = learn(as_table({"t": ["a", "b"], "x": [1.0, 2.0]}), target="t")
-    with pytest.raises(InputError, match=r"row 2 of the table holds 'c' in column 't', which needs one of the model's classes \['a', 'b'\]"):
+    with pytest.raises(
+        InputError,
+        match=r"row 2 of the table holds 'c' in column 't', which needs one of the model's classes \['a', 'b'\]",
+    ):
         list(Encoded(as_table({"t": ["a", "c"], "x": [1.0, 2.0]}), found).blocks())
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from lineal.features.outcome import NeedsTextError, check_numbers, is_number
+from lineal.features.outcome import NeedsTextError, check_commas, check_numbers, is_number
 from lineal.features.survey import LEVELS, Column
 from lineal.features.terms import Boolean, Category, Number, Term
 from lineal.tables.tabular import Table
@@ -50,6 +50,7 @@ def decide(survey: Column, table: Table) -> Decision:
         return _number(survey)
     if survey.straight:
         raise NeedsTextError(survey.name)
+    check_commas(survey, table)
     words = {level.lower() for level in survey.levels}
     if "category" not in survey.kinds and not survey.full and words <= TRUE | FALSE:
         return _boolean(survey)

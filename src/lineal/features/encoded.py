@@ -46,7 +46,9 @@ class Encoded(Source):
     def _named(self) -> Iterator[tuple[str, str]]:
         target = self.learned.target
         yield from (("target", name) for name in target.names or (target.name,))
-        yield from ((r, n) for r, n in (("weight", self.learned.weight), ("offset", self.learned.offset)) if n is not None)
+        yield from (
+            (r, n) for r, n in (("weight", self.learned.weight), ("offset", self.learned.offset)) if n is not None
+        )
 
     @property
     def _numbers(self) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ Label = str | int | float | bool
 
 CLASSES = 1000
 FEW = 10
+_COMMAS = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+|[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
 SHARE = 0.95
 """A text column is a number if at least this share of its cells are."""
 
@@ -64,6 +66,18 @@ def check_numbers(survey: Column, table: Table) -> None:
         )
 
 
+def check_commas(survey: Column, table: Table) -> None:
+    """Raise an InputError if the cells are numbers written with commas: as categories they would mean nothing."""
+    commas = [level for level in survey.levels if _COMMAS.fullmatch(level)]
+    plain = sum(value is not None for value in survey.parsed.values())
+    if commas and survey.kinds == {"text"} and len(commas) + plain == len(survey.levels):
+        row, found = survey.bad[0]
+        raise InputError(
+            f"column {survey.name!r} holds numbers with a comma, such as {found!r} in {table.place(row)} of {table.origin};"
+            f" write them with a decimal point and without separators, or leave the column out (--drop {survey.name})."
+        )
+
+
 def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
     """Return the target, how many rows each class has, and the decision in a sentence."""
     if len(surveys) > 1:
@@ -79,6 +93,7 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     numeric = is_number(survey)
     if numeric:
         check_numbers(survey, table)
+    check_commas(survey, table)
     few = numeric and survey.values.whole and 0 < len(survey.values.distinct or ()) <= FEW
     if model == "number" or (model == "auto" and numeric and not few):
         if not numeric:

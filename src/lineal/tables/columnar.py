@@ -189,7 +189,9 @@ def from_frame(data: Any) -> InMemory | None:
     try:
         frame = narwhals.from_native(data, pass_through=True)
     except narwhals.exceptions.NarwhalsError as problem:
-        raise InputError(f"the data frame cannot be used: {' '.join(str(problem).split())}; rename its columns.") from problem
+        raise InputError(
+            f"the data frame cannot be used: {' '.join(str(problem).split())}; rename its columns."
+        ) from problem
     if isinstance(frame, narwhals.LazyFrame):
         frame = frame.collect("pyarrow")
     if not isinstance(frame, narwhals.DataFrame):

@@ -59,7 +59,7 @@ class Delimited(Table):
         if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
             delimiter = "\t"
         dialect = detect(data, whole, file.name, delimiter=delimiter, quote=quote, header=header)
-        if dialect.header and whole and not data[dialect.start :].strip():
+        if dialect.header and whole and not data[dialect.start :].strip(b"\r\n"):
             raise InputError(f"{file.name} has a header but no rows.")
         return cls(file, dialect)
 
