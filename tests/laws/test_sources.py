@@ -7,6 +7,7 @@ import gzip
 import io
 import tempfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -149,7 +150,7 @@ def test_any_partition_gives_the_sum_in_memory(data, n, seed):
     design = Stack([Ones(n), Dense(numbers), Categorical(codes, 2)])
     memory = Memory(design, y, weight)
     cuts = sorted({0, n, *data.draw(st.lists(st.integers(0, n), max_size=5))})
-    blocks = Blocks([Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in zip(cuts[:-1], cuts[1:], strict=True)])
+    blocks = Blocks([Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in pairwise(cuts)])
     assert [block.start for block in blocks.blocks()] == cuts[:-1]
     close(blocks.sum(task), memory.sum(task))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import decimal
 import json
 import math
@@ -71,7 +71,7 @@ def test_only_the_absence_of_a_constant_tells_anything():
     assert term([5.0, 5.0, None, 5.0]) == Category("a", ("5",), "5", missing=True)
     assert term(["yes", "yes", None, "yes"]) == Category("a", ("yes",), "yes", missing=True)
     assert why(["5", "5.0", None, "5"]) == "it is 5 wherever it is present"
-    encoded = Encoder(True, (Category("a", ("5",), "5", missing=True),)).encode({"a": [5.0, None]})
+    encoded = Encoder(intercept=True, terms=(Category("a", ("5",), "5", missing=True),)).encode({"a": [5.0, None]})
     assert encoded.dense().tolist() == [[1.0, 0.0], [1.0, 1.0]]
 
 
@@ -80,7 +80,7 @@ def test_columns_that_say_nothing_are_left_out():
     assert why(["NA", "?", "", None]) == "every cell is missing"
     assert why([7, 7, 7, 7]) == "it is 7 in every row"
     assert why(["x"] * 4) == "it is 'x' in every row"
-    assert why([datetime.date(2020, 1, d) for d in (1, 2, 3, 4)]) == "it holds dates, which come later"
+    assert why([dt.date(2020, 1, d) for d in (1, 2, 3, 4)]) == "it holds dates, which come later"
     assert why(["2020-01-01", "2020-01-02", "2020-01-02", None]) == "it holds dates, which come later"
     assert why([[1], [2], [3], [4]]) == "it holds lists or bytes, not cells"
 
@@ -184,7 +184,7 @@ BAD_TARGETS = {
     "missing": ([None, "NA", "", None], "auto", "no row of the table has a target"),
     "text as number": (["a", "b", "a", "b"], "number", "not a number: row 1 of the table holds 'a'"),
     "infinite": ([1.0, float("inf"), 2.0, 3.5], "auto", "infinite in row 2"),
-    "date": ([datetime.date(2020, 1, d) for d in (1, 2, 3, 4)], "auto", "neither a number nor a class"),
+    "date": ([dt.date(2020, 1, d) for d in (1, 2, 3, 4)], "auto", "neither a number nor a class"),
 }
 
 
@@ -230,7 +230,7 @@ def test_names_are_checked():
         learn(table, target="speces")
     with pytest.raises(InputError, match="no weight column 'x'"):
         learn(table, target="species", weight="x")
-    with pytest.raises(InputError, match="no column to drop, 'iland'. Did you mean 'island'"):
+    with pytest.raises(InputError, match=r"no column to drop, 'iland'\. Did you mean 'island'"):
         learn(table, target="species", drop=["iland"])
     for options in (
         {"weight": "species"},
