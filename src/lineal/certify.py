@@ -14,13 +14,17 @@ proves that a finite optimum exists.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.basis import Basis
+from lineal.factor import Factor
+from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.solvers.newton import search
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -67,6 +71,11 @@ def prove(problem: Problem, coef: Array, *, hint: Array | None = None, polish: i
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
     ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one.
     """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        return _prove(problem, coef, hint, polish)
+
+
+def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
     null = null_objective(problem)
     if problem.loss.quadratic and problem.normal_known and problem.normal is not None:
         here = problem.evaluate(coef)
@@ -115,27 +124,13 @@ def _newton(problem: Problem, coef: Array, columns: Index) -> Array:
     here = problem.evaluate(coef, hessian=int(columns[-1]) + 1)
     for _ in range(50):
         shift = problem.factor(here, columns).solve(here.gradient)
-        fall = float(np.sum(shift * here.gradient))
-        if fall <= 1e-12 * abs(here.value) + EPS:
+        if float(np.sum(shift * here.gradient)) <= 1e-12 * abs(here.value):
             break
-        found = _halve(problem, coef, here, shift, fall, int(columns[-1]) + 1)
+        found = search(problem, coef, here, shift, hessian=int(columns[-1]) + 1)
         if found is None:
             break
         coef, here = found
     return coef
-
-
-def _halve(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, fall: float, hessian: int
-) -> tuple[Array, Evaluation] | None:
-    step = 1.0
-    for _ in range(40):
-        trial = coef - step * shift
-        there = problem.evaluate(trial, hessian=hessian)
-        if there.value <= here.value - 1e-4 * step * fall:
-            return trial, there
-        step *= 0.5
-    return None
 
 
 def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
@@ -146,60 +141,88 @@ def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
 
 
 def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evaluation] | None:
-    if here.hessian is None:
+    held = _held(problem, here)
+    if not held:
         return None
-    held = here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
     shift = problem.factor(here, np.arange(held)).solve(here.gradient)
-    return _halve(problem, coef, here, shift, float(np.sum(shift * here.gradient)), held)
+    return search(problem, coef, here, shift, hessian=held)
 
 
 def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, null: float) -> Proof:
-    """Build the dual point at ``coef`` and add up what it proves."""
-    free, basis = problem.uncharged, None
-    shift = np.zeros(problem.shape)
-    inner = None
-    if here.hessian is not None:
-        held = here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
-        inner = problem.factor(here, free) if len(free) else None
-        if inner is not None and inner.singular and len(free) > (1 if problem.intercept else 0):
+    """Build a dual point at ``coef`` and add up what it proves."""
+    inner, basis = None, None
+    if len(problem.uncharged):
+        inner = problem.factor(here, problem.uncharged)
+        if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
             basis = problem.basis
             if basis is None:
-                return Proof(here.value, null, None, "too many uncharged columns to tell which depend on others")
-            free = basis.independent
-            inner = problem.factor(here, free)
-        if hint is None:
-            partial = inner if held < problem.shape[0] else None
-            outer = partial or problem.factor(here, _without(problem, basis))
-            shift = outer.solve(here.gradient)
+                return Proof(here.value, null, None, "it could not be told which columns depend on others")
+            inner = problem.factor(here, basis.independent)
+            basis = basis if len(basis.dependent) else None
+        if inner.singular:
+            # Scores so large that probabilities are 0 or 1, or a column that is zero.
+            return Proof(here.value, null, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis)
+    reach = 0.0
+    for shift in _shifts(problem, here, hint, inner, basis):
+        dual = _feasible(problem, coef, shift, inner)
+        reach = dual.reach
+        if reach <= problem.loss.reach and np.isfinite(dual.high):
+            gap = _add_up(problem, coef, dual, inner)
+            if gap is None:
+                return Proof(here.value, null, None, "rounding errors are too large for a proof", basis=basis)
+            return Proof(here.value, null, gap, basis=basis, unit=_unit(problem, coef))
+    reason = f"a Newton step would still move a score by {reach:.3g}"
+    return Proof(here.value, null, None, reason, interior=False, basis=basis)
+
+
+def _shifts(
+    problem: Problem, here: Evaluation, hint: Array | None, inner: Factor | None, basis: Basis | None
+) -> Iterator[Array]:
+    """Yield the steps from which to build a dual point: a Newton step in all columns, then in the uncharged ones only."""
     if hint is not None:
-        shift = hint.copy()
-    if inner is not None and inner.singular:
-        # Curvature has vanished: scores so large that probabilities are 0 or 1, or a column that is zero.
-        return Proof(here.value, null, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis)
+        yield hint
+    elif here.hessian is not None and _held(problem, here) == problem.shape[0]:
+        yield problem.factor(here, _without(problem, basis)).solve(here.gradient)
+    if len(problem.uncharged) < problem.shape[0]:
+        yield np.zeros(problem.shape) if inner is None else inner.solve(here.gradient)
+
+
+def _held(problem: Problem, here: Evaluation) -> int:
+    """Return how many columns an evaluation's second derivative covers."""
+    return 0 if here.hessian is None else here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
+
+
+def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None) -> Dual:
+    """Return the dual point of a step, improved until the uncharged columns allow it to rounding."""
     dual = problem.dual(coef, shift)
     for _ in range(2):
-        if inner is None or inner.norm(dual.gradient) <= 1e-9 * np.sqrt(max(dual.high, 0.0)) or dual.reach > problem.loss.reach:
+        if inner is None or dual.reach > problem.loss.reach:
             break
-        better = problem.dual(coef, shift + inner.solve(dual.gradient))
-        if not inner.norm(better.gradient) < 0.5 * inner.norm(dual.gradient):
+        left = inner.norm(dual.gradient)
+        if left <= 1e-9 * np.sqrt(max(dual.high, 0.0)):
             break
-        shift, dual = shift + inner.solve(dual.gradient), better
-    if dual.reach > problem.loss.reach or not np.isfinite(dual.high):
-        reason = f"a Newton step would still move a score by {dual.reach:.3g}"
-        return Proof(here.value, null, None, reason, interior=False, basis=basis)
+        moved = shift + inner.solve(dual.gradient)
+        better = problem.dual(coef, moved)
+        if not inner.norm(better.gradient) < 0.5 * left:
+            break
+        shift, dual = moved, better
+    return dual
+
+
+def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> float | None:
+    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much."""
     rows = max(dual.high + dual.low, 0.0)
     gap = rows + problem.penalty.mismatch(coef, dual.gradient)
-    slip = 0.0
-    grain = problem.grain(dual.slope_sum)
+    error = problem.grain(dual.slope_sum)
     if inner is not None:
         spread = inner.spread()
-        norm = inner.norm(dual.gradient) + float(np.sum(grain * spread))
+        norm = inner.norm(dual.gradient) + float(np.sum(error * spread))
         slip = float(np.max(problem.moments.largest @ spread)) * norm
         if problem.loss.endless and slip > 0.01:
-            return Proof(here.value, null, None, "rounding errors are too large for a proof", basis=basis)
+            return None
         gap += 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
-    gap += _rounding(problem, coef, dual.gradient, dual.reach, rows, grain + np.outer(problem.moments.largest, slip * problem.loss.steepest * np.ones(problem.shape[1])))
-    return Proof(here.value, null, float(gap), basis=basis, unit=_unit(problem, coef))
+        error = error + slip * problem.loss.steepest * problem.moments.largest[:, None]
+    return float(gap + _rounding(problem, coef, dual, rows, error))
 
 
 def _without(problem: Problem, basis: Basis | None) -> Index:
@@ -208,16 +231,16 @@ def _without(problem: Problem, basis: Basis | None) -> Index:
     return every if basis is None else np.setdiff1d(every, basis.dependent)
 
 
-def _rounding(problem: Problem, coef: Array, gradient: Array, reach: float, rows: float, error: Array) -> float:
+def _rounding(problem: Problem, coef: Array, dual: Dual, rows: float, error: Array) -> float:
     """Return what rounding errors of scores, sums and gradients may have hidden from the gap."""
     charged = problem.penalty.charged
     weight = problem.penalty.curvature()[charged][:, None]
     error = error[charged]
-    off = np.abs(weight * coef[charged] + gradient[charged])
+    off = np.abs(weight * coef[charged] + dual.gradient[charged])
     total = float(np.sum((2.0 * off * error + error**2) / (2.0 * weight)))
     blur = problem.blur(coef)
-    total += problem.loss.steepest * float(np.sum(blur * reach + 0.5 * blur**2))
-    return total + 16 * EPS * (rows + (reach if problem.loss.endless else 0.0))
+    total += problem.loss.steepest * float(np.sum(blur * dual.reach + 0.5 * blur**2))
+    return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
 
 
 def _unit(problem: Problem, coef: Array) -> float:

@@ -23,6 +23,7 @@ class Cholesky:
     upper: Array
     condition: float
     singular: bool
+    even: Array
 
     @staticmethod
     def of(matrix: Array) -> Cholesky:
@@ -35,17 +36,21 @@ class Cholesky:
         if info == 0:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
             if condition > SINGULAR:
-                return Cholesky(scale, upper, float(condition), singular=False)
+                return Cholesky(scale, upper, float(condition), singular=False, even=even)
         values, vectors = np.linalg.eigh(even)
         keep = values > 1e-14 * max(float(values[-1]), 0.0)
         inverse = np.where(keep, 1.0 / np.sqrt(np.where(keep, values, 1.0)), 0.0)
-        return Cholesky(scale, vectors * inverse, 0.0, singular=True)
+        return Cholesky(scale, vectors * inverse, 0.0, singular=True, even=even)
 
     def solve(self, right: Array) -> Array:
         """Return H^-1 right."""
         scaled = right * (self.scale if right.ndim == 1 else self.scale[:, None])
         if self.singular:
             inner = self.upper @ (self.upper.T @ scaled)
+            # A slope along a direction without curvature is not rounding: go that way, as far as a search will allow.
+            left = scaled - self.even @ inner
+            if np.max(np.abs(left), initial=0.0) > 1e-9 * np.max(np.abs(scaled), initial=0.0):
+                inner = inner + left
         else:
             inner, _ = lapack.dpotrs(self.upper, scaled, lower=0)
         return np.asarray(inner * (self.scale if right.ndim == 1 else self.scale[:, None]))

@@ -69,13 +69,15 @@ def fit(
     if loss.coupled:
         begin = begin - begin.mean(axis=1, keepdims=True)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin)
-    try:
-        run.follow(chosen, begin)
-    except KeyboardInterrupt:
-        if interrupt == "raise":
-            raise
-        run.stopped = "interrupted"
-    return run.finish(chosen, reason)
+    # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        try:
+            run.follow(chosen, begin)
+        except KeyboardInterrupt:
+            if interrupt == "raise":
+                raise
+            run.stopped = "interrupted"
+        return run.finish(chosen, reason)
 
 
 def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
@@ -112,7 +114,7 @@ class _Run:
     def follow(self, solver: Solver, start: Array) -> None:
         """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
         null = self.problem.evaluate(null_fit(self.problem)).value
-        patience = 0.5
+        patience, milestone = 0.5, np.inf
         for number, step in enumerate(solver.steps(self.problem, start)):
             self._record(number, step)
             self.coef = step.coef
@@ -124,6 +126,11 @@ class _Run:
                 if not self.proof.interior and self._endless():
                     return
                 patience *= 0.2
+            if number % 100 == 99:
+                if milestone - step.objective <= 1e-3 * self.tol * gain:
+                    self.stopped = "the last hundred steps brought nothing"
+                    return
+                milestone = step.objective
             if not np.isfinite(step.objective):
                 self.stopped = "the objective is no longer finite"
                 return
@@ -137,6 +144,8 @@ class _Run:
 
     def _endless(self) -> bool:
         """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
+        if not len(self.problem.uncharged):
+            return False
         if self.answer is None:
             self.answer = seek(self.problem, self.coef)
         return self.answer.found is not None

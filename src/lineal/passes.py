@@ -260,8 +260,13 @@ class NormalEquations:
     def __call__(self, block: Block) -> Doubled:
         if block.design.rows is None:
             raise TypeError("normal equations in double-double need a design with a compiled view")
-        y = block.y if block.offset is None else block.y - block.offset
-        return Doubled(*block.design.rows.gram_dd(block.weight, np.ascontiguousarray(y)))
+        if block.offset is None:
+            return Doubled(*block.design.rows.gram_dd(block.weight, block.y))
+        # y - offset is not a double: keep both as columns and subtract where there are 32 digits
+        both = np.ascontiguousarray(np.hstack([block.y, block.offset]))
+        gram = Doubled(*block.design.rows.gram_dd(block.weight, both))
+        m = block.y.shape[1]
+        return _fold(_fold(gram, m), m)
 
 
 @dataclass(frozen=True)
@@ -293,6 +298,13 @@ class Dependence:
         if design.rows is None:
             raise TypeError("the dependence of columns needs a design with a compiled view")
         return design.rows.dependence(self.high, self.low)
+
+
+def _fold(gram: Doubled, m: int) -> Doubled:
+    """Return the transpose of a gram whose last ``m`` rows were subtracted from the ``m`` before them."""
+    kept = gram[:-m]
+    end = kept[-m:] + -gram[-m:]
+    return Doubled(np.vstack([kept.high[:-m], end.high]).T, np.vstack([kept.low[:-m], end.low]).T)
 
 
 def _together(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:

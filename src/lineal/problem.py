@@ -173,7 +173,7 @@ class Problem:
         Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
         of additions is far below 1000 + rows / 16384.
         """
-        chain = 1000 + self.moments.rows / 16384
+        chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
         return np.asarray(chain * EPS * np.outer(self.moments.largest, slope))
 
     def factor(self, evaluation: Evaluation, columns: Index) -> Factor:

@@ -188,7 +188,7 @@ def _constraints(problem: Problem) -> Array:
             z = np.zeros((len(rows), outputs, x.shape[1]))
             z[np.arange(len(rows)), own[rows]] += x[rows]
             z[np.arange(len(rows)), k] -= x[rows]
-            parts.append(z.reshape(len(rows), -1))
+            parts.append(z.reshape(len(rows), outputs * x.shape[1]))
     return np.vstack(parts)
 
 

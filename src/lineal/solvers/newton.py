@@ -41,28 +41,36 @@ class Newton(Solver):
             shift = problem.factor(here, columns).solve(here.gradient)
             estimate = 0.5 * float(np.sum(shift * here.gradient))
             yield Step(coef, here.value, abs(estimate), problem.passes)
-            found = search(problem, coef, here, shift, estimate)
+            found = search(problem, coef, here, shift)
             if found is None:
                 return
             coef, here = found
 
 
 def search(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, estimate: float, sample: int = 1
+    problem: Problem, coef: Array, here: Evaluation, shift: Array, *, hessian: int | None = None, sample: int = 1
 ) -> tuple[Array, Evaluation] | None:
-    """Return the first of b - shift, b - shift/2, ... that lowers F enough, or None where rounding hides any descent."""
-    size = problem.shape[0]
-    step = 1.0
-    for _ in range(40):
+    """Return the first of b - shift, b - shift/2, ... that lowers F enough, or None where rounding hides any descent.
+
+    Where three halvings were not enough, the curvature was no guide (it vanishes far out): the step is then cut so that
+    no score moves by more than about 50.
+    """
+    fall = float(np.sum(shift * here.gradient))
+    width = problem.shape[0] if hessian is None else hessian
+    size = float(np.max(problem.moments.largest @ np.abs(shift))) if problem.loss.endless else 0.0
+    step = min(1.0, 1e8 / size) if size > 0.0 else 1.0
+    for tried in range(60):
         trial = coef - step * shift
-        there = problem.evaluate(trial, hessian=size, sample=sample)
-        if there.value <= here.value - 2e-4 * step * estimate and not np.array_equal(trial, coef):
-            return trial, there
+        there = problem.evaluate(trial, hessian=width, sample=sample)
         # Close to the optimum the fall of F drowns in rounding; then the gradient tells whether the step was good.
-        if estimate <= 64 * EPS * abs(here.value) + here.error:
-            smaller = np.sum(shift * there.gradient) ** 2 < 0.25 * np.sum(shift * here.gradient) ** 2
+        if fall <= 128 * EPS * abs(here.value) + 2 * here.error:
+            smaller = abs(float(np.sum(shift * there.gradient))) < 0.5 * fall
             return (trial, there) if smaller else None
+        if there.value <= here.value - 1e-4 * step * fall:
+            return trial, there
         step *= 0.5
+        if tried == 3 and size > 0.0:
+            step = min(step, 50.0 / size)
     return None
 
 
@@ -90,7 +98,7 @@ def _descend(problem: Problem, coef: Array, sample: int) -> Array:
         # The subsample's own optimum is off by about coefficients / rows: no use in going closer.
         if estimate <= 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows:
             return np.asarray(coef - shift)
-        found = search(problem, coef, here, shift, estimate, sample)
+        found = search(problem, coef, here, shift, sample=sample)
         if found is None or found[1].value < 0.01 * first:
             return coef
         coef, here = found
