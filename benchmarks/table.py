@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ class Entry:
     peak_mb: float | None = None
     others: float | None = None
     note: str = ""
+    cut: bool = False
 
     @property
     def reached(self) -> bool:
@@ -41,6 +42,7 @@ def entries(records: Iterable[Mapping[str, Any]]) -> list[Entry]:
     If some run found a lower objective than the reference, that one is the optimum for all.
     """
     runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    cut: set[tuple[str, str]] = set()
     notes: dict[tuple[str, str], str] = {}
     for record in records:
         key = (str(record.get("row")), str(record.get("peer")))
@@ -48,7 +50,9 @@ def entries(records: Iterable[Mapping[str, Any]]) -> list[Entry]:
             runs.setdefault(key, []).append(record)
         elif record["kind"] == "setting" and ("declines" in record or "failed" in record):
             notes[key] = str(record.get("declines") or record.get("failed"))
-    found = [_entry(row, peer, group) for (row, peer), group in runs.items()]
+        elif record["kind"] == "setting" and record.get("cut"):
+            cut.add(key)
+    found = [replace(_entry(row, peer, group), cut=(row, peer) in cut) for (row, peer), group in runs.items()]
     found += [Entry(row, peer, None, note=note) for (row, peer), note in notes.items()]
     lowest: dict[str, float] = {}
     for entry in found:
@@ -75,9 +79,7 @@ def _entry(row: str, peer: str, group: list[Mapping[str, Any]]) -> Entry:
 def _raised(entry: Entry, lowest: float) -> Entry:
     if entry.suboptimality is None or lowest == 0.0 or PROBLEMS[entry.row].task == "predict":
         return entry
-    return Entry(
-        entry.row, entry.peer, entry.seconds, entry.suboptimality - lowest, entry.peak_mb, entry.others, entry.note
-    )
+    return replace(entry, suboptimality=entry.suboptimality - lowest)
 
 
 def by_row(found: list[Entry]) -> dict[str, list[Entry]]:
@@ -98,20 +100,35 @@ def yardstick(group: list[Entry]) -> Entry | None:
     return next((entry for entry in group if entry.peer == YARDSTICK and entry.reached), None)
 
 
+def standing(group: list[Entry]) -> tuple[str, str]:
+    """Return how a row stands against scikit-learn, ``ahead``, ``lost`` or ``undecided``, and why in words."""
+    ours = next((entry for entry in group if entry.peer == OURS), None)
+    other = next((entry for entry in group if entry.peer == YARDSTICK), None)
+    if ours is None or ours.seconds is None:
+        return "lost", f"no result: {ours.note if ours else 'not run'}"
+    if not ours.reached:
+        return "lost", f"target missed: {ours.suboptimality:.1e}"
+    if other is None or other.seconds is None:
+        return "undecided", f"scikit-learn has no result: {other.note if other else 'not run'}"
+    if not other.reached:
+        # too little patience is not a miss, and must not count in our favour
+        return (
+            ("undecided", "scikit-learn's search was cut short")
+            if other.cut
+            else ("ahead", "scikit-learn misses the target")
+        )
+    ratio = ours.seconds / other.seconds
+    return ("lost" if ratio > 1.0 else "ahead"), f"{ratio:.2f} x scikit-learn"
+
+
+def _list(found: list[Entry], kind: str) -> list[str]:
+    standings = {row: standing(group) for row, group in by_row(found).items()}
+    return [f"{row} ({words})" for row, (known, words) in standings.items() if known == kind]
+
+
 def lost(found: list[Entry]) -> list[str]:
     """Return the rows in which we are slower than scikit-learn, or do not reach the target, each with how much."""
-    said = []
-    for row, group in by_row(found).items():
-        ours = next((entry for entry in group if entry.peer == OURS), None)
-        if ours is None or ours.seconds is None:
-            said.append(f"{row} (no result: {ours.note if ours else 'not run'})")
-        elif not ours.reached:
-            said.append(f"{row} (target missed: {ours.suboptimality:.1e})")
-        else:
-            other = yardstick(group)
-            if other is not None and other.seconds is not None and ours.seconds > other.seconds:
-                said.append(f"{row} ({ours.seconds / other.seconds:.2f} x scikit-learn)")
-    return said
+    return _list(found, "lost")
 
 
 def text(found: list[Entry]) -> str:
@@ -124,14 +141,8 @@ def text(found: list[Entry]) -> str:
         for index, entry in enumerate(group):
             note = entry.note
             if entry.seconds is not None and not entry.reached:
-                note = "MISSES THE TARGET " + note
-            elif (
-                entry.peer == OURS
-                and other is not None
-                and entry.seconds
-                and other.seconds
-                and entry.seconds > other.seconds
-            ):
+                note = ("SEARCH CUT SHORT " if entry.cut else "MISSES THE TARGET ") + note
+            elif entry.peer == OURS and standing(group)[0] == "lost" and entry.reached:
                 note = "SLOWER THAN SCIKIT-LEARN " + note
             first = (row, f"{target:.0e}" if target else "-") if index == 0 else ("", "")
             lines.append(
@@ -154,12 +165,14 @@ def text(found: list[Entry]) -> str:
 
 def conclusion(found: list[Entry]) -> str:
     """Return the sentences under the table: lost rows first."""
-    losses, rows = lost(found), by_row(found)
+    losses, undecided, rows = lost(found), _list(found, "undecided"), by_row(found)
     if not any(entry.peer == OURS for entry in found):
         return "lineal was not run."
-    ahead = sum(1 for row in rows if not any(loss.split(" ")[0] == row for loss in losses))
+    ahead = len(rows) - len(losses) - len(undecided)
     said = [f"Not slower than scikit-learn and at the target: {ahead} of {len(rows)} rows."]
     said.append("LOST: " + ", ".join(losses) + "." if losses else "No row lost.")
+    if undecided:
+        said.append("UNDECIDED: " + ", ".join(undecided) + ".")
     busy = [f"{e.row}/{e.peer} {e.others:.0%}" for e in found if e.others is not None and e.others > BUSY]
     if busy:
         said.append(
@@ -213,11 +226,11 @@ def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
         ours = next((entry for entry in group if entry.peer == OURS), Entry(row, OURS, None, note="not run"))
         best, other = best_peer(group), yardstick(group)
         to_best, to_other = _ratios(ours, best, other)
-        if ours.reached and other is None:
-            sklearn = next((e for e in group if e.peer == YARDSTICK), None)
-            to_other = "scikit-learn misses the target" if sklearn is not None and sklearn.seconds else "-"
-        elif ours.reached and other is not None and ours.seconds and other.seconds and ours.seconds > other.seconds:
+        known, words = standing(group)
+        if ours.reached and known == "lost":
             to_other = f"**{to_other} (slower)**"
+        elif ours.reached and other is None:
+            to_other = words
         peer = "none reaches the target" if best is None else f"{best.peer} {time_text(best.seconds)}"
         target = f" ({PROBLEMS[row].target:.0e})" if PROBLEMS[row].target else ""
         peaks = f"{_numbers(ours)[1]} / {'-' if best is None else _numbers(best)[1]} MB"

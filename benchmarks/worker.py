@@ -64,6 +64,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
     load = machine.Load()
     found: list[tuple[float, dict[str, Any], float]] = []
     nearest: tuple[float, dict[str, Any]] | None = None
+    cut = False
     for line in lines:
         best = min((entry[0] for entry in found), default=float("inf"))
         stuck, before = 0, float("inf")
@@ -78,7 +79,9 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
                 found.append((seconds, setting, reached))
                 break
             stuck, before = (stuck + 1 if reached > 0.9 * before else 0), reached
-            if stuck == 3 or seconds > min(job["patience"], 3.0 * best):
+            slow = seconds > min(job["patience"], 3.0 * best)
+            cut = cut or slow
+            if stuck == 3 or slow:
                 break
     if found:
         _, setting, _ = min(found, key=lambda entry: entry[0])
@@ -88,7 +91,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
             "tried": [{"setting": s, "seconds": t, "suboptimality": r} for t, s, r in found],
         }
     assert nearest is not None
-    return {**load.shares(), "setting": nearest[1], "missed": nearest[0]}
+    return {**load.shares(), "setting": nearest[1], "missed": nearest[0], "cut": cut}
 
 
 def measure(job: dict[str, Any]) -> None:

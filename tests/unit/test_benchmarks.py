@@ -171,6 +171,16 @@ def test_lost_rows_are_said_plainly() -> None:
     assert ols["snapml"].note == "cannot"
 
 
+def test_a_search_cut_short_decides_nothing() -> None:
+    records = [run("logit", OURS, 0.1), run("logit", YARDSTICK, 2.0, 1e-3)]
+    assert table.standing(table.entries(records)) == ("ahead", "scikit-learn misses the target")
+    cut = {"kind": "setting", "row": "logit", "peer": YARDSTICK, "setting": {}, "missed": 1e-3, "cut": True}
+    found = table.entries([cut, *records])
+    assert table.standing(found)[0] == "undecided"
+    assert "UNDECIDED: logit" in table.conclusion(found)
+    assert table.standing(table.entries(records[:1]))[0] == "undecided"
+
+
 def test_a_lower_objective_than_the_reference_becomes_the_optimum() -> None:
     found = table.entries([run("ols", OURS, 0.1, -3e-10), run("ols", YARDSTICK, 0.1, 0.0)])
     assert {entry.peer: entry.suboptimality for entry in found} == pytest.approx({OURS: 0.0, YARDSTICK: 3e-10})
