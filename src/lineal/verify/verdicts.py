@@ -20,6 +20,7 @@ from lineal.verify.proof import (
     dependence,
     independent,
     null_objective,
+    spanning,
     strict_rows,
 )
 from lineal.verify.report import Report
@@ -48,7 +49,11 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
 
 
 def _optimal(report: Report, claims: Claims, point: Point) -> None:
-    _gap(report, claims, point, point.problem.uncharged)
+    _within(report, claims, point, point.problem.uncharged)
+
+
+def _within(report: Report, claims: Claims, point: Point, columns: Index) -> None:
+    _gap(report, claims, point, columns)
     relative = claims.relative_gap
     report.check(
         "the relative gap is within the tolerance",
@@ -60,6 +65,9 @@ def _optimal(report: Report, claims: Claims, point: Point) -> None:
 def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     """Dependencies row by row, one column set aside for each, and the rest proven as if they were all."""
     null_space, listed = claims.arrays.get("null_space"), claims.evidence.get("dependencies")
+    if null_space is None and listed is None:
+        _not_unique_unnamed(report, claims, point)
+        return
     there = null_space is not None and null_space.ndim == 2 and null_space.shape[1] > 0
     report.check("the file holds the null space and its dependencies", there and isinstance(listed, list))
     if null_space is None or not isinstance(listed, list):
@@ -77,21 +85,41 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     except NotProvenError as error:
         kept, bad = problem.uncharged, str(error)
     report.check("the dependencies are independent of each other", not bad, bad or f"rank {len(kept)} of {len(problem.uncharged)}")
-    _gap(report, claims, point, kept)
+    _within(report, claims, point, kept)
     first = 1 if claims.intercept else 0
     part, coef = null_space[first:], claims.coef[first:]
     inner = np.abs(part.T @ coef)
     size = np.linalg.norm(part, axis=0)[:, None] * np.linalg.norm(coef, axis=0)
     report.check("the coefficients are the smallest of their flat", bool(np.all(inner <= 1e-8 * size)), "intercept not counted")
-    relative = claims.relative_gap
-    report.check("the relative gap is within the tolerance", relative is not None and relative <= claims.tol, f"{relative!r}")
+
+
+def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
+    """The null space was too large to keep: find the dependencies, and see that the coefficients are rows combined."""
+    problem = point.problem
+    try:
+        kept, bad = spanning(problem), ""
+    except NotProvenError as error:
+        kept, bad = problem.uncharged, str(error)
+    report.check("some columns are combinations of others", len(kept) < len(problem.uncharged), bad or f"rank {len(kept)}")
+    _within(report, claims, point, kept)
+    first = 1 if claims.intercept else 0
+    free = problem.uncharged[first:]
+    rows = problem.x[:, free] - (problem.q @ problem.x[:, free] if claims.intercept else 0.0)
+    coef = claims.coef[free]
+    off = np.linalg.norm(coef - np.linalg.pinv(rows) @ (rows @ coef), axis=0)
+    smallest = bool(np.all(off <= 1e-8 * np.linalg.norm(coef, axis=0)))
+    report.check("the coefficients are the smallest of their flat", smallest, "intercept not counted")
 
 
 def _budget(report: Report, claims: Claims, point: Point) -> None:
     if claims.gap is None:
         report.check("no gap is claimed, and a reason is given", bool(claims.reason), claims.reason or "")
         return
-    _gap(report, claims, point, point.problem.uncharged)
+    try:
+        columns = spanning(point.problem)
+    except NotProvenError:
+        columns = point.problem.uncharged
+    _gap(report, claims, point, columns)
     relative = claims.relative_gap
     above = relative is None or relative > claims.tol
     report.check("the relative gap is above the tolerance, so the fit is unfinished", above, f"{relative!r}")
