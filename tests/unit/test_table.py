@@ -6,6 +6,8 @@ import gzip
 import io
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import narwhals
@@ -70,6 +72,16 @@ def test_typed_formats_hold_the_same_cells(tmp_path):
         assert found["name"] == COLUMNS["name"]
         assert found["member"] == COLUMNS["member"]
         assert str(cells(table)) == str(found)  # a second pass starts again; as text, since nan != nan
+
+
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrow", "t.jsonl"])
+def test_readers_load_what_they_need_themselves(tmp_path, name):
+    formats(tmp_path)
+    code = (
+        f"from lineal.table import as_table; print(*(b.num_rows for b in as_table({str(tmp_path / name)!r}).batches()))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.split() == ["3"], done.stderr
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|", " "])

@@ -122,8 +122,9 @@ class _Reading:
 
 
 def _parquet(stream: Any) -> Any:
+    import pyarrow.parquet as pq  # slow to load, so only for Parquet files
 
-    return pa.parquet.ParquetFile(stream)
+    return pq.ParquetFile(stream)
 
 
 def _ipc(stream: Any) -> tuple[Any, Iterator[Any]]:
