@@ -37,8 +37,8 @@ class Fit:
     objective: float
     solver: str
     reason: str
-    trace: Trace
-    problem: Problem
+    trace: Trace = field(repr=False)
+    problem: Problem = field(repr=False)
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
 
