@@ -122,6 +122,16 @@ def test_headers_are_recognised(tmp_path, text, names):
         assert as_table(path).names == names
 
 
+def test_a_header_may_be_longer_than_the_sample(tmp_path):
+    names = [f"a_rather_long_name_of_a_column_{j}" for j in range(40_000)]
+    path = written(
+        tmp_path / "t.csv", ",".join(names) + "\n" + ",".join(["1"] * 40_000) + "\n" + ",".join(["2"] * 40_000)
+    )
+    table = as_table(path)
+    assert table.names == tuple(names)
+    assert sum(batch.num_rows for batch in table.batches()) == 2
+
+
 def test_what_is_told_is_not_guessed(tmp_path):
     path = written(tmp_path / "t.csv", "name;2019\n'x';3\n")
     assert as_table(path, header=True, quote="'").names == ("name", "2019")

@@ -223,7 +223,7 @@ def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
 def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
     """Return where the first record ends, its line end included."""
     at = 0
-    inside = [match.span() for match in quoted(quote, delimiter).finditer(data[: 1 << 16])] if quote else []
+    inside = [match.span() for match in quoted(quote, delimiter).finditer(data)] if quote else []
     while at < len(data):
         ends = [end for end in (data.find(b"\n", at), data.find(b"\r", at)) if end >= 0]
         if not ends:

@@ -80,10 +80,13 @@ class File:
         self.check()
 
     def sample(self) -> tuple[bytes, bool]:
-        """Return the first megabyte and whether that is the whole file."""
+        """Return the first megabyte, more if it holds no two lines, and whether that is the whole file."""
         with self.open() as stream:
-            data = stream.read(SAMPLE_BYTES + 1)
-        return data[:SAMPLE_BYTES], len(data) <= SAMPLE_BYTES
+            data, more = stream.read(SAMPLE_BYTES), stream.read(1)
+            while more and data.count(b"\n") < 2:
+                data += more + stream.read(len(data))
+                more = stream.read(1)
+        return data, not more
 
 
 def chunks(stream: IO[bytes], cut: Callable[[bytes, bool], int]) -> Iterator[bytes]:
