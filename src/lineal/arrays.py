@@ -52,7 +52,7 @@ def from_arrays(
     matrix = data.tocsr() if hasattr(data, "tocsr") else data
     if matrix.ndim != 2:
         raise InputError(f"the data has shape {matrix.shape}; give two dimensions, rows and columns.")
-    rows = matrix.shape[0]
+    rows, dense = matrix.shape[0], isinstance(matrix, np.ndarray)
     y = _per_row(target, rows, "target")
     s = None if weight is None else _per_row(weight, rows, "weight").astype(np.float64)
     o = None if offset is None else _per_row(offset, rows, "offset").astype(np.float64)
@@ -74,7 +74,7 @@ def from_arrays(
         training={
             "without_target": 0,
             "split": {"seed": seed, "test_size": test_size} if test_size > 0 else None,
-            "fingerprint": _fingerprint(part, y[seen], about) if matrix is data and s is None and o is None else None,
+            "fingerprint": _fingerprint(part, y[seen], about) if dense and s is None and o is None else None,
         },
         about={"origin": "the array", "notes": []},
     )

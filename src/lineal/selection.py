@@ -31,9 +31,6 @@ SHARE: Final = 0.2
 FALLBACK: Final = 0.01
 """The strength taken, and said, where no trial could be made."""
 
-ROUGH: Final = 1e-4
-"""The relative gap of the trial fits: far below what a validation loss can tell apart."""
-
 
 @dataclass(frozen=True)
 class Part:
@@ -101,9 +98,7 @@ def choose_strength(
         for strength in GRID:
             left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
             penalty = Ridge(strength, charges)
-            coef = fit(
-                seen, loss, penalty, start=coef, tol=ROUGH, time_limit=left, moments=known, progress=progress
-            ).coef
+            coef = fit(seen, loss, penalty, start=coef, time_limit=left, moments=known, progress=progress).coef
             value = float(unseen.sum(Score(loss, coef, classes)).figures()[metric])
             trials.append((strength, value))
             if best is None or value < best[1]:
