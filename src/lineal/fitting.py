@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
 
 from lineal.certify import Proof, null_fit, prove
 from lineal.errors import InputError, near
@@ -70,7 +73,7 @@ def fit(
         begin = begin - begin.mean(axis=1, keepdims=True)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin)
     # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), _one_thread(problem):
         try:
             run.follow(chosen, begin)
         except KeyboardInterrupt:
@@ -78,6 +81,21 @@ def fit(
                 raise
             run.stopped = "interrupted"
         return run.finish(chosen, reason)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
+
+
+def _one_thread(problem: Problem) -> AbstractContextManager[object]:
+    """Return a context in which BLAS uses one thread: its threads change bits, and fight ours for the cores.
+
+    It uses one anyway on matrices this small, where changing the limit would cost more than the fit.
+    """
+    if problem.shape[0] * problem.shape[1] < 48:
+        return nullcontext()
+    return _blas().limit(limits=1)
 
 
 def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
