@@ -36,17 +36,17 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
     }
 }
 
-Block::Block(const Layout& layout, const Request& request, Index extra_panels)
+Block::Block(const Layout& layout, const Request& request, Index extra_groups)
     : layout(layout), request(request), k(kernels()), room(layout.room()) {
     const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
     const Index size = layout.groups() * stride;
     const Index targets = request.y ? request.y.columns : 0;
-    memory_ = Buffer(size * (1 + extra_panels) + room * (targets + 1 + 4 * request.outputs));
+    memory_ = Buffer(size + extra_groups * stride + room * (targets + 1 + 4 * request.outputs));
     double* at = memory_.get();
     panel = {at, stride, layout.groups()};
     at += size;
-    for (Index i = 0; i < extra_panels; ++i, at += size) extra.push_back({at, stride, layout.groups()});
-    weight = at;
+    extra = {at, stride, extra_groups};
+    weight = at + extra_groups * stride;
     y = weight + room;
     eta = y + room * targets;
     slope = eta + room * request.outputs;

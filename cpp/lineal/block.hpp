@@ -77,7 +77,8 @@ struct Coefficients {
 // A block of rows: which, their panel, their targets, weights and scores.
 class Block {
 public:
-    Block(const Layout& layout, const Request& request, Index extra_panels = 0);
+    // `extra_groups`: column groups of working memory beside the panel.
+    Block(const Layout& layout, const Request& request, Index extra_groups = 0);
 
     // Starts at `row` and ends before `stop`.
     void seek(Index row, Index stop);
@@ -98,7 +99,7 @@ public:
     const Index room;
     Selection rows;
     Panel panel;
-    std::vector<Panel> extra;
+    Panel extra;
     double *y, *weight, *eta, *slope, *curvature, *step;
     double weight_sum = 0;
     std::vector<Index> entry_starts, entry_columns;

@@ -28,15 +28,8 @@ double Hessian::cost() const {
 void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial) const {
     Panel panel = block.panel;
     panel.groups = width_ / 8;
-    if (panel.groups > 0) {
-        Panel scaled = panel;
-        if (!plain) {
-            scaled = block.extra[0];
-            scaled.groups = panel.groups;
-            block.k.scale(panel, block.rows.count, weight, scaled);
-        }
-        block.k.gram(scaled, panel, block.rows.count, partial, width_);
-    }
+    block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data,
+                 partial, width_);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
                            block.rows.count, weight, panel, partial + width_ * width_, width_ + loose_columns_);
@@ -68,7 +61,7 @@ void Hessian::place(const double* partial, double* out, Index stride) const {
     const std::vector<Index>& to = layout_.panel_to_column;
     const std::vector<Index>& loose = layout_.loose_to_column;
     for (Index b = 0; b < panel_columns_; ++b)
-        for (Index a = b; a < panel_columns_; ++a) {
+        for (Index a = 0; a <= b; ++a) {
             const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
             out[i * stride + j] = out[j * stride + i] = partial[b * width_ + a];
         }

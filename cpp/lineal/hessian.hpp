@@ -11,7 +11,7 @@ public:
     Hessian(const Layout& layout, Loss loss, Index outputs, Index h);
 
     Index size() const { return count_ * each(); }  // doubles of a partial result
-    Index panels() const { return h_ > 0 && panel_columns_ > 0 ? 1 : 0; }
+    Index groups() const { return h_ > 0 ? 1 : 0; }  // working memory it needs of a block
     double cost() const;  // nanoseconds a row, roughly
 
     // Adds a block whose panel is packed; weights[c][room] are s curvature, probabilities for softmax.

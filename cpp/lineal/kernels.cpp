@@ -30,10 +30,11 @@ namespace lineal {
 
 extern const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL);
 const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
-    LINEAL_STRING(LINEAL_LEVEL), pack,          unpack,         forward,    backward,  scale,     gram,
-    gram_dd,                     scale_dd,      dependence,     moments,    loose_forward, loose_backward,
-    loose_gram,                  loss_rows,     loss_dual,      loss_mean,  add,       add_dd,    factor_dd,
-    solve_dd,                    elementary,
+    LINEAL_STRING(LINEAL_LEVEL),
+    pack, unpack, forward, backward, gram, gram_dd, scale_dd, dependence, moments,
+    loose_forward, loose_backward, loose_gram, loose_moments, loose_scatter,
+    loss_rows, loss_dual, loss_mean,
+    add, add_dd, factor_dd, solve_dd, elementary,
 };
 
 }  // namespace lineal

@@ -45,11 +45,10 @@ struct Kernels {
     // gradient[c][j] += sum_i panel[i][j] values[i][c]
     void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
                      Index gradient_stride);
-    // out = diag(weight) panel
-    void (*scale)(const Panel& panel, Index count, const double* weight, const Panel& out);
-    // gram[b][a] += sum_i left[i][b] right[i][a] for all columns a of right and, at least, b <= a
-    void (*gram)(const Panel& left, const Panel& right, Index count, double* gram, Index gram_stride);
-    // The same in double-double; left is (left + left_low), left_low.data may be null
+    // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds one group
+    void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, double* gram,
+                 Index gram_stride);
+    // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
                     double* low, Index gram_stride);
     // (out, low) = diag(weight) panel exactly
@@ -67,6 +66,11 @@ struct Kernels {
     // left-hand rows are loose columns: gram[a][0 : 8 groups] += s x_a panel row, gram[a][8 groups + b] += s x_a x_b
     void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count,
                        const double* weight, const Panel& panel, double* gram, Index gram_stride);
+
+    // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries, and sum s (x - mean)^2 over the entries
+    void (*loose_moments)(const Part& part, const Selection& rows, const double* weight, double* stats);
+    void (*loose_scatter)(const Part& part, const Selection& rows, const double* weight, const double* mean,
+                          double* scatter);
 
     void (*loss)(LossBlock& block);
     void (*dual)(LossBlock& block);

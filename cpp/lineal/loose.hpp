@@ -91,6 +91,70 @@ void loose_backward(const Part& part, const Selection& rows, const double* value
     }
 }
 
+// stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries of a sparse part
+template <class T, class N>
+void sparse_moments(const Part& part, const Selection& rows, const double* weight, double* stats) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    for (Index i = 0; i < rows.count; ++i)
+        for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
+            const double x = static_cast<double>(values[t]), sx = weight[i] * x, size = __builtin_fabs(x);
+            double* to = stats + 4 * indices[t];
+            to[0] += sx;
+            to[1] += sx * x;
+            to[2] += weight[i];
+            to[3] = size <= to[3] ? to[3] : size;  // a NaN stays
+        }
+}
+
+// scatter[column] += sum s (x - mean)^2 over the entries of a sparse part
+template <class T, class N>
+void sparse_scatter(const Part& part, const Selection& rows, const double* weight, const double* mean, double* scatter) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    for (Index i = 0; i < rows.count; ++i)
+        for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
+            const double d = static_cast<double>(values[t]) - mean[indices[t]];
+            scatter[indices[t]] += weight[i] * d * d;
+        }
+}
+
+void loose_moments(const Part& part, const Selection& rows, const double* weight, double* stats) {
+    if (part.kind == Kind::codes) {
+        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+        for (Index i = 0; i < rows.count; ++i) {
+            const Index code = codes[rows[i] * part.row_stride];
+            if (code < 0) continue;
+            for (int which = 0; which < 3; ++which) stats[4 * code + which] += weight[i];
+            stats[4 * code + 3] = 1.0;
+        }
+    } else if (part.wide) {
+        if (part.single) sparse_moments<float, std::int64_t>(part, rows, weight, stats);
+        else sparse_moments<double, std::int64_t>(part, rows, weight, stats);
+    } else {
+        if (part.single) sparse_moments<float, std::int32_t>(part, rows, weight, stats);
+        else sparse_moments<double, std::int32_t>(part, rows, weight, stats);
+    }
+}
+
+void loose_scatter(const Part& part, const Selection& rows, const double* weight, const double* mean, double* scatter) {
+    if (part.kind == Kind::codes) {
+        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+        for (Index i = 0; i < rows.count; ++i) {
+            const Index code = codes[rows[i] * part.row_stride];
+            if (code >= 0) scatter[code] += weight[i] * (1.0 - mean[code]) * (1.0 - mean[code]);
+        }
+    } else if (part.wide) {
+        if (part.single) sparse_scatter<float, std::int64_t>(part, rows, weight, mean, scatter);
+        else sparse_scatter<double, std::int64_t>(part, rows, weight, mean, scatter);
+    } else {
+        if (part.single) sparse_scatter<float, std::int32_t>(part, rows, weight, mean, scatter);
+        else sparse_scatter<double, std::int32_t>(part, rows, weight, mean, scatter);
+    }
+}
+
 // Cross-tabulation: the entries of a row (columns increase) against its panel row and against each other.
 void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
                 const Panel& panel, double* gram, Index gram_stride) {

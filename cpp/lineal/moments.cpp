@@ -1,6 +1,5 @@
 // Weighted means and scatters of all columns, in one pass, merged by Chan's formula.
 #include <algorithm>
-#include <cmath>
 #include <memory>
 
 #include "rows.hpp"
@@ -40,45 +39,51 @@ struct Summary {
 struct Worker {
     Worker(const Layout& layout, const Request& request)
         : block(layout, request), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
-          touched(layout.loose_columns()) {}
+          stats(4 * layout.loose_columns()), around(layout.loose_columns()) {}
     Block block;
     Index columns;
     Summary whole, part;
-    Buffer touched;  // sum of the weights of the rows with an entry, by loose column
+    Buffer stats, around;
 };
 
-// Sums over the entries of loose columns, then their scatter around the chunk's own mean: zeros count too.
-void loose_sums(Worker& worker) {
+// The summary of the loose columns, from sums over their entries. sum s x^2 - S mean^2 cancels only in columns that are
+// nearly full; these are measured again around their mean.
+bool summarise_loose(Worker& worker, Index begin, Index end, Watch& watch) {
     Block& block = worker.block;
-    const Index width = block.layout.width();
-    block.entries(block.layout.columns);
-    for (Index i = 0; i < block.rows.count; ++i)
-        for (Index t = block.entry_starts[static_cast<std::size_t>(i)]; t < block.entry_starts[static_cast<std::size_t>(i) + 1]; ++t) {
-            const Index j = block.entry_columns[static_cast<std::size_t>(t)];
-            const double x = block.entry_values[static_cast<std::size_t>(t)];
-            worker.whole.mean.get()[width + j] += block.weight[i] * x;
-            worker.touched.get()[j] += block.weight[i];
-            if (!(std::fabs(x) <= worker.whole.largest.get()[width + j])) worker.whole.largest.get()[width + j] = std::fabs(x);
-        }
-}
-
-void loose_scatter(Worker& worker) {
-    Block& block = worker.block;
-    const Index width = block.layout.width();
-    block.entries(block.layout.columns);
-    for (Index i = 0; i < block.rows.count; ++i)
-        for (Index t = block.entry_starts[static_cast<std::size_t>(i)]; t < block.entry_starts[static_cast<std::size_t>(i) + 1]; ++t) {
-            const Index j = block.entry_columns[static_cast<std::size_t>(t)];
-            const double d = block.entry_values[static_cast<std::size_t>(t)] - worker.whole.mean.get()[width + j];
-            worker.whole.scatter.get()[width + j] += block.weight[i] * d * d;
-        }
+    const Layout& layout = block.layout;
+    const Index first = layout.width();
+    const double all = worker.whole.weight;
+    double* mean = worker.whole.mean.get() + first;
+    double* scatter = worker.whole.scatter.get() + first;
+    bool again = false;
+    for (Index j = 0; j < layout.loose_columns(); ++j) {
+        const double* stats = worker.stats.get() + 4 * j;
+        mean[j] = stats[0] / all;
+        scatter[j] = stats[1] - stats[0] * mean[j];
+        worker.whole.largest.get()[first + j] = stats[3];
+        again = again || stats[2] > 0.9 * all;
+    }
+    if (!again) return true;
+    worker.around.clear();
+    block.seek(begin, end);
+    while (block.next()) {
+        for (const Placed& placed : layout.loose)
+            block.k.loose_scatter(placed.part, block.rows, block.weight, mean + placed.at, worker.around.get() + placed.at);
+        if (watch.stop()) return false;
+    }
+    for (Index j = 0; j < layout.loose_columns(); ++j) {
+        const double touched = worker.stats.get()[4 * j + 2];
+        if (touched > 0.9 * all)
+            scatter[j] = worker.around.get()[j] + std::max(0.0, all - touched) * mean[j] * mean[j];
+    }
+    return true;
 }
 
 bool summarise(Worker& worker, Index begin, Index end, const double* origin, Watch& watch) {
     Block& block = worker.block;
     const Layout& layout = block.layout;
     worker.whole.clear();
-    worker.touched.clear();
+    worker.stats.clear();
     block.seek(begin, end);
     while (block.next()) {
         block.pack();
@@ -86,22 +91,12 @@ bool summarise(Worker& worker, Index begin, Index end, const double* origin, Wat
                         worker.part.scatter.get(), worker.part.largest.get());
         worker.whole.merge(worker.part, 0, layout.width(), block.weight_sum);
         worker.whole.weight += block.weight_sum;
-        if (layout.loose_columns() > 0) loose_sums(worker);
+        for (const Placed& placed : layout.loose)
+            block.k.loose_moments(placed.part, block.rows, block.weight, worker.stats.get() + 4 * placed.at);
         if (watch.stop()) return false;
     }
-    if (layout.loose_columns() == 0 || worker.whole.weight == 0) return true;
-    for (Index j = 0; j < layout.loose_columns(); ++j) worker.whole.mean.get()[layout.width() + j] /= worker.whole.weight;
-    block.seek(begin, end);
-    while (block.next()) {
-        loose_scatter(worker);
-        if (watch.stop()) return false;
-    }
-    for (Index j = 0; j < layout.loose_columns(); ++j) {
-        const double mean = worker.whole.mean.get()[layout.width() + j];
-        const double untouched = std::max(0.0, worker.whole.weight - worker.touched.get()[j]);
-        worker.whole.scatter.get()[layout.width() + j] += untouched * mean * mean;
-    }
-    return true;
+    if (layout.loose.empty() || worker.whole.weight == 0) return true;
+    return summarise_loose(worker, begin, end, watch);
 }
 
 }  // namespace

@@ -18,50 +18,50 @@ constexpr int VG = 8 / W;  // vectors per group of eight columns
 inline __m512d widen(__m256 x) { return (__m512d)__builtin_convertvector((F)x, V); }
 #endif
 
+// `take` values into lanes `lane` ... of one group's row, the other lanes untouched.
 template <class T>
-inline void pack_row(const T* from, double* to, Index stride, Index first, Index columns) {
-    // `to` points at the row inside group 0
-    Index column = first, done = 0;
+inline void pack_some(const T* from, double* to, Index lane, Index take) {
 #if defined(__AVX512F__)
-    if (column % 8 != 0 || columns < 8) {
-        const Index lane = column % 8, take = columns < 8 - lane ? columns : 8 - lane;
-        const __mmask8 mask = static_cast<__mmask8>(((1u << take) - 1) << lane);
-        double* out = to + (column / 8) * stride;
-        if constexpr (sizeof(T) == 8) {
-            _mm512_mask_storeu_pd(out, mask, _mm512_maskz_loadu_pd(mask, from - lane));
-        } else {
-            _mm512_mask_storeu_pd(out, mask, widen(_mm256_maskz_loadu_ps(mask, from - lane)));
-        }
+    const __mmask8 mask = static_cast<__mmask8>(((1u << take) - 1) << lane);
+    if constexpr (sizeof(T) == 8) {
+        _mm512_mask_storeu_pd(to, mask, _mm512_maskz_loadu_pd(mask, from - lane));
+    } else {
+        _mm512_mask_storeu_pd(to, mask, widen(_mm256_maskz_loadu_ps(mask, from - lane)));
+    }
+#else
+    for (Index j = 0; j < take; ++j) to[lane + j] = static_cast<double>(from[j]);
+#endif
+}
+
+// Up to eight rows: group by group, so that the stores stay within a page and the rows are read side by side.
+template <class T>
+inline void pack_rows(const T* const* from, Index rows, double* to, Index stride, Index first, Index columns) {
+    Index done = 0;
+    double* out = to + (first / 8) * stride;
+    if (first % 8 != 0 || columns < 8) {
+        const Index lane = first % 8, take = columns < 8 - lane ? columns : 8 - lane;
+        for (Index i = 0; i < rows; ++i) pack_some(from[i], out + 8 * i, lane, take);
         done = take;
-        column += take;
+        out += stride;
     }
-#else
-    for (; done < columns && column % 8 != 0; ++done, ++column)
-        to[(column / 8) * stride + column % 8] = static_cast<double>(from[done]);
-#endif
-    double* out = to + (column / 8) * stride;
     for (; done + 8 <= columns; done += 8, out += stride)
-        for (int v = 0; v < VG; ++v) store(out + v * W, load(from + done + v * W));
-#if defined(__AVX512F__)
-    if (done < columns) {
-        const __mmask8 mask = static_cast<__mmask8>((1u << (columns - done)) - 1);
-        if constexpr (sizeof(T) == 8) {
-            _mm512_mask_storeu_pd(out, mask, _mm512_maskz_loadu_pd(mask, from + done));
-        } else {
-            _mm512_mask_storeu_pd(out, mask, widen(_mm256_maskz_loadu_ps(mask, from + done)));
-        }
-    }
-#else
-    for (Index lane = 0; done < columns; ++done, ++lane) out[lane] = static_cast<double>(from[done]);
-#endif
+        for (Index i = 0; i < rows; ++i)
+            for (int v = 0; v < VG; ++v) store(out + 8 * i + v * W, load(from[i] + done + v * W));
+    if (done < columns)
+        for (Index i = 0; i < rows; ++i) pack_some(from[i] + done, out + 8 * i, 0, columns - done);
 }
 
 template <class T>
 void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Index first) {
     const T* values = static_cast<const T*>(part.values);
     if (part.column_stride == 1) {
-        for (Index i = 0; i < rows.count; ++i)
-            pack_row(values + rows[i] * part.row_stride, panel.data + 8 * i, panel.stride, first, part.columns);
+        const T* from[8];
+        for (Index i = 0; i < rows.count; i += 8) {
+            const Index some = rows.count - i < 8 ? rows.count - i : 8;
+            for (Index r = 0; r < some; ++r) from[r] = values + rows[i + r] * part.row_stride;
+            if (some == 8) pack_rows(from, 8, panel.data + 8 * i, panel.stride, first, part.columns);
+            else pack_rows(from, some, panel.data + 8 * i, panel.stride, first, part.columns);
+        }
         return;
     }
     for (Index j = 0; j < part.columns; ++j) {
@@ -124,33 +124,57 @@ void unpack(const Part& part, const Selection& rows, const Panel& panel, Index f
     if (part.kind == Kind::sparse) pack_any_sparse(part, rows, panel, first, true);
 }
 
-// W rows times K outputs: every accumulator walks along the columns, its lanes are added at the end.
-template <int K>
+// R rows times K outputs: every accumulator walks along the columns, its lanes are added at the end.
+template <int R, int K>
 inline void forward_tile(const Panel& panel, Index i, const double* coef, Index coef_stride, double* eta, Index room) {
-    V sum[K][W];
-    for (int c = 0; c < K; ++c)
-        for (int r = 0; r < W; ++r) sum[c][r] = V{};
+    constexpr int sums_of = (R * K + W - 1) / W;
+    V sum[sums_of * W];
+#pragma GCC unroll 32
+    for (int t = 0; t < sums_of * W; ++t) sum[t] = V{};
     const double* x = panel.data + 8 * i;
-    for (Index g = 0; g < panel.groups; ++g, x += panel.stride)
+    for (Index g = 0; g < panel.groups; ++g, x += panel.stride) {
+#pragma GCC unroll 4
         for (int v = 0; v < VG; ++v) {
-            V w[K];
-            for (int c = 0; c < K; ++c) w[c] = load(coef + c * coef_stride + g * 8 + v * W);
-            for (int r = 0; r < W; ++r) {
-                const V row = load(x + 8 * r + v * W);
-                for (int c = 0; c < K; ++c) sum[c][r] = fma(row, w[c], sum[c][r]);
+            V row[R];
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r) row[r] = load(x + 8 * r + v * W);
+#pragma GCC unroll 8
+            for (int c = 0; c < K; ++c) {
+                const V w = load(coef + c * coef_stride + g * 8 + v * W);
+#pragma GCC unroll 8
+                for (int r = 0; r < R; ++r) sum[c * R + r] = fma(row[r], w, sum[c * R + r]);
             }
         }
-    for (int c = 0; c < K; ++c) store(eta + c * room + i, load(eta + c * room + i) + sums(sum[c]));
+    }
+    double out[sums_of * W];
+    for (int t = 0; t < sums_of; ++t) store(out + t * W, sums(sum + t * W));
+    for (int c = 0; c < K; ++c)
+        for (int r = 0; r < R; ++r) eta[c * room + i + r] += out[c * R + r];
+}
+
+template <int R, int K>
+inline void forward_outputs(const Panel& panel, Index count, const double* coef, Index coef_stride, double* eta,
+                            Index room) {
+    for (Index i = 0; i < count; i += R) forward_tile<R, K>(panel, i, coef, coef_stride, eta, room);
 }
 
 void forward(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta,
              Index room) {
-    for (Index i = 0; i < count; i += W) {
-        Index c = 0;
-        for (; c + 3 <= outputs; c += 3)
-            forward_tile<3>(panel, i, coef + c * coef_stride, coef_stride, eta + c * room, room);
-        if (c + 2 == outputs) forward_tile<2>(panel, i, coef + c * coef_stride, coef_stride, eta + c * room, room);
-        if (c + 1 == outputs) forward_tile<1>(panel, i, coef + c * coef_stride, coef_stride, eta + c * room, room);
+    // a few outputs: all lanes of the result are rows; many: more outputs for each row that is read
+    constexpr int many = W == 8 ? 6 : 3, rows = W == 8 ? 4 : W;
+    for (Index c = 0; c < outputs;) {
+        const Index left = outputs - c, rounds = (left + many - 1) / many, take = (left + rounds - 1) / rounds;
+        const double* w = coef + c * coef_stride;
+        double* out = eta + c * room;
+        switch (take) {
+            case 1: forward_outputs<W, 1>(panel, count, w, coef_stride, out, room); break;
+            case 2: forward_outputs<W, 2>(panel, count, w, coef_stride, out, room); break;
+            case 3: forward_outputs<W, 3>(panel, count, w, coef_stride, out, room); break;
+            case 4: forward_outputs<rows, 4>(panel, count, w, coef_stride, out, room); break;
+            case 5: forward_outputs<rows, 5>(panel, count, w, coef_stride, out, room); break;
+            default: forward_outputs<rows, 6>(panel, count, w, coef_stride, out, room); break;
+        }
+        c += take;
     }
 }
 
@@ -159,81 +183,87 @@ template <int A, int B>
 inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out,
                  Index out_stride) {
     V sum[A * VG][B];
+#pragma GCC unroll 32
     for (int a = 0; a < A * VG; ++a)
+#pragma GCC unroll 8
         for (int b = 0; b < B; ++b) sum[a][b] = V{};
     for (Index i = 0; i < count; ++i) {
         V x[A * VG];
+#pragma GCC unroll 8
         for (int a = 0; a < A; ++a)
+#pragma GCC unroll 4
             for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + 8 * i + v * W);
+#pragma GCC unroll 8
         for (int b = 0; b < B; ++b) {
             const V y = splat(left[i * left_step + b]);
+#pragma GCC unroll 32
             for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
         }
     }
+#pragma GCC unroll 8
     for (int b = 0; b < B; ++b)
+#pragma GCC unroll 32
         for (int a = 0; a < A * VG; ++a) {
             double* at = out + b * out_stride + a * W;
             store(at, load(at) + sum[a][b]);
         }
 }
 
-// One strip of B columns against all groups of `right`, A groups at a time.
+// B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
 template <int A, int B>
 inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count,
                   double* out, Index out_stride) {
     Index g = first;
     for (; g + A <= last; g += A)
         tile<A, B>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride);
-    if constexpr (A > 1) strip<A / 2, B>(left, left_step, right, g, last, count, out, out_stride);
+    if constexpr (A > 1)
+        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
 }
 
-constexpr int wide_a = W == 8 ? 3 : 1, wide_b = W == 8 ? 8 : W == 4 ? 4 : 2;
+// Columns of a tile: as many as registers hold, and how many groups go with B columns.
+constexpr int wide = W == 8 ? 8 : W == 4 ? 4 : 2;
+constexpr int groups_for(int b) { return W == 8 ? (b == 1 ? 8 : 24 / b < 6 ? 24 / b : 6) : W == 4 ? 4 / b : 2 / b; }
+
+template <int B>
+inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
+                             Index gradient_stride) {
+    constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
+    strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
+}
 
 void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
               Index gradient_stride) {
-    Index c = 0;
-    for (; c + wide_b <= outputs; c += wide_b)
-        strip<wide_a, wide_b>(values + c, outputs, panel, 0, panel.groups, count, gradient + c * gradient_stride,
-                              gradient_stride);
-    if constexpr (wide_b > 4)
-        for (; c + 4 <= outputs; c += 4)
-            strip<wide_a, 4>(values + c, outputs, panel, 0, panel.groups, count, gradient + c * gradient_stride,
-                             gradient_stride);
-    if constexpr (wide_b > 2)
-        for (; c + 2 <= outputs; c += 2)
-            strip<W == 8 ? 4 : 2, 2>(values + c, outputs, panel, 0, panel.groups, count,
-                                     gradient + c * gradient_stride, gradient_stride);
-    for (; c < outputs; ++c)
-        strip<W == 2 ? 2 : 4, 1>(values + c, outputs, panel, 0, panel.groups, count, gradient + c * gradient_stride,
-                                 gradient_stride);
-}
-
-void scale(const Panel& panel, Index count, const double* weight, const Panel& out) {
-    for (Index g = 0; g < panel.groups; ++g)
-        for (Index i = 0; i < count; ++i) {
-            const V w = splat(weight[i]);
-            for (int v = 0; v < VG; ++v)
-                store(out.data + g * out.stride + 8 * i + v * W, load(panel.data + g * panel.stride + 8 * i + v * W) * w);
+    for (Index c = 0; c < outputs;) {
+        const Index left = outputs - c, rounds = (left + wide - 1) / wide, take = (left + rounds - 1) / rounds;
+        double* out = gradient + c * gradient_stride;
+        switch (take) {
+            case 1: backward_outputs<1>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 2: backward_outputs<2>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 3: backward_outputs<3>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 4: backward_outputs<4>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 5: backward_outputs<5>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 6: backward_outputs<6>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 7: backward_outputs<7>(panel, count, values + c, outputs, out, gradient_stride); break;
+            default: backward_outputs<8>(panel, count, values + c, outputs, out, gradient_stride); break;
         }
+        c += take;
+    }
 }
 
-template <int A>
-inline void gram_columns(const Panel& left, const Panel& right, Index group, Index count, double* gram,
-                         Index gram_stride) {
-    for (Index b = 0; b < 8 * (group + A); b += wide_b)
-        tile<A, wide_b>(left.data + (b / 8) * left.stride + b % 8, 8, right.data + group * right.stride, right.stride,
-                        count, gram + b * gram_stride + 8 * group, gram_stride);
-}
-
-void gram(const Panel& left, const Panel& right, Index count, double* gram, Index gram_stride) {
-    Index g = 0;
-    for (; g + wide_a <= right.groups; g += wide_a) gram_columns<wide_a>(left, right, g, count, gram, gram_stride);
-    if constexpr (wide_a > 2)
-        if (g + 2 <= right.groups) {
-            gram_columns<2>(left, right, g, count, gram, gram_stride);
-            g += 2;
+// The lower triangle, one group of rows b at a time; its weighted copy stays in the first-level cache.
+void gram(const Panel& panel, Index count, const double* weight, double* scratch, double* gram, Index gram_stride) {
+    for (Index g = 0; g < panel.groups; ++g) {
+        const double* left = panel.data + g * panel.stride;
+        if (weight) {
+            for (Index i = 0; i < count; ++i)
+                for (int v = 0; v < VG; ++v)
+                    store(scratch + 8 * i + v * W, load(left + 8 * i + v * W) * splat(weight[i]));
+            left = scratch;
         }
-    for (; g < right.groups; ++g) gram_columns<1>(left, right, g, count, gram, gram_stride);
+        for (int b = 0; b < 8; b += wide)
+            strip<(W == 8 ? 3 : 1), wide>(left + b, 8, panel, 0, g + 1, count, gram + (8 * g + b) * gram_stride,
+                                          gram_stride);
+    }
 }
 
 void moments(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,

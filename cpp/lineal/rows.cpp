@@ -38,8 +38,8 @@ double cost(const Layout& layout, Index outputs, double times) {
 
 // One worker's part of a pass: its block of rows and its partial sums.
 struct Worker {
-    Worker(const Layout& layout, const Request& request, Index panels, Index sums)
-        : block(layout, request, panels), sums(sums), slope_sum(static_cast<std::size_t>(request.outputs)) {}
+    Worker(const Layout& layout, const Request& request, Index groups, Index sums)
+        : block(layout, request, groups), sums(sums), slope_sum(static_cast<std::size_t>(request.outputs)) {}
     Block block;
     Buffer sums;
     std::vector<double> slope_sum;
@@ -49,11 +49,11 @@ struct Worker {
 // Gives each worker its memory when it starts, in its own thread.
 class Workers {
 public:
-    Workers(int count, const Layout& layout, const Request& request, Index panels, Index sums)
-        : layout_(layout), request_(request), panels_(panels), sums_(sums), all_(static_cast<std::size_t>(std::max(count, 1))) {}
+    Workers(int count, const Layout& layout, const Request& request, Index groups, Index sums)
+        : layout_(layout), request_(request), groups_(groups), sums_(sums), all_(static_cast<std::size_t>(std::max(count, 1))) {}
     Worker& start(int id) {
         std::unique_ptr<Worker>& worker = all_[static_cast<std::size_t>(id)];
-        if (!worker) worker = std::make_unique<Worker>(layout_, request_, panels_, sums_);
+        if (!worker) worker = std::make_unique<Worker>(layout_, request_, groups_, sums_);
         else {
             worker->sums.clear();
             std::fill(worker->slope_sum.begin(), worker->slope_sum.end(), 0.0);
@@ -66,7 +66,7 @@ public:
 private:
     const Layout& layout_;
     const Request& request_;
-    Index panels_, sums_;
+    Index groups_, sums_;
     std::vector<std::unique_ptr<Worker>> all_;
 };
 
@@ -162,7 +162,7 @@ void Rows::gram(const Team& team, const Matrix& weight, double* out) const {
     const Hessian hessian(layout_, Loss::squared, 1, columns());
     const double time = static_cast<double>(rows()) * (cost(layout_, 1, 1) + hessian.cost());
     const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, hessian.panels(), hessian.size());
+    Workers workers(mine.threads, layout_, request, hessian.groups(), hessian.size());
     const Buffer sums(hessian.size());
     sweep(mine, chunks(time, hessian.size()), rows(), workers, [&](Worker& worker) {
         worker.block.pack();
@@ -210,7 +210,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
                         (cost(layout_, k, 2) + hessian.cost());
     const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, hessian.panels(), size);
+    Workers workers(mine.threads, layout_, request, hessian.groups(), size);
     const Coefficients w(layout_, coef);
     const Buffer sums(size);
     Evaluation out;
@@ -326,15 +326,17 @@ void Rows::gram_dd(const Team& team, const Matrix& weight, const Matrix& y, doub
     const Index width = layout.width(), size = width * width, n = layout.columns;
     const double time = static_cast<double>(rows()) * (5 + static_cast<double>(size) / 5);
     const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout, request, weight ? 2 : 0, 2 * size);
+    Workers workers(mine.threads, layout, request, weight ? 2 * layout.groups() : 0, 2 * size);
     const Buffer sums(2 * size);
     sweep(mine, chunks(time, 4 * size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
         double* out = worker.sums.get();
         if (weight) {
-            block.k.scale_dd(block.panel, block.rows.count, block.weight, block.extra[0], block.extra[1]);
-            block.k.gram_dd(block.extra[0], block.extra[1], block.panel, block.rows.count, out, out + size, width);
+            const Panel scaled{block.extra.data, block.extra.stride, layout.groups()};
+            const Panel lost{scaled.data + scaled.groups * scaled.stride, scaled.stride, scaled.groups};
+            block.k.scale_dd(block.panel, block.rows.count, block.weight, scaled, lost);
+            block.k.gram_dd(scaled, lost, block.panel, block.rows.count, out, out + size, width);
         } else {
             block.k.gram_dd(block.panel, Panel{}, block.panel, block.rows.count, out, out + size, width);
         }
