@@ -147,6 +147,20 @@ def test_a_class_that_only_test_rows_have_is_said_and_not_measured() -> None:
     assert "2 rows are not measured" in model.report["data"]["notes"][0]
 
 
+def test_what_only_test_rows_hold_is_not_learned(tmp_path: Path) -> None:
+    held = np.flatnonzero(uniform(0, np.arange(len(X))) < 0.2)
+    town = np.where(np.arange(len(X)) % 2, "a", "b").astype(object)
+    town[held[0]] = "rare"
+    with (tmp_path / "t.csv").open("w", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["v0", "town", "two"])
+        writer.writerows(zip(X[:, 0].tolist(), town, TWO, strict=True))
+    model = lineal.fit(tmp_path / "t.csv", "two", test_size=0.2)
+    assert model.columns == ("(intercept)", "v0", "town=a" if "town=a" in model.columns else "town=b")
+    model.save(tmp_path / "m.lineal")
+    assert verify(tmp_path / "m.lineal", tmp_path / "t.csv").passed
+
+
 @pytest.mark.parametrize("target", ["two", "three", "number"])
 def test_arrays_tables_and_streams_give_the_same_model(
     target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

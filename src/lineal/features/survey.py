@@ -168,7 +168,9 @@ class Column:
         if self.full:
             return None
         for level, value, count in zip(levels, found, counts[1:], strict=True):
-            if count and level not in self.levels:
+            if not count:  # a dictionary may name levels that only rows left out have
+                continue
+            if level not in self.levels:
                 known[level] = value
                 self.characters += len(level)
             self.levels[level] = self.levels.get(level, 0) + int(count)
