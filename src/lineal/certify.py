@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from lineal.basis import Basis
 from lineal.factor import Factor
+from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solvers.newton import search
@@ -76,15 +77,15 @@ def prove(problem: Problem, coef: Array, *, hint: Array | None = None, polish: i
 
 
 def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
-    null = null_objective(problem)
+    baseline = null(problem).value
     if problem.loss.quadratic and problem.normal_known and problem.normal is not None:
         here = problem.evaluate(coef)
         basis = problem.basis if len(problem.normal.dependent) else None
-        return Proof(here.value, null, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef))
+        return Proof(here.value, baseline, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef))
     here = _evaluate(problem, coef, hint)
     moved, there = coef, here
     for _ in range(polish + 1):
-        proof = _prove_here(problem, moved, there, hint if moved is coef else None, null)
+        proof = _prove_here(problem, moved, there, hint if moved is coef else None, baseline)
         if proof.gap is not None or proof.interior or polish == 0:
             break
         found = _move(problem, moved, there)
@@ -94,43 +95,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
     if proof.gap is None or moved is coef:
         return proof
     fall = here.value - there.value + here.error + there.error
-    return Proof(here.value, null, max(fall, 0.0) + proof.gap, basis=proof.basis, unit=proof.unit)
-
-
-def null_objective(problem: Problem) -> float:
-    """Return F of the null fit, the yardstick of the relative gap."""
-    return problem.evaluate(null_fit(problem)).value if problem.null_value is None else problem.null_value
-
-
-def null_fit(problem: Problem) -> Array:
-    """Return the best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero."""
-    if problem.null_coef is not None:
-        return problem.null_coef
-    coef = np.zeros(problem.shape)
-    columns = problem.uncharged
-    if len(columns) == problem.shape[0]:
-        columns = np.arange(1 if problem.intercept else 0)
-    if len(columns) == 1 and problem.intercept and problem.moments.offset == 0.0:
-        best = problem.loss.constant(problem.moments.statistic / problem.moments.weight_sum)
-        coef[0] = np.clip(best, -40.0, 40.0) if problem.loss.endless else best
-    elif len(columns):
-        coef = _newton(problem, coef, columns)
-    problem.null_coef, problem.null_value = coef, problem.evaluate(coef).value
-    return coef
-
-
-def _newton(problem: Problem, coef: Array, columns: Index) -> Array:
-    """Return the minimiser over some columns, by damped Newton steps."""
-    here = problem.evaluate(coef, hessian=int(columns[-1]) + 1)
-    for _ in range(50):
-        shift = problem.factor(here, columns).solve(here.gradient)
-        if float(np.sum(shift * here.gradient)) <= 1e-12 * abs(here.value):
-            break
-        found = search(problem, coef, here, shift, hessian=int(columns[-1]) + 1)
-        if found is None:
-            break
-        coef, here = found
-    return coef
+    return Proof(here.value, baseline, max(fall, 0.0) + proof.gap, basis=proof.basis, unit=proof.unit)
 
 
 def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
@@ -148,7 +113,7 @@ def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evalu
     return search(problem, coef, here, shift, hessian=held)
 
 
-def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, null: float) -> Proof:
+def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float) -> Proof:
     """Build a dual point at ``coef`` and add up what it proves."""
     inner, basis = None, None
     if len(problem.uncharged):
@@ -156,12 +121,12 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
         if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
             basis = problem.basis
             if basis is None:
-                return Proof(here.value, null, None, "it could not be told which columns depend on others")
+                return Proof(here.value, baseline, None, "it could not be told which columns depend on others")
             inner = problem.factor(here, basis.independent)
             basis = basis if len(basis.dependent) else None
         if inner.singular:
             # Scores so large that probabilities are 0 or 1, or a column that is zero.
-            return Proof(here.value, null, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis)
+            return Proof(here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis)
     reach = 0.0
     for shift in _shifts(problem, here, hint, inner, basis):
         dual = _feasible(problem, coef, shift, inner)
@@ -169,10 +134,10 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
         if reach <= problem.loss.reach and np.isfinite(dual.high):
             gap = _add_up(problem, coef, dual, inner)
             if gap is None:
-                return Proof(here.value, null, None, "rounding errors are too large for a proof", basis=basis)
-            return Proof(here.value, null, gap, basis=basis, unit=_unit(problem, coef))
+                return Proof(here.value, baseline, None, "rounding errors are too large for a proof", basis=basis)
+            return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef))
     reason = f"a Newton step would still move a score by {reach:.3g}"
-    return Proof(here.value, null, None, reason, interior=False, basis=basis)
+    return Proof(here.value, baseline, None, reason, interior=False, basis=basis)
 
 
 def _shifts(

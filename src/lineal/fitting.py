@@ -13,10 +13,11 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from lineal.certify import Proof, null_fit, prove
+from lineal.certify import Proof, prove
 from lineal.errors import InputError, near
 from lineal.inference import covariance
 from lineal.loss import Loss
+from lineal.null import null
 from lineal.passes import Moments
 from lineal.penalty import Penalty
 from lineal.problem import Problem
@@ -66,7 +67,7 @@ def fit(
     """
     problem = Problem.of(source, loss, penalty, moments)
     chosen, reason = _solver(solver, problem)
-    begin = null_fit(problem) if start is None else np.array(start, dtype=np.float64)
+    begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
         raise InputError(f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs.")
     if loss.coupled:
@@ -131,13 +132,13 @@ class _Run:
 
     def follow(self, solver: Solver, start: Array) -> None:
         """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
-        null = self.problem.evaluate(null_fit(self.problem)).value
+        baseline = null(self.problem).value
         patience, milestone = 0.5, np.inf
         for number, step in enumerate(solver.steps(self.problem, start)):
             self._record(number, step)
             self.coef = step.coef
-            gain = max(null - step.objective, 0.0)
-            if step.estimate <= patience * self.tol * gain or (gain == 0.0 and step.estimate <= self.tol * abs(null)):
+            gain = max(baseline - step.objective, 0.0)
+            if step.estimate <= patience * self.tol * gain or (gain == 0.0 and step.estimate <= self.tol * abs(baseline)):
                 self.proof = prove(self.problem, step.coef, hint=step.hint)
                 if self.proof.within(self.tol):
                     return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +18,9 @@ from lineal.normal import Normal
 from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Moments, NormalEquations, Survey
 from lineal.penalty import Penalty
 from lineal.source import Block, Source
+
+if TYPE_CHECKING:
+    from lineal.null import Null
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -67,8 +71,7 @@ class Problem:
     penalty: Penalty
     moments: Moments
     passes: int = 0
-    null_coef: Array | None = None
-    null_value: float | None = None
+    null: Null | None = None
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
 

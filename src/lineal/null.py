@@ -1,0 +1,76 @@
+"""The null fit: what can be reached without the columns whose worth is in question."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.designs import Ones
+from lineal.penalties import NoPenalty
+from lineal.problem import Problem
+from lineal.solvers.newton import search
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Null:
+    """The best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero."""
+
+    coef: Array
+    value: float
+
+
+def null(problem: Problem) -> Null:
+    """Return the null fit of a problem, the yardstick of its relative gap and the start of its solvers."""
+    if problem.null is None:
+        columns = problem.uncharged
+        if len(columns) == problem.shape[0]:
+            columns = np.arange(1 if problem.intercept else 0)
+        if problem.intercept and len(columns) == 1:
+            coef = np.zeros(problem.shape)
+            constant = _intercept_alone(problem)
+            coef[0], value = constant.coef[0], constant.value
+        else:
+            coef = _newton(problem, np.zeros(problem.shape), columns)
+            value = problem.evaluate(coef).value
+        problem.null = Null(coef, value)
+    return problem.null
+
+
+def _intercept_alone(problem: Problem) -> Null:
+    """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
+
+    def ones(block: Block) -> Block:
+        return replace(block, design=Ones(block.n_rows))
+
+    moments = problem.moments
+    one = replace(moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
+    alone = Problem(problem.source.map(ones), problem.loss, NoPenalty(1), one)
+    best = problem.loss.constant(moments.statistic / moments.weight_sum)
+    # A class without weight has its best constant at infinity; a large one is as good a yardstick.
+    coef = np.clip(best, -40.0, 40.0)[None, :] if problem.loss.endless else best[None, :]
+    if moments.offset > 0.0:
+        coef = _newton(alone, coef, np.arange(1))
+    return Null(coef, alone.evaluate(coef).value)
+
+
+def _newton(problem: Problem, coef: Array, columns: Index) -> Array:
+    """Return the minimiser over some columns, by damped Newton steps."""
+    if not len(columns):
+        return coef
+    width = int(columns[-1]) + 1
+    here = problem.evaluate(coef, hessian=width)
+    for _ in range(50):
+        shift = problem.factor(here, columns).solve(here.gradient)
+        if float(np.sum(shift * here.gradient)) <= 1e-12 * abs(here.value):
+            break
+        found = search(problem, coef, here, shift, hessian=width)
+        if found is None:
+            break
+        coef, here = found
+    return coef
