@@ -126,7 +126,9 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
             basis = basis if len(basis.dependent) else None
         if inner.singular:
             # Scores so large that probabilities are 0 or 1, or a column that is zero.
-            return Proof(here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis)
+            return Proof(
+                here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis
+            )
     reach = 0.0
     for shift in _shifts(problem, here, hint, inner, basis):
         dual = _feasible(problem, coef, shift, inner)

@@ -6,6 +6,7 @@ The formulas are those of Dekker (1971) and Knuth; every operation is exact to a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,8 +54,8 @@ class Doubled:
         high = np.asarray(values, dtype=np.float64)
         return Doubled(high, np.zeros_like(high))
 
-    def __getitem__(self, key: object) -> Doubled:
-        return Doubled(self.high[key], self.low[key])  # type: ignore[index]
+    def __getitem__(self, key: Any) -> Doubled:
+        return Doubled(self.high[key], self.low[key])
 
     def __add__(self, other: Doubled) -> Doubled:
         high, error = two_sum(self.high, other.high)

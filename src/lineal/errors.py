@@ -51,7 +51,7 @@ def near(name: str, known: Iterable[str]) -> str:
     >>> near("zzz", ["species"])
     ''
     """
-    import difflib  # noqa: PLC0415  (errors is imported by `lineal --help`; difflib is not free)
+    import difflib
 
     hits = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
     if not hits:

@@ -69,7 +69,9 @@ def fit(
     chosen, reason = _solver(solver, problem)
     begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
-        raise InputError(f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs.")
+        raise InputError(
+            f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs."
+        )
     if loss.coupled:
         begin = begin - begin.mean(axis=1, keepdims=True)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin)
@@ -96,7 +98,8 @@ def _one_thread(problem: Problem) -> AbstractContextManager[object]:
     """
     if problem.shape[0] * problem.shape[1] < 48:
         return nullcontext()
-    return _blas().limit(limits=1)
+    limited: AbstractContextManager[object] = _blas().limit(limits=1)
+    return limited
 
 
 def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
@@ -138,7 +141,9 @@ class _Run:
             self._record(number, step)
             self.coef = step.coef
             gain = max(baseline - step.objective, 0.0)
-            if step.estimate <= patience * self.tol * gain or (gain == 0.0 and step.estimate <= self.tol * abs(baseline)):
+            if step.estimate <= patience * self.tol * gain or (
+                gain == 0.0 and step.estimate <= self.tol * abs(baseline)
+            ):
                 self.proof = prove(self.problem, step.coef, hint=step.hint)
                 if self.proof.within(self.tol):
                     return
@@ -188,7 +193,7 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
-        verdict, arrays = judge(problem, self.coef, proof, self.tol, self.stopped, self.answer)
+        verdict, arrays = judge(problem, proof, self.tol, self.stopped, self.answer)
         if verdict.kind == "optimal" and not problem.penalty.charged.any():
             spread = covariance(problem, self.coef)
             if spread is not None:

@@ -77,7 +77,9 @@ class Model:
         design = as_design(data, intercept=self.intercept)
         given = design.shape[1] - self.intercept
         if given != expected:
-            raise InputError(f"the data has {given} columns, the model was fitted on {expected}; give the same columns in the same order.")
+            raise InputError(
+                f"the data has {given} columns, the model was fitted on {expected}; give the same columns in the same order."
+            )
         return design
 
     def scores(self, data: object, offset: Array | None = None) -> Array:
@@ -102,7 +104,8 @@ class Model:
             return means[:, 0] if means.shape[1] == 1 and self.target.names is None else means
         eta = self.scores(data, offset)
         index = (eta[:, 0] > 0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
-        return np.asarray(self.target.classes)[index]
+        labels: npt.NDArray[Any] = np.asarray(self.target.classes)[index]
+        return labels
 
     def predict_proba(self, data: object, offset: Array | None = None) -> Array:
         """Return the probability of every class, columns in the order of ``target.classes``."""
@@ -132,12 +135,15 @@ class Model:
         observed information. Output-major where there are several outputs.
         """
         if "covariance" not in self.arrays:
-            raise InputError(self.training.get("no_covariance") or "this model carries no covariance: it was fitted with a penalty, or its coefficients are not unique.")
+            raise InputError(
+                self.training.get("no_covariance")
+                or "this model carries no covariance: it was fitted with a penalty, or its coefficients are not unique."
+            )
         return np.asarray(self.arrays["covariance"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data (docs/model-file.md), without its arrays."""
-        from lineal import __version__  # noqa: PLC0415  (a string, not a layer)
+        from lineal import __version__
 
         return {
             "format": "lineal-model",

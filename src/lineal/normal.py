@@ -47,7 +47,9 @@ class Normal:
         exponent = np.round(-0.5 * np.log2(np.where(diagonal > 0.0, diagonal, 1.0)))
         scale = np.exp2(exponent)
         both = scale[:, None] * scale
-        return Normal(Doubled(gram.high * both, gram.low * both), scale, len(curvature), weight_sum, 1000 + rows / 16384)
+        return Normal(
+            Doubled(gram.high * both, gram.low * both), scale, len(curvature), weight_sum, 1000 + rows / 16384
+        )
 
     @cached_property
     def _factor(self) -> tuple[Doubled, Index, int]:
@@ -120,7 +122,9 @@ class Normal:
         shift = self._solve(gradient).round()
         square = np.sum(np.maximum(gradient.round() * shift, 0.0), axis=0)
         # entries of the scaled gram are at most about 2, known to chain * UNIT
-        error = self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(np.diagonal(self.gram.high)[p:]))
+        error = (
+            self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(np.diagonal(self.gram.high)[p:]))
+        )
         spread = float(np.sum(np.sqrt(np.maximum(np.diagonal(self._spread), 0.0))))
         bound = (np.sqrt(square) + error * spread) ** 2 / self.scale[p:] ** 2
         return 0.5 * float(np.sum(bound)) / self.weight_sum * (1.0 + 1e-10)

@@ -57,9 +57,12 @@ class Survey:
     loss: Loss
 
     def __call__(self, block: Block) -> Moments:
+        """Look at one block."""
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         if not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
-            raise InputError("the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0.")
+            raise InputError(
+                "the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0."
+            )
         present = weight > 0.0
         self.loss.check(block.y if present.all() else block.y[present])
         offset = 0.0
@@ -118,13 +121,20 @@ class Evaluate:
     sample: int = 1
 
     def __call__(self, block: Block) -> Sums:
+        """Sum over one block."""
         design = block.design
         if isinstance(design, Affine):
             # Centring touches every column through the intercept, so a partial hessian needs the full one inside.
-            inner = Evaluate(self.loss, design.inner_coef(self.coef), design.shape[1] if self.hessian else 0, self.sample)
+            inner = Evaluate(
+                self.loss, design.inner_coef(self.coef), design.shape[1] if self.hessian else 0, self.sample
+            )
             sums = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
-            hessian = None if sums.hessian is None else design.outer_hessian(sums.hessian, self.loss.outputs, self.hessian)
-            return Sums(sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian)
+            hessian = (
+                None if sums.hessian is None else design.outer_hessian(sums.hessian, self.loss.outputs, self.hessian)
+            )
+            return Sums(
+                sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian
+            )
         if design.rows is not None and self.loss.native is not None:
             return Sums(
                 *design.rows.evaluate(
@@ -192,6 +202,7 @@ class Conjugate:
     shift: Array
 
     def __call__(self, block: Block) -> Dual:
+        """Sum over one block."""
         design, loss = block.design, self.loss
         if design.rows is not None and loss.native is not None:
             return Dual(*design.rows.dual(loss.native, block.y, block.weight, block.offset, self.coef, self.shift))
@@ -234,6 +245,7 @@ class Curve:
     direction: Array
 
     def __call__(self, block: Block) -> Product:
+        """Multiply one block."""
         design, loss = block.design, self.loss
         if isinstance(design, Affine):
             inner = Curve(loss, design.inner_coef(self.coef), design.inner_coef(self.direction))
@@ -258,6 +270,7 @@ class NormalEquations:
     """The task that makes the gram of [X, y - offset] in double-double."""
 
     def __call__(self, block: Block) -> Doubled:
+        """Add up one block."""
         if block.design.rows is None:
             raise TypeError("normal equations in double-double need a design with a compiled view")
         if block.offset is None:
@@ -287,6 +300,7 @@ class Dependence:
     low: Array
 
     def __call__(self, block: Block) -> Largest:
+        """Look at one block."""
         if block.weight is None or block.weight.all():
             return Largest(self._worst(block.design))
         # Rows of weight zero are absent, and the kernel takes no weights: ask the runs of rows between them.

@@ -36,7 +36,7 @@ ROUNDING = 16 * EPS
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The objective at one point: value with a bound on its rounding error, gradient, second derivative (of the first columns)."""
+    """F at one point: value, a bound on its rounding error, gradient, second derivative of the first columns."""
 
     value: float
     error: float

@@ -60,7 +60,9 @@ def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
     try:
         direction = _program(problem, time_limit)
     except TimeoutError:
-        return Answer(reason=f"the linear program that asks whether the classes overlap took more than {time_limit:g} s")
+        return Answer(
+            reason=f"the linear program that asks whether the classes overlap took more than {time_limit:g} s"
+        )
     if direction is None:
         return Answer(overlap=True)
     for rounded in _roundings(direction):
@@ -74,7 +76,8 @@ def check(problem: Problem, direction: Array) -> Direction | None:
     """Return the direction with its strict rows if every sign holds exactly, else None."""
     if not np.any(direction) or not np.all(np.isfinite(direction)):
         return None
-    strict, rows, total, start = 0, [], 0, 0
+    rows: list[int] = []
+    strict = total = start = 0
     for block in problem.source.blocks():
         signs = _signs(problem, block, direction)
         present = np.ones(block.n_rows, dtype=bool) if block.weight is None else block.weight > 0.0
@@ -91,10 +94,9 @@ def check(problem: Problem, direction: Array) -> Direction | None:
 def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.int8]:
     """Return the exact sign of z'd, shape ``(rows, outputs - 1 or 1)``: floats where they are sure, else exact sums."""
     if problem.loss.outputs == 1:
-        pairs = [direction[:, 0] - 0.0]
         flip = np.where(block.y[:, 0] > 0.5, 1.0, -1.0)
         inner = (block.y[:, 0] > 0.0) & (block.y[:, 0] < 1.0)
-        return _margin_signs(problem, block, pairs[0], flip, inner)[:, None]
+        return _margin_signs(problem, block, direction[:, 0], flip, inner)[:, None]
     signs = np.ones((block.n_rows, problem.loss.outputs), dtype=np.int8)
     own = block.y[:, 0].astype(np.intp)
     for k in range(problem.loss.outputs):
@@ -145,7 +147,7 @@ def _rows(block: Block, rows: Index) -> Array:
 
 def _program(problem: Problem, time_limit: float) -> Array | None:
     """Maximise sum z'd subject to z'd >= 0, |d_j| largest_j <= 1; return d, or None if the maximum is zero."""
-    from scipy import optimize  # noqa: PLC0415  (takes a second to import, needed here only)
+    from scipy import optimize
 
     matrix = _constraints(problem)
     scale = np.max(np.abs(matrix), axis=0, initial=0.0)
@@ -162,7 +164,7 @@ def _program(problem: Problem, time_limit: float) -> Array | None:
     )
     if result.status == 1 or time.monotonic() - started > time_limit:
         raise TimeoutError
-    if result.x is None or -result.fun <= 1e-7:
+    if result.x is None or result.fun is None or -result.fun <= 1e-7:
         return None
     direction = np.zeros(problem.shape)
     columns, outputs = len(problem.uncharged), problem.shape[1]
@@ -180,7 +182,14 @@ def _constraints(problem: Problem) -> Array:
         x, y = x[keep], block.y[keep, 0]
         if not isinstance(problem.loss, Softmax):
             inner = (y > 0.0) & (y < 1.0)
-            parts.append(np.vstack([np.where(y > 0.5, 1.0, -1.0)[:, None] * x, -x[inner] * np.where(y[inner] > 0.5, 1.0, -1.0)[:, None]]))
+            parts.append(
+                np.vstack(
+                    [
+                        np.where(y > 0.5, 1.0, -1.0)[:, None] * x,
+                        -x[inner] * np.where(y[inner] > 0.5, 1.0, -1.0)[:, None],
+                    ]
+                )
+            )
             continue
         outputs, own = problem.loss.outputs, y.astype(np.intp)
         for k in range(outputs):

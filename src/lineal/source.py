@@ -49,7 +49,8 @@ Result_co = TypeVar("Result_co", bound=Addable, covariant=True)
 class Task(Protocol[Result_co]):
     """A pure function of one block whose results can be added."""
 
-    def __call__(self, block: Block, /) -> Result_co: ...
+    def __call__(self, block: Block, /) -> Result_co:
+        """Return the result of one block."""
 
 
 class Source(ABC):

@@ -20,9 +20,9 @@ MOST_NULL_SPACE = 1_000_000
 
 
 def judge(
-    problem: Problem, coef: Array, proof: Proof | None, tol: float, stopped: str, answer: Answer | None
+    problem: Problem, proof: Proof | None, tol: float, stopped: str, answer: Answer | None
 ) -> tuple[Verdict, Arrays]:
-    """Return the verdict on ``coef`` and the arrays that belong to its evidence."""
+    """Return the verdict and the arrays that belong to its evidence."""
     if answer is not None and answer.found is not None:
         return _at_infinity(problem, answer.found), {"direction": answer.found.direction}
     if proof is None or proof.gap is None:
@@ -40,7 +40,9 @@ def judge(
     if strength > 0.0 and np.all(curvature[1 if problem.intercept else 0 :] > 0.0):
         evidence["radius"] = float(np.sqrt(2.0 * proof.gap / strength))
     if relative > tol:
-        sentence = f"Not optimal yet: {stopped}. The loss could still fall by up to {percent(relative)} (gap {proof.gap:.2g})."
+        sentence = (
+            f"Not optimal yet: {stopped}. The loss could still fall by up to {percent(relative)} (gap {proof.gap:.2g})."
+        )
         return Verdict("budget", sentence, proof.gap, relative, evidence, stopped), {}
     bound = f"the loss cannot be improved by more than {percent(relative)} (gap {proof.gap:.2g}, proven)"
     if proof.basis is None:

@@ -88,7 +88,9 @@ class Exact:
             fall = sum((gradient[j][a] * step[j * self.k + a, 0] for j in range(self.p) for a in range(self.k)), arb(0))
             length = arb(1)
             for _ in range(60):
-                trial = [[(b[j][a] - length * step[j * self.k + a, 0]).mid() for a in range(self.k)] for j in range(self.p)]
+                trial = [
+                    [(b[j][a] - length * step[j * self.k + a, 0]).mid() for a in range(self.k)] for j in range(self.p)
+                ]
                 value = self.value(trial)
                 if float(value.mid()) <= float(best.mid()):
                     break

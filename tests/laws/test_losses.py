@@ -80,7 +80,9 @@ def test_conjugate_is_the_supremum(loss, sample):
     for i in range(4):
         row, target = theta[i : i + 1], y[i : i + 1]
         found = optimize.minimize(
-            lambda e, row=row, target=target: float(loss.value(target, e[None])[0] - row[0] @ e), np.zeros(loss.outputs), tol=1e-10
+            lambda e, row=row, target=target: float(loss.value(target, e[None])[0] - row[0] @ e),
+            np.zeros(loss.outputs),
+            tol=1e-10,
         )
         assert loss.conjugate(target, row)[0] == pytest.approx(-found.fun, abs=1e-6)
     if loss.name != "squared":
@@ -133,7 +135,14 @@ def test_names_lead_back_to_the_loss(loss):
 
 @pytest.mark.parametrize(
     ("loss", "bad"),
-    [(Squared(1), np.nan), (Squared(1), np.inf), (Logistic(), 1.5), (Logistic(), np.nan), (Softmax(3), 3.0), (Softmax(3), 0.5)],
+    [
+        (Squared(1), np.nan),
+        (Squared(1), np.inf),
+        (Logistic(), 1.5),
+        (Logistic(), np.nan),
+        (Softmax(3), 3.0),
+        (Softmax(3), 0.5),
+    ],
 )
 def test_targets_outside_the_domain_are_refused(loss, bad):
     with pytest.raises(InputError):

@@ -11,9 +11,9 @@ from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
 from lineal.penalties import NoPenalty, Ridge
+from lineal.solvers import BY_NAME
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
-from lineal.solvers import BY_NAME
 
 LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3)]
 PAIRS = [(solver, loss) for solver in BY_NAME for loss in LOSSES if solver != "direct" or loss.quadratic]
@@ -59,7 +59,9 @@ def test_reaches_the_optimum_that_scipy_finds(solver, loss):
         gradient = dense.T @ loss.slope(y, dense @ coef) / len(y) + penalty.gradient(coef)
         return value, gradient.ravel()
 
-    found = optimize.minimize(objective, np.zeros(result.coef.size), jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000})
+    found = optimize.minimize(
+        objective, np.zeros(result.coef.size), jac=True, method="BFGS", options={"gtol": 1e-9, "maxiter": 5000}
+    )
     assert result.objective <= found.fun + 1e-9 * (1 + abs(found.fun))
     assert result.objective - result.verdict.gap <= found.fun + ROUNDING  # both objectives are rounded doubles
 
@@ -72,7 +74,9 @@ def test_weight_three_is_a_row_seen_three_times_and_weight_zero_is_absence(loss)
     x_bad, y_bad = x.copy(), y.copy()
     x_bad[weight == 0.0] = 1e10
     weighted = fit(Memory(as_design(x_bad), y_bad, weight), loss, penalty_of(5), tol=1e-12)
-    repeated = fit(Memory(as_design(np.repeat(x, times, axis=0)), np.repeat(y, times, axis=0)), loss, penalty_of(5), tol=1e-12)
+    repeated = fit(
+        Memory(as_design(np.repeat(x, times, axis=0)), np.repeat(y, times, axis=0)), loss, penalty_of(5), tol=1e-12
+    )
     np.testing.assert_allclose(weighted.coef, repeated.coef, rtol=1e-7, atol=1e-9)
     assert weighted.objective == pytest.approx(repeated.objective, rel=1e-12)
 
@@ -217,6 +221,8 @@ def test_interrupt_is_raised_or_becomes_a_budget():
 
 def test_time_limit_is_a_budget():
     x, y, _ = data(Logistic())
-    result = fit(Memory(as_design(x), y), Logistic(), penalty_of(5), time_limit=0.0, tol=1e-14, solver="gradient-descent")
+    result = fit(
+        Memory(as_design(x), y), Logistic(), penalty_of(5), time_limit=0.0, tol=1e-14, solver="gradient-descent"
+    )
     assert result.verdict.kind == "budget"
     assert "time limit" in result.verdict.sentence

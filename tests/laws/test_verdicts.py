@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from pathlib import Path
 
@@ -66,7 +67,7 @@ class Case:
                 None if self.weight is None else self.weight[a:b],
                 None if self.offset is None else self.offset[a:b],
             )
-            for a, b in zip(edges[:-1], edges[1:], strict=True)
+            for a, b in itertools.pairwise(edges)
         ]
         return Blocks(blocks)
 
@@ -165,9 +166,15 @@ def test_no_finite_optimum_is_never_called_optimal(seed, classes):
         if result.verdict.kind == "at_infinity":
             direction = result.arrays["direction"]
             scores = design.dense() @ direction
-            own = scores[np.arange(n), y[:, 0].astype(int)] if classes > 2 else np.where(y[:, 0] > 0.5, scores[:, 0], -scores[:, 0])
+            own = (
+                scores[np.arange(n), y[:, 0].astype(int)]
+                if classes > 2
+                else np.where(y[:, 0] > 0.5, scores[:, 0], -scores[:, 0])
+            )
             if classes > 2:
-                margin = np.min(own[:, None] - np.delete(scores, [], axis=1) + np.where(np.arange(classes) == y, np.inf, 0), axis=1)
+                margin = np.min(
+                    own[:, None] - np.delete(scores, [], axis=1) + np.where(np.arange(classes) == y, np.inf, 0), axis=1
+                )
             else:
                 margin = own
             assert np.all(margin >= 0.0)
@@ -198,7 +205,9 @@ def test_all_slopes_zero_on_a_large_constant_is_not_solved():
     assert proof.relative_gap > 0.9
 
 
-@pytest.mark.parametrize("loss", [Squared(1), Squared(2), Logistic(), Softmax(3)], ids=lambda loss: f"{loss.name}{loss.outputs}")
+@pytest.mark.parametrize(
+    "loss", [Squared(1), Squared(2), Logistic(), Softmax(3)], ids=lambda loss: f"{loss.name}{loss.outputs}"
+)
 def test_not_unique_reaches_the_objective_of_the_independent_columns_with_least_norm(loss):
     rng = np.random.default_rng(7)
     x = rng.normal(size=(60, 3))

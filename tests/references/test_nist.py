@@ -17,9 +17,23 @@ from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
 
 FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "nist"
-NAMES = ["Norris", "Pontius", "NoInt1", "NoInt2", "Filip", "Longley", "Wampler1", "Wampler2", "Wampler3", "Wampler4", "Wampler5"]
+NAMES = [
+    "Norris",
+    "Pontius",
+    "NoInt1",
+    "NoInt2",
+    "Filip",
+    "Longley",
+    "Wampler1",
+    "Wampler2",
+    "Wampler3",
+    "Wampler4",
+    "Wampler5",
+]
 
-pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent")
+pytestmark = pytest.mark.skipif(
+    not FOLDER.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent"
+)
 
 
 def digits(found: float, certified: str) -> float:

@@ -10,7 +10,9 @@ import pytest
 
 import lineal
 
-MODULES = sorted(module.name for module in pkgutil.walk_packages(lineal.__path__, "lineal.") if "__main__" not in module.name)
+MODULES = sorted(
+    module.name for module in pkgutil.walk_packages(lineal.__path__, "lineal.") if "__main__" not in module.name
+)
 
 
 @pytest.mark.parametrize("name", MODULES)

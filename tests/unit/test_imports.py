@@ -17,7 +17,9 @@ def loaded(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
-@pytest.mark.parametrize("code", ["import lineal", "import lineal\nlineal.Verdict", "import lineal.fitting, lineal.solvers"])
+@pytest.mark.parametrize(
+    "code", ["import lineal", "import lineal\nlineal.Verdict", "import lineal.fitting, lineal.solvers"]
+)
 def test_import_is_light(code):
     assert not loaded(code) & set(HEAVY)
 

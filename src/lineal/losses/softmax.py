@@ -71,7 +71,7 @@ class Softmax(Loss):
         p = self.mean(eta)
         with np.errstate(divide="ignore", invalid="ignore"):
             terms = np.where(p > 0.0, p * excess(delta / p), np.where(delta == 0.0, 0.0, np.inf))
-        return np.sum(terms, axis=1)
+        return np.asarray(np.sum(terms, axis=1))
 
     def mean(self, eta: Array) -> Array:
         """Return the probability of each class."""
@@ -80,7 +80,7 @@ class Softmax(Loss):
 
     def statistic(self, y: Array, weight: Array) -> Array:
         """Return the weight of each class."""
-        return np.bincount(_index(y)[:, 0], weights=weight, minlength=self.classes)
+        return np.bincount(_index(y)[:, 0], weights=weight, minlength=self.classes).astype(np.float64)
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant scores, log of the class shares, with zero sum."""

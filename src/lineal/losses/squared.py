@@ -36,7 +36,7 @@ class Squared(Loss):
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return |eta - y|^2 / 2."""
-        return 0.5 * np.sum((eta - y) ** 2, axis=1)
+        return np.asarray(0.5 * np.sum((eta - y) ** 2, axis=1))
 
     def slope(self, y: Array, eta: Array) -> Array:
         """Return eta - y."""
@@ -48,11 +48,11 @@ class Squared(Loss):
 
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return |theta|^2 / 2 + theta.y."""
-        return 0.5 * np.sum(theta**2, axis=1) + np.sum(theta * y, axis=1)
+        return np.asarray(0.5 * np.sum(theta**2, axis=1) + np.sum(theta * y, axis=1))
 
     def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
         """Return |eta - y - theta|^2 / 2."""
-        return 0.5 * np.sum((eta - y - theta) ** 2, axis=1)
+        return np.asarray(0.5 * np.sum((eta - y - theta) ** 2, axis=1))
 
     def mean(self, eta: Array) -> Array:
         """Return eta."""

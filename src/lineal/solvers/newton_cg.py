@@ -35,9 +35,7 @@ class NewtonCG(Solver):
             shift = self._solve(view.problem, coef, here.gradient, forcing)
             fall = float(np.sum(shift * here.gradient))
             passes = problem.passes + view.problem.passes
-            yield Step(
-                view.inner_coef(coef), here.value, 0.5 * abs(fall), passes, hint=view.inner_coef(shift)
-            )
+            yield Step(view.inner_coef(coef), here.value, 0.5 * abs(fall), passes, hint=view.inner_coef(shift))
             if not fall > 0.0:
                 return
             step = 1.0
