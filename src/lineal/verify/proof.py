@@ -109,12 +109,15 @@ class Gap:
     margin: float
 
 
-def prove_gap(point: Point, columns: Index) -> Gap:
-    """Bound F(b) - F* from above by a dual point orthogonal to ``columns`` (all uncharged ones, or a basis of them)."""
+def prove_gap(point: Point, columns: Index, *, plain: bool = False) -> Gap:
+    """Bound F(b) - F* from above by a dual point orthogonal to ``columns`` (all uncharged ones, or a basis of them).
+
+    ``plain`` starts from the slopes themselves, without a Newton step in the charged columns: a weaker bound.
+    """
     p = point.problem
     q = p.q[:, None]
     found = basis(point, columns)
-    start = times(p.x, newton_step(point)) if np.any(p.lam > 0.0) else np.zeros_like(point.eta)
+    start = np.zeros_like(point.eta) if plain or not np.any(p.lam > 0.0) else times(p.x, newton_step(point))
     t = np.zeros((len(columns), p.outputs))
     theta = point.slope - point.curved(start)
     for _ in range(3):  # the second and third time only rounding is left
@@ -153,10 +156,12 @@ def bound(point: Point, columns: Index, moves: int = 30) -> Gap:
         else:
             fall = max(point.objective - here.objective, 0.0) + point.allowance if move else 0.0
             return Gap(fall + found.gap, found.margin)
+        zero = point.problem.at(np.zeros_like(point.coef))
+        here = zero if zero.objective < here.objective else here
         step, length = newton_step(here), 1.0
-        while length > 1e-6 and not here.problem.at(here.coef - length * step).objective < here.objective:
+        while length > 1e-9 and not here.problem.at(here.coef - length * step).objective < here.objective:
             length *= 0.5
-        if not length > 1e-6:
+        if not length > 1e-9:
             raise NotProvenError("no better point was found from which to prove a bound")
         here = here.problem.at(here.coef - length * step)
     raise AssertionError("unreachable")
