@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ Array = npt.NDArray[np.float64]
 class _Regressor(MultiOutputMixin, RegressorMixin, Fitted):  # type: ignore[misc]
     """Squared loss with ``alpha`` in scikit-learn's dialect; one target or several."""
 
+    _keeps_column: ClassVar[bool] = True
+    """Whether one target in a column, (n, 1), gives predictions in a column; in scikit-learn it does but for Ridge."""
+
     def _regress(
         self,
         X: Any,
@@ -36,7 +39,8 @@ class _Regressor(MultiOutputMixin, RegressorMixin, Fitted):  # type: ignore[misc
         max_iter: int | None,
     ) -> Self:
         X, y = features_and_target(self, X, y, numeric=True)
-        values, several = numbers(y), np.ndim(y) == 2
+        values = numbers(y)
+        several = y.ndim == 2 and (self._keeps_column or y.shape[1] > 1)
         names = tuple(f"y{k}" for k in range(values.shape[1])) if several else None
         coef = self._solve(
             X,
@@ -54,7 +58,7 @@ class _Regressor(MultiOutputMixin, RegressorMixin, Fitted):  # type: ignore[misc
         slopes = coef[int(intercept) :].T.copy()
         self.coef_ = slopes if several else slopes[0]
         if intercept:
-            self.intercept_ = coef[0].copy() if several else float(coef[0, 0])
+            self.intercept_ = coef[0].copy() if y.ndim == 2 else float(coef[0, 0])
         else:
             self.intercept_ = 0.0
         return self
@@ -144,6 +148,7 @@ class Ridge(_Regressor):
     """
 
     n_iter_: npt.NDArray[np.int32]
+    _keeps_column: ClassVar[bool] = False
 
     def __init__(
         self,
