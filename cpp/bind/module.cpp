@@ -120,7 +120,9 @@ struct Output {
 int thread_count = 0;  // 0: not set
 
 int threads() {
-    return thread_count > 0 ? thread_count : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    // asked once: it reads files, which takes longer than a small pass
+    static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+    return thread_count > 0 ? thread_count : cores;
 }
 
 void set_threads(int count) {

@@ -1,6 +1,7 @@
 #include "block.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace lineal {
 
@@ -23,7 +24,7 @@ Layout::Layout(const std::vector<Part>& parts, bool expanded) {
 
 Index Layout::room() const {
     const Index fitting = 32768 / std::max<Index>(width(), 1) / 8 * 8;
-    return std::clamp<Index>(fitting, 16, 128);
+    return std::min(std::clamp<Index>(fitting, 16, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
 }
 
 Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
@@ -103,25 +104,32 @@ void Block::select() {
     rows = {first, count, consecutive ? nullptr : index_.data()};
 }
 
+namespace {
+
+// to[i] = the selected rows of one column of `from`, `otherwise` where it is not given; zeros up to `filled`
+void take(const Matrix& from, Index column, const Selection& rows, double otherwise, Index filled, double* to) {
+    if (!from) std::fill(to, to + rows.count, otherwise);
+    else if (!rows.index && from.row_stride == 1)
+        std::copy_n(from.data + rows.first + column * from.column_stride, rows.count, to);
+    else
+        for (Index i = 0; i < rows.count; ++i) to[i] = from.at(rows[i], column);
+    std::fill(to + rows.count, to + filled, 0.0);
+}
+
+}  // namespace
+
 bool Block::next() {
     select();
     const Index count = rows.count, filled = (count + 7) / 8 * 8;
     if (count == 0) return false;
-    weight_sum = 0;
-    for (Index i = 0; i < count; ++i) {
-        weight[i] = request.weight ? request.weight.at(rows[i], 0) : 1.0;
-        weight_sum += weight[i];
-    }
-    for (Index i = count; i < filled; ++i) weight[i] = 0.0;
+    take(request.weight, 0, rows, 1.0, filled, weight);
+    weight_sum = static_cast<double>(count);
+    if (request.weight) weight_sum = std::accumulate(weight, weight + count, 0.0);
     const Index targets = request.y ? request.y.columns : 0;
-    for (Index c = 0; c < targets; ++c) {
-        for (Index i = 0; i < count; ++i) y[c * room + i] = request.y.at(rows[i], c);
-        for (Index i = count; i < filled; ++i) y[c * room + i] = 0.0;
-    }
+    for (Index c = 0; c < targets; ++c) take(request.y, c, rows, 0.0, filled, y + c * room);
     for (Index c = 0; c < request.outputs; ++c) {
-        for (Index i = 0; i < count; ++i) eta[c * room + i] = request.offset ? request.offset.at(rows[i], c) : 0.0;
-        for (Index i = 0; i < filled; ++i) step[c * room + i] = 0.0;
-        for (Index i = count; i < filled; ++i) eta[c * room + i] = 0.0;
+        take(request.offset, c, rows, 0.0, filled, eta + c * room);
+        std::fill(step + c * room, step + c * room + filled, 0.0);
     }
     return true;
 }
@@ -166,42 +174,58 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
 namespace {
 
 template <class T, class N>
-void sparse_entries(const Placed& placed, Index row, Index limit, std::vector<Index>& columns, std::vector<double>& values) {
+Index sparse_entries(const Placed& placed, Index row, Index limit, Index* columns, double* values) {
     const N* starts = static_cast<const N*>(placed.part.starts);
-    for (Index t = starts[row]; t < starts[row + 1]; ++t) {
-        const Index column = static_cast<const N*>(placed.part.indices)[t];
-        if (placed.column + column >= limit) continue;
-        columns.push_back(placed.at + column);
-        values.push_back(static_cast<double>(static_cast<const T*>(placed.part.values)[t]));
+    const N* indices = static_cast<const N*>(placed.part.indices);
+    Index count = 0;
+    for (Index t = starts[row]; t < starts[row + 1] && placed.column + indices[t] < limit; ++t, ++count) {
+        columns[count] = placed.at + indices[t];
+        values[count] = static_cast<double>(static_cast<const T*>(placed.part.values)[t]);
     }
+    return count;
+}
+
+Index entries_of(const Placed& placed, Index row, Index limit, Index* columns, double* values) {
+    const Part& part = placed.part;
+    if (part.kind == Kind::codes) {
+        const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
+        if (code < 0 || placed.column + code >= limit) return 0;
+        *columns = placed.at + code;
+        *values = 1.0;
+        return 1;
+    }
+    if (part.wide)
+        return part.single ? sparse_entries<float, std::int64_t>(placed, row, limit, columns, values)
+                           : sparse_entries<double, std::int64_t>(placed, row, limit, columns, values);
+    return part.single ? sparse_entries<float, std::int32_t>(placed, row, limit, columns, values)
+                       : sparse_entries<double, std::int32_t>(placed, row, limit, columns, values);
+}
+
+Index most_entries(const Part& part, Index row) {
+    if (part.kind == Kind::codes) return 1;
+    if (part.wide) return static_cast<const std::int64_t*>(part.starts)[row + 1] - static_cast<const std::int64_t*>(part.starts)[row];
+    return static_cast<const std::int32_t*>(part.starts)[row + 1] - static_cast<const std::int32_t*>(part.starts)[row];
 }
 
 }  // namespace
 
 void Block::entries(Index limit) {
-    entry_starts.assign(1, 0);
-    entry_columns.clear();
-    entry_values.clear();
-    for (Index i = 0; i < rows.count; ++i) {
-        const Index row = rows[i];
-        for (const Placed& placed : layout.loose) {
-            if (placed.column >= limit) continue;
-            const Part& part = placed.part;
-            if (part.kind == Kind::codes) {
-                const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
-                if (code < 0 || placed.column + code >= limit) continue;
-                entry_columns.push_back(placed.at + code);
-                entry_values.push_back(1.0);
-            } else if (part.wide) {
-                if (part.single) sparse_entries<float, std::int64_t>(placed, row, limit, entry_columns, entry_values);
-                else sparse_entries<double, std::int64_t>(placed, row, limit, entry_columns, entry_values);
-            } else {
-                if (part.single) sparse_entries<float, std::int32_t>(placed, row, limit, entry_columns, entry_values);
-                else sparse_entries<double, std::int32_t>(placed, row, limit, entry_columns, entry_values);
-            }
-        }
-        entry_starts.push_back(static_cast<Index>(entry_columns.size()));
+    entry_starts.resize(static_cast<std::size_t>(rows.count) + 1);
+    Index most = 0;
+    for (const Placed& placed : layout.loose)
+        for (Index i = 0; i < rows.count; ++i) most += most_entries(placed.part, rows[i]);
+    if (static_cast<Index>(entry_columns.size()) < most) {
+        entry_columns.resize(static_cast<std::size_t>(most));
+        entry_values.resize(static_cast<std::size_t>(most));
     }
+    Index count = 0;
+    for (Index i = 0; i < rows.count; ++i) {
+        entry_starts[static_cast<std::size_t>(i)] = count;
+        for (const Placed& placed : layout.loose)
+            if (placed.column < limit)
+                count += entries_of(placed, rows[i], limit, entry_columns.data() + count, entry_values.data() + count);
+    }
+    entry_starts[static_cast<std::size_t>(rows.count)] = count;
 }
 
 }  // namespace lineal

@@ -57,14 +57,43 @@ void sparse_backward(const Part& part, const Selection& rows, const double* r, I
     }
 }
 
-void loose_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
-    if (part.kind == Kind::codes) {
-        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+// One output: without branches, since reference levels come at random; column 0 stands in for them and is left as it is.
+void codes_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
+    const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+    if (outputs == 1 && part.columns > 0) {
         for (Index i = 0; i < rows.count; ++i) {
             const Index code = codes[rows[i] * part.row_stride];
-            if (code < 0) continue;
-            for (Index c = 0; c < outputs; ++c) sums[i * outputs + c] += coef[code * outputs + c];
+            const double w = coef[code < 0 ? 0 : code];
+            sums[i] += code < 0 ? 0.0 : w;
         }
+        return;
+    }
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index code = codes[rows[i] * part.row_stride];
+        if (code < 0) continue;
+        for (Index c = 0; c < outputs; ++c) sums[i * outputs + c] += coef[code * outputs + c];
+    }
+}
+
+void codes_backward(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient) {
+    const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+    if (outputs == 1 && part.columns > 0) {
+        for (Index i = 0; i < rows.count; ++i) {
+            const Index code = codes[rows[i] * part.row_stride];
+            gradient[code < 0 ? 0 : code] += code < 0 ? 0.0 : values[i];
+        }
+        return;
+    }
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index code = codes[rows[i] * part.row_stride];
+        if (code < 0) continue;
+        for (Index c = 0; c < outputs; ++c) gradient[code * outputs + c] += values[i * outputs + c];
+    }
+}
+
+void loose_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
+    if (part.kind == Kind::codes) {
+        codes_forward(part, rows, coef, outputs, sums);
     } else if (part.wide) {
         if (part.single) sparse_forward<float, std::int64_t>(part, rows, coef, outputs, sums);
         else sparse_forward<double, std::int64_t>(part, rows, coef, outputs, sums);
@@ -76,12 +105,7 @@ void loose_forward(const Part& part, const Selection& rows, const double* coef, 
 
 void loose_backward(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient) {
     if (part.kind == Kind::codes) {
-        const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
-        for (Index i = 0; i < rows.count; ++i) {
-            const Index code = codes[rows[i] * part.row_stride];
-            if (code < 0) continue;
-            for (Index c = 0; c < outputs; ++c) gradient[code * outputs + c] += values[i * outputs + c];
-        }
+        codes_backward(part, rows, values, outputs, gradient);
     } else if (part.wide) {
         if (part.single) sparse_backward<float, std::int64_t>(part, rows, values, outputs, gradient);
         else sparse_backward<double, std::int64_t>(part, rows, values, outputs, gradient);
@@ -159,7 +183,12 @@ void loose_scatter(const Part& part, const Selection& rows, const double* weight
 void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
                 const Panel& panel, double* gram, Index gram_stride) {
     const Index width = 8 * panel.groups;
-    for (Index i = 0; i < count; ++i)
+    for (Index i = 0; i < count; ++i) {
+        // the table may be larger than the caches, and where a row will go is known; long rows stay ahead by themselves
+        if (i + 2 < count && starts[i + 3] - starts[i + 2] <= 16)
+            for (Index t = starts[i + 2]; t < starts[i + 3]; ++t)
+                for (Index u = t + 1; u < starts[i + 3]; ++u)
+                    __builtin_prefetch(gram + columns[t] * gram_stride + width + columns[u], 1);
         for (Index t = starts[i]; t < starts[i + 1]; ++t) {
             const double s = weight[i] * entries[t];
             double* row = gram + columns[t] * gram_stride;
@@ -171,6 +200,7 @@ void loose_gram(const Index* starts, const Index* columns, const double* entries
             pairs[columns[t]] += s * entries[t];
             for (Index u = t + 1; u < starts[i + 1]; ++u) pairs[columns[u]] += s * entries[u];
         }
+    }
 }
 
 }  // namespace
