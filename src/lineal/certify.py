@@ -188,7 +188,9 @@ def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> 
         if problem.loss.endless and slip > 0.01:
             return None
         gap += 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
-        error = error + slip * problem.loss.steepest * problem.moments.largest[:, None]
+        # That step would move the gradient of column j by X_j' S W X_U tau / S <= |X_j|_W |X_U tau|_W (Cauchy-Schwarz).
+        square = problem.moments.mean**2 + problem.moments.sd**2
+        error = error + norm * np.sqrt(1.001 * problem.loss.steepest * square)[:, None]
     return float(gap + _rounding(problem, coef, dual, rows, error))
 
 
