@@ -115,4 +115,5 @@ def choose_strength(
             FALLBACK, "taken by default, since Ctrl-C came before the first trial ended", rows, metric, interrupted=True
         )
     reason = f"of {len(trials)} strengths tried it has the least {metric.replace('_', ' ')} on {rows} validation rows"
+    reason += ", and is the weakest of them" if best[0] == GRID[-1] else ""
     return Choice(best[0], reason, rows, metric, tuple(trials), best_coef, interrupted)

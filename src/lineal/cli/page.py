@@ -18,6 +18,9 @@ from lineal.verdict import UNFINISHED
 SHOWN: Final = 20
 """How many columns' coefficients `fit` prints; `show` prints all."""
 
+METRICS: Final = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "rmse", "mae", "r2")
+"""The order in which metrics are printed; a model file sorts them."""
+
 
 class Screen:
     """Stdout: colours on a terminal only (NO_COLOR respected), names never read as markup, no blanks at line ends.
@@ -41,7 +44,7 @@ class Screen:
 
 def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list[RenderableType]:
     """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown (None: all)."""
-    blocks = (_columns(data["data"]), _metrics(data), _coefficients(data["coefficients"], width, limit))
+    blocks = (_columns(data["data"]), _metrics(data), _coefficients(data, width, limit))
     return [
         verdict(data["verdict"]),
         facts(_model(data) + _data(data)),
@@ -118,15 +121,22 @@ def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _columns(about: Mapping[str, Any]) -> Table | None:
-    columns = about.get("columns")
-    if not columns:
+    """Return the columns as understood, one a line; many plain numbers share a line."""
+    columns = about.get("columns") or []
+    plain = [column for column in columns if column["type"] == "number" and not column["missing"]]
+    listed = columns if len(columns) <= SHOWN // 2 else [column for column in columns if column not in plain]
+    rows = [[str(column[key]) for key in ("column", "type", "missing", "use")] for column in listed]
+    if len(listed) < len(columns):
+        names = ", ".join(column["column"] for column in plain[:SHOWN]) + (", ..." if len(plain) > SHOWN else "")
+        rows.append([f"{len(plain)} columns", "number", "0", names])
+    if not rows:
         return None
+    if len(rows) > SHOWN:
+        rows = [*rows[: SHOWN - 1], [f"... and {len(rows) - SHOWN + 1} more", "", "", ""]]
     table = _table("Column", "Type", "Missing", "Use")
     table.columns[2].justify = "right"
-    for column in columns[:SHOWN]:
-        table.add_row(*(Text(str(column[key])) for key in ("column", "type", "missing", "use")))
-    if len(columns) > SHOWN:
-        table.add_row(Text(f"... and {len(columns) - SHOWN} more"))
+    for row in rows:
+        table.add_row(*map(Text, row))
     return table
 
 
@@ -147,16 +157,15 @@ def compare(measured: Mapping[str, Any], baseline: Mapping[str, Any] | None, whe
     table = _table("Metric", where, *(() if baseline is None else ("Baseline",)))
     for column in table.columns[1:]:
         column.justify = "right"
-    for name, value in measured.items():
-        if name in ("rows", "prediction"):
-            continue
+    for name in sorted(measured, key=lambda name: METRICS.index(name) if name in METRICS else len(METRICS)):
         beside = () if baseline is None else (Text(number(baseline.get(name))),)
-        table.add_row(Text(name.replace("_", " ")), Text(number(value)), *beside)
+        table.add_row(Text(name.replace("_", " ")), Text(number(measured[name])), *beside)
     return table
 
 
-def _coefficients(entries: Sequence[Mapping[str, Any]], width: int, limit: int | None) -> Group:
+def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Group:
     """Return the coefficients: a line per column, or per column and class where the classes do not fit side by side."""
+    entries = data["coefficients"]
     outputs = list(dict.fromkeys(entry["output"] for entry in entries))
     groups = [list(group) for _, group in groupby(entries, key=lambda entry: entry["column"])]
     beside = sum(max(len(name), 9) + 2 for name in outputs) + 30 <= width
@@ -165,7 +174,8 @@ def _coefficients(entries: Sequence[Mapping[str, Any]], width: int, limit: int |
     others = [line for line in lines if line[0]["column"] != "(intercept)"]
     if lines is not groups:
         others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
-    names = ["Value"] if len(outputs) == 1 else outputs if lines is groups else ["Class", "Value"]
+    single = f"Score of {outputs[0]}" if data["data"]["target"]["kind"] == "classes" else "Value"
+    names = [single] if len(outputs) == 1 else outputs if lines is groups else ["Class", "Value"]
     table = _table("Coefficient", *names, "Effect")
     for column in table.columns[1:]:
         column.justify = "left" if column.header == Text("Class") else "right"
