@@ -125,6 +125,27 @@ def test_text_in_a_number_column_is_named_with_its_row(tmp_path):
             learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")
 
 
+@pytest.mark.parametrize("odd", ["NAN", "nan(1)", "oops", "inf", "-Infinity", "1e999"])
+def test_a_bad_cell_beyond_the_rows_that_were_looked_at_is_named(tmp_path, odd):
+    rows = [f"{i}.5,{i * i % 17}" for i in range(3000)]
+    rows[2500] = f"2500.5,{odd}"
+    table = as_table(csv(tmp_path, "y,a\n" + "\n".join(rows) + "\n"))
+    assert "a" in table.guess()
+    with pytest.raises(InputError, match=r"row 2501 \(line 2502\)"):
+        learn(table, target="y")
+
+
+def test_a_missing_or_padded_cell_beyond_those_rows_is_understood(tmp_path):
+    rows = [f"{i}.5,{i % 2}" for i in range(3000)]
+    rows[2500], rows[2600] = "2500.5, NA ", "2600.5, +1e0 "
+    table = as_table(csv(tmp_path, "y,a\n" + "\n".join(rows) + "\n"))
+    found = learn(table, target="y")
+    assert found.encoder.terms == (Number("a", 1501 / 2999, indicator=True),)
+    dense = np.concatenate([block.design.dense() for block in Encoded(table, found).blocks()])
+    assert dense[2500].tolist() == [1.0, 1501 / 2999, 1.0]
+    assert dense[2600].tolist() == [1.0, 1.0, 0.0]
+
+
 def test_decimal_commas_are_refused(tmp_path):
     path = csv(tmp_path, "y;a\n1.5;1,5\n2.5;2\n3.5;1.234,5\n4.5;NA\n")
     with pytest.raises(InputError, match=r"column 'a' holds numbers with a comma, such as '1,5' in row 1 \(line 2\)"):
@@ -264,6 +285,21 @@ def test_names_are_checked():
 def test_bad_weights_are_refused(cells, found):
     with pytest.raises(InputError, match=found):
         learned({"a": [1.0, 2.0, 4.0, 8.0], "w": cells}, weight="w")
+
+
+def test_weights_and_offsets_stand_beside_their_rows():
+    table = as_table(
+        {"t": [1.5, None, 2.5, 4.5], "a": [1.0, 9.0, 4.0, 2.0], "w": [1, 2, 0, 3], "o": ["0.5", "x", "-1", "2"]}
+    )
+    with pytest.raises(InputError, match="holds 'x' in column 'o'"):
+        learn(table.where(lambda rows: rows < 3).where(lambda rows: rows != 0), target="a", offset="o", drop=["t"])
+    found = learn(table, target="t", weight="w", offset="o")  # the row with 'x' has no target
+    assert found.encoder.columns == ("(intercept)", "a")
+    for source in (Encoded(table, found), Encoded(table, found).in_memory(10**6)):
+        (block,) = source.blocks()
+        assert block.weight.tolist() == [1.0, 0.0, 3.0]
+        assert block.offset.tolist() == [[0.5], [-1.0], [2.0]]
+        assert block.design.dense()[:, 1].tolist() == [1.0, 4.0, 2.0]
 
 
 def test_bad_offsets_are_refused():

@@ -14,7 +14,7 @@ from typing import IO, TypeVar
 
 from lineal.errors import InputError
 
-CHUNK_BYTES = 8 << 20
+CHUNK_BYTES = 4 << 20
 SAMPLE_BYTES = 1 << 20
 
 Item = TypeVar("Item")
