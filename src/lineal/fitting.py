@@ -163,7 +163,7 @@ class _Run:
                 self.stopped = f"the limit of {self.max_iter} iterations was reached"
                 return
             if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
-                self.stopped = f"the time limit of {self.time_limit:g} s was reached"
+                self.stopped = "the time limit was reached"
                 return
         self.stopped = "rounding error allows no further progress"
 

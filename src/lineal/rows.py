@@ -53,7 +53,15 @@ def from_table(
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = as_table(data)
     train, held = split(table, seed, test_size) if test_size > 0 else (table, None if test is None else as_table(test))
-    learned = learn(train, target=target, weight=weight, offset=offset, drop=tuple(drop), model=wanted)
+    roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
+    try:
+        learned = learn(train, **roles)
+    except InputError as error:
+        if test_size > 0:
+            learn(table, **roles)  # raises the same where the split is not to blame
+            words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
+            raise InputError(f"{error} {words}") from None
+        raise
     encoded = Encoded(train, learned)
     kept = encoded.in_memory(MEMORY)
     about = {"origin": table.origin, **learned.report, "notes": []}

@@ -265,6 +265,16 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: s
         lineal.fit(table("two"), "two", **options)
 
 
+def test_a_split_that_leaves_one_class_is_blamed() -> None:
+    held = np.flatnonzero(uniform(0, np.arange(len(X))) < 0.2)
+    y = np.where(np.arange(len(X)) == held[0], "rare", "often")
+    with pytest.raises(InputError, match="hold out fewer"):
+        lineal.fit({**table("two"), "two": y}, "two", test_size=0.2)
+    with pytest.raises(InputError, match="Did you mean 'two'") as refused:
+        lineal.fit(table("two"), "tow", test_size=0.2)
+    assert "hold out" not in str(refused.value)
+
+
 @pytest.mark.parametrize(
     ("data", "target", "options", "said"),
     [
