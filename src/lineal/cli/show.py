@@ -21,6 +21,6 @@ def run(*, model: Path, as_json: bool) -> int:
         return 0
     lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
     lines += [("Evidence", f"{key}: {value}") for key, value in told["verdict"]["evidence"].items()]
-    lines += [("Rows", str(told["data"]["training"].get("fingerprint")))]
+    lines += [("Fingerprint", str(told["data"]["training"].get("fingerprint")))]
     screen.print(*page(told, screen.width, limit=None), facts(lines))
     return 0

@@ -1,0 +1,88 @@
+"""What a terminal sees that a pipe does not: colours, and a sign of life for long work."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lineal.cli import progress, run
+from lineal.trace import Record
+
+PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
+
+
+def on_terminal(words: list[str], **environment: str) -> str:
+    """Run a command with stdout and stderr on a pseudo-terminal and return what it shows."""
+    ours, theirs = pty.openpty()
+    known = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
+    known |= {"TERM": "xterm-256color", "COLUMNS": "80", **environment}
+    with subprocess.Popen([sys.executable, "-m", "lineal", *words], stdout=theirs, stderr=theirs, env=known) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not piece:
+                break
+            shown += piece
+        os.close(ours)
+        assert process.wait() == 0
+    return shown.decode()
+
+
+def test_colours_on_a_terminal_unless_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    coloured = on_terminal(["fit", str(PENGUINS), "--target", "species", "--penalty", "ridge:0.01"])
+    assert coloured.startswith("\x1b[1;32mOptimal")
+    plain = on_terminal(["show", "penguins.lineal"], NO_COLOR="1")
+    assert "\x1b[1;32m" not in plain
+    assert "Optimal" in plain
+    assert "\x1b[" not in on_terminal(["show", "penguins.lineal"], TERM="dumb", NO_COLOR="1")
+    assert "\x1b[" not in on_terminal(["show", "penguins.lineal", "--json"])
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_long_work_shows_a_sign_of_life_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "120")
+    record = Record(step=7, objective=0.25, estimate=0.1, passes=9, seconds=1.0)
+    for stream, shown in ((Terminal(), True), (io.StringIO(), False)):
+        monkeypatch.setattr(sys, "stderr", stream)
+        with progress.Watch("reading [b]x[/b].csv") as watch:
+            end = time.monotonic() + 20
+            while shown and "reading [b]x[/b].csv" not in stream.getvalue() and time.monotonic() < end:
+                time.sleep(0.01)
+            watch.step(record)
+            while shown and "step 7, objective 0.25, 9 passes" not in stream.getvalue() and time.monotonic() < end:
+                time.sleep(0.01)
+        if shown:
+            assert "reading [b]x[/b].csv" in stream.getvalue()
+            assert "step 7, objective 0.25, 9 passes" in stream.getvalue()
+        else:
+            assert stream.getvalue() == ""
+
+
+def test_short_work_shows_nothing_even_on_a_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stream = Terminal()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    monkeypatch.setattr(sys, "stderr", stream)
+    assert run(["fit", str(PENGUINS), "--target", "species", "--penalty", "ridge:0.01"]) == 0
+    assert stream.getvalue() == ""
+    assert capsys.readouterr().out.startswith("Optimal")
