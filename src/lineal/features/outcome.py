@@ -176,10 +176,9 @@ def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
         raise NeedsTextError(survey.name)
     if survey.kinds == {"boolean"}:
         return {level == "true": count for level, count in sorted(survey.levels.items())}
+    ordered = sorted(survey.levels)
     if numeric:
-        ordered = sorted(survey.levels, key=lambda level: (number(level) or 0.0, level))
-    else:
-        ordered = sorted(survey.levels)
+        ordered.sort(key=lambda level: number(level) or 0.0)
     return {level: survey.levels[level] for level in ordered}
 
 

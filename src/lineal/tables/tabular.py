@@ -50,7 +50,7 @@ class Table(ABC):
         """Return the rows for whose numbers ``keep`` gives true; they keep their numbers."""
         return Kept(self, keep)
 
-    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:  # noqa: ARG002
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
         """Return a table of these columns only, told which are wanted as numbers and which as text.
 
         A wish, to read faster: a batch may still hold more columns, or a column in another type.
