@@ -45,7 +45,9 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     _keys(meta, "the file", FIELDS, FIELDS)
     loss = _object(meta, "loss", ("name", "outputs"))
     outputs = _integer(loss, "loss", "outputs", least=1)
-    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), _text(loss, "loss", "name"), outputs)
+    target = _target(
+        _object(meta, "target", ("name", "kind", "classes", "names")), _text(loss, "loss", "name"), outputs
+    )
     columns = tuple(_texts(meta["columns"], "columns"))
     coef = _array(arrays, "coef", (len(columns), outputs))
     verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
@@ -92,7 +94,11 @@ def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
         raise ModelFileError("target.classes must be texts, numbers or Booleans.")
     if len({(type(item), item) for item in classes}) != len(classes):
         raise ModelFileError("target.classes names a class twice.")
-    if len(classes) < 2 or outputs != (1 if loss == "logistic" else len(classes)) or (outputs == 1 and len(classes) != 2):
+    if (
+        len(classes) < 2
+        or outputs != (1 if loss == "logistic" else len(classes))
+        or (outputs == 1 and len(classes) != 2)
+    ):
         raise ModelFileError(f"loss.outputs is {outputs}, which does not fit {len(classes)} target.classes.")
     return Target(name, "classes", classes=tuple(classes))
 
@@ -127,7 +133,9 @@ def _verdict(data: Mapping[str, Any]) -> Verdict:
 def _encoder(data: object, columns: tuple[str, ...]) -> Encoder | None:
     if data is None:
         return None
-    from lineal.features.encoder import Encoder as Learned  # noqa: PLC0415  (pyarrow: a model of arrays needs none)
+    from lineal.features.encoder import (
+        Encoder as Learned,
+    )  # here: it loads pyarrow, which a model of arrays does not need
 
     encoder: Encoder = Learned.from_dict(_mapping(data, "encoder"))
     if tuple(encoder.columns) != columns:
@@ -180,7 +188,9 @@ def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, 
         raise ModelFileError(f"it lacks the array {name!r}.")
     array = arrays[name]
     if array.dtype != np.float64 or array.shape != shape:
-        raise ModelFileError(f"array {name!r} is {array.dtype} of shape {array.shape}; it must be float64 of shape {shape}.")
+        raise ModelFileError(
+            f"array {name!r} is {array.dtype} of shape {array.shape}; it must be float64 of shape {shape}."
+        )
     if not np.all(np.isfinite(array)):
         raise ModelFileError(f"array {name!r} holds NaN or infinity.")
     return array

@@ -84,6 +84,9 @@ def test_ill_conditioned_powers(name, degree, tmp_path):
     assert "covariance" in found.arrays
 
 
+TINTS = ['r"ed', "gré\nen", "b"]
+
+
 def write_copies(folder: Path) -> dict[str, Path]:
     """Write one small mixed table in every format the reader knows."""
     pyarrow = pytest.importorskip("pyarrow")
@@ -96,12 +99,13 @@ def write_copies(folder: Path) -> dict[str, Path]:
         "x": [None if i % 9 == 2 else float(value) for i, value in enumerate(x)],
         "count": draw.integers(0, 5, size=n).tolist(),
         "flag": [None if i % 11 == 4 else bool(value) for i, value in enumerate(draw.random(n) > 0.4)],
-        "colour, or tint": [None if i % 13 == 5 else str(v) for i, v in enumerate(draw.choice(['r"ed', "gré\nen", "b"], size=n))],
+        "colour, or tint": [None if i % 13 == 5 else str(cell) for i, cell in enumerate(draw.choice(TINTS, size=n))],
         "w": draw.choice([1.0, 2.0, 0.5], size=n).tolist(),
     }
     table["y"] = [float(v) for v in (2 * x + draw.normal(size=n)).round(4)]
     paths = {kind: folder / f"t.{kind}" for kind in ("csv", "tsv", "jsonl", "parquet", "feather", "csv.gz", "jsonl.gz")}
-    text = {name: [{None: "", True: "true", False: "false"}.get(c, c) if c is None or isinstance(c, bool) else c for c in column]
+    words = {None: "", True: "true", False: "false"}
+    text = {name: [words[cell] if cell is None or cell is True or cell is False else cell for cell in column]
             for name, column in table.items()}  # fmt: skip
     for kind, delimiter in (("csv", ","), ("tsv", "\t")):
         with paths[kind].open("w", newline="", encoding="utf-8") as file:
@@ -148,7 +152,9 @@ def test_a_model_of_arrays_is_confirmed_on_a_file_of_its_columns(tmp_path):
     with (tmp_path / "d.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["y", "x2", "x0", "x1"])
-        writer.writerows([int(label), repr(float(c)), repr(float(a)), repr(float(b))] for label, (a, b, c) in zip(y, x, strict=True))
+        writer.writerows(
+            [int(label), repr(float(c)), repr(float(a)), repr(float(b))] for label, (a, b, c) in zip(y, x, strict=True)
+        )
     assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
-import os
 import stat
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -307,7 +307,7 @@ def test_a_full_disk_leaves_the_old_file_and_no_other(file, monkeypatch, call):
     with pytest.raises(InputError, match="no space left on device"):
         container.write(file, META, {"coef": np.zeros((3, 1))})
     assert file.read_bytes() == before
-    assert os.listdir(file.parent) == [file.name]
+    assert list(file.parent.iterdir()) == [file]
 
 
 def test_ctrl_c_while_writing_leaves_nothing(tmp_path, monkeypatch):
@@ -321,11 +321,11 @@ def test_ctrl_c_while_writing_leaves_nothing(tmp_path, monkeypatch):
 
 
 def test_a_device_is_written_to_and_never_replaced():
-    if not os.path.exists("/dev/full"):
+    if not Path("/dev/full").exists():
         pytest.skip("this system has no /dev/full")
     with pytest.raises(InputError, match="no space left"):
         container.write("/dev/full", META, ARRAYS)
-    assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+    assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)
 
 
 def test_a_missing_folder_or_file_or_a_folder_is_an_input_error(tmp_path):

@@ -40,11 +40,13 @@ def verify(
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
     names = produced(claims)
-    differing = next((pair for pair in zip(names, claims.columns, strict=False) if pair[0] != pair[1]), ("", ""))
+    differing = [
+        f"; {made!r}, stated {name!r}" for made, name in zip(names, claims.columns, strict=False) if made != name
+    ]
     report.check(
         "the columns are those the terms make",
         names == claims.columns,
-        f"{len(names)} columns, stated {len(claims.columns)}" + (f"; {differing[0]!r}, stated {differing[1]!r}" if differing[0] else ""),
+        "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
     table = read(data, claims.needed, delimiter=delimiter, quote=quote, header=header)
     check_verdict(report, claims, training_problem(report, claims, table))

@@ -153,7 +153,11 @@ def texts(meta: Mapping[str, Any], path: str) -> list[str]:
 def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
     """Return the terms of the encoder; a model of arrays has one plain number term per column."""
     if field(meta, "encoder", dict, type(None)) is None:
-        return [{"kind": "number", "column": name, "fill": None, "indicator": False} for name in columns if name != INTERCEPT]
+        return [
+            {"kind": "number", "column": name, "fill": None, "indicator": False}
+            for name in columns
+            if name != INTERCEPT
+        ]
     terms = field(meta, "encoder.terms", list)
     for term in terms:
         kind = field(term, "kind", str)
@@ -178,7 +182,9 @@ def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shapes: Mapping[st
     array = arrays[name]
     expected = shapes.get(name, (shapes["coef"][0], *array.shape[1:2]) if name == "null_space" else None)
     if array.dtype != np.float64 or array.shape != expected or not np.all(np.isfinite(array)):
-        raise ModelFileError(f"the array {name!r} of the model file does not have the type, shape or finite values it must have.")
+        raise ModelFileError(
+            f"the array {name!r} of the model file does not have the type, shape or finite values it must have."
+        )
     return array
 
 

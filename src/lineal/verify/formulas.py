@@ -1,4 +1,4 @@
-"""The losses row by row: value, slope, curvature and Fenchel-Young mismatch, each as accurate where it is tiny as where it is not."""
+"""The losses row by row: value, slope, curvature and Fenchel-Young mismatch, accurate also where they are tiny."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ uncharged columns U so that theta is orthogonal to them. Then the bracket is kno
     logistic  p h(-(1 - p) u) + (1 - p) h(p u)                                 h(v) = (1 + v) log(1 + v) - v
     softmax   sum_k p_k h(-(u_k - sum_l p_l u_l))
 
-If 1 + v >= 1/2 everywhere, theta lies inside the domain of loss*: together with independent columns X_U, this proves that a finite
+If 1 + v >= 1/2 everywhere, theta lies inside the domain of loss*: with independent columns X_U, this proves that a finite
 minimiser exists. In floats X_U'(q theta) is not exactly zero but a tiny g_U; the exactly orthogonal theta' differs from theta by
 W X_U t' with t'Ht' = g_U' H^-1 g_U, H = X_U' Q W X_U, and because h(v) <= v^2 the bracket changes by at most
 4 |u| |u'| + 2 |u'|^2 in the norm |u|^2 = sum_i q_i u_i'W_i u_i. Rounding of theta itself is bounded row by row and added.
@@ -37,7 +37,6 @@ DEPENDENT = 64 * EPS
 
 class NotProvenError(Exception):
     """Nothing can be proven at this point, and why."""
-
 
 
 @dataclass(frozen=True)
@@ -210,7 +209,9 @@ def null_objective(problem: Problem) -> float:
         step = found.change @ found.solve(gradient)
         drop = float(np.sum(gradient * found.solve(gradient)))
         length = 1.0
-        while length > 1e-9 and small.at(point.coef - length * step).objective > point.objective + 1e-15 * abs(point.objective):
+        while length > 1e-9 and small.at(point.coef - length * step).objective > point.objective + 1e-15 * abs(
+            point.objective
+        ):
             length *= 0.5
         point = small.at(point.coef - length * step)
         if drop <= 1e-20 * max(1e-300, point.objective):

@@ -169,20 +169,22 @@ def _svmlight(content: str, path: Path) -> Table:
 
 
 def _arrow(path: Path, needed: set[str], *, parquet: bool) -> Table:
-    import pyarrow  # noqa: PLC0415  (only these two formats need it)
+    import pyarrow as pa  # here: only these two formats need it
 
     try:
         if parquet:
-            import pyarrow.parquet as pq  # noqa: PLC0415
+            import pyarrow.parquet as pq
 
             table = pq.read_table(path)
         else:
-            with pyarrow.OSFile(str(path), "rb") as file:
-                table = pyarrow.ipc.open_file(file).read_all()
-    except (OSError, pyarrow.ArrowException) as error:
+            with pa.OSFile(str(path), "rb") as file:
+                table = pa.ipc.open_file(file).read_all()
+    except (OSError, pa.ArrowException) as error:
         raise InputError(f"the data file {path} cannot be read: {error}.") from error
     names = list(table.column_names)
     for name in needed:
         if names.count(name) > 1:
             raise InputError(f"{path} has two columns called {name!r}; rename one.")
-    return Table(table.num_rows, {name: table.column(name).to_pylist() for name in names if name in needed}, names=names)
+    return Table(
+        table.num_rows, {name: table.column(name).to_pylist() for name in names if name in needed}, names=names
+    )

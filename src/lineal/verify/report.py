@@ -17,7 +17,7 @@ class Line(TypedDict):
     detail: str
 
 
-class Refused(VerificationError):
+class Refused(VerificationError):  # noqa: N818  (it is a result, not a mistake)
     """A claim that the data does not confirm, with the report up to and including it."""
 
     def __init__(self, message: str, report: Report) -> None:

@@ -110,7 +110,9 @@ def _design(report: Report, claims: Claims, columns: Columns, zero: bool) -> Arr
                 parts.append([cells.number(cell) for cell in column])
             else:
                 parts += twin.values(term, column)
-                problem = twin.learned(term, column) if not zero else None if term["fill"] == 0.0 else "the fill must be 0"
+                problem = (
+                    twin.learned(term, column) if not zero else None if term["fill"] == 0.0 else "the fill must be 0"
+                )
         except ValueError as error:
             problem = str(error)
         report.check(

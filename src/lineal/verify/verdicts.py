@@ -34,7 +34,9 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
     point = problem.at(claims.coef)
     report.check("the sentence says what the verdict is", *_sentence(claims))
-    report.check("the tolerance in the evidence is that of the file", claims.evidence.get("tol", claims.tol) == claims.tol)
+    report.check(
+        "the tolerance in the evidence is that of the file", claims.evidence.get("tol", claims.tol) == claims.tol
+    )
     if "objective" in claims.evidence:
         stated = _figure(claims, "objective")
         report.check(
@@ -77,7 +79,9 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     charged = np.any(null_space[problem.lam > 0.0] != 0.0)
     report.check("no charged column takes part in a dependency", not charged)
     worst = max(dependence(x, direction) for direction in null_space.T)
-    report.check("every dependency is zero in every row, to rounding", worst <= DEPENDENT, f"at most {worst:.1e} of its terms")
+    report.check(
+        "every dependency is zero in every row, to rounding", worst <= DEPENDENT, f"at most {worst:.1e} of its terms"
+    )
     report.check("the dependencies by name are the null space", _spelled(claims, null_space, listed), f"{len(listed)}")
     try:
         scale = np.max(np.abs(x), axis=0)
@@ -85,23 +89,28 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
         bad = ""
     except NotProvenError as error:
         kept, bad = problem.uncharged, str(error)
-    report.check("the dependencies are independent of each other", not bad, bad or f"rank {len(kept)} of {len(problem.uncharged)}")
+    detail = bad or f"rank {len(kept)} of {len(problem.uncharged)}"
+    report.check("the dependencies are independent of each other", not bad, detail)
     _within(report, claims, point, kept)
     first = 1 if claims.intercept else 0
     part, coef = null_space[first:], claims.coef[first:]
     inner = np.abs(part.T @ coef)
     size = np.linalg.norm(part, axis=0)[:, None] * np.linalg.norm(coef, axis=0)
-    report.check("the coefficients are the smallest of their flat", bool(np.all(inner <= 1e-8 * size)), "intercept not counted")
+    report.check(
+        "the coefficients are the smallest of their flat", bool(np.all(inner <= 1e-8 * size)), "intercept not counted"
+    )
 
 
 def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
-    """The null space was too large to keep: find the dependencies, and see that the coefficients are rows combined."""
+    """Find the dependencies where the null space was too large to keep; smallest coefficients are rows combined."""
     problem = point.problem
     try:
         kept, bad = spanning(problem), ""
     except NotProvenError as error:
         kept, bad = problem.uncharged, str(error)
-    report.check("some columns are combinations of others", len(kept) < len(problem.uncharged), bad or f"rank {len(kept)}")
+    report.check(
+        "some columns are combinations of others", len(kept) < len(problem.uncharged), bad or f"rank {len(kept)}"
+    )
     _within(report, claims, point, kept)
     first = 1 if claims.intercept else 0
     free = problem.uncharged[first:]
@@ -147,10 +156,14 @@ def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
     )
     named = claims.evidence.get("rows")
     true = set(problem.numbers[strict].tolist())
-    report.check("the rows named are among them", isinstance(named, list) and true.issuperset(map(_whole, named)), f"{named}")
+    report.check(
+        "the rows named are among them", isinstance(named, list) and true.issuperset(map(_whole, named)), f"{named}"
+    )
     signs = {"plus": 1.0, "minus": -1.0, "finite": 0.0}
     wrong = [
-        name for name, sign in signs.items() if claims.evidence.get(name) not in _names(claims, np.sign(direction) == sign)
+        name
+        for name, sign in signs.items()
+        if claims.evidence.get(name) not in _names(claims, np.sign(direction) == sign)
     ]
     report.check("the coefficients said to be infinite are those the direction moves", not wrong, ", ".join(wrong))
     report.check("no gap is claimed where there is no optimum", claims.gap is None and claims.relative_gap is None)
@@ -242,7 +255,9 @@ def _covariance(report: Report, claims: Claims, point: Point) -> None:
     found = covariance(point, claims.weight_sum)
     error = np.sqrt(np.maximum(np.diag(found), 0.0))
     off = np.abs(found - stated) > 1e-7 * np.outer(error, error)
-    report.check("the covariance of the coefficients is as stated", not np.any(off), f"{int(np.sum(off))} entries differ")
+    report.check(
+        "the covariance of the coefficients is as stated", not np.any(off), f"{int(np.sum(off))} entries differ"
+    )
 
 
 def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:

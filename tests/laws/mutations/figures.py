@@ -1,0 +1,155 @@
+"""Forgeries of coefficients, figures, sentence and penalty."""
+
+from __future__ import annotations
+
+from .forging import MUTATIONS, claim_gap, move, mutation, restate, reword, verdict
+
+for _name in ("linear", "linear weighted", "ridge", "logistic", "logistic ridge", "softmax ridge", "two outputs"):
+
+    def _altered(case):
+        move(case, 0.01)
+        if case.meta["loss"]["name"] == "softmax":
+            case.arrays["coef"] -= case.arrays["coef"].mean(axis=1, keepdims=True)
+
+    MUTATIONS[f"coefficient altered ({_name})"] = (_name, "the objective at the coefficients is as stated", _altered)
+
+for _name in ("linear", "ridge", "logistic", "logistic ridge", "softmax"):
+
+    def _moved(case):
+        """Coefficients that are off, with their true objective stated: only the gap can tell."""
+        move(case, 0.003)
+        case.arrays["coef"] -= case.arrays["coef"].mean(axis=1, keepdims=True) if len(case.arrays["coef"][0]) > 1 else 0
+        restate(case)
+
+    MUTATIONS[f"coefficient altered and its objective stated ({_name})"] = (_name, "not below the proven", _moved)
+
+
+@mutation("logistic", "the lower bound is the objective less the gap")
+def gap_halved_(case):
+    verdict(case)["gap"] /= 2
+    reword(case)
+
+
+@mutation("budget", "the stated gap is not below the proven one")
+def gap_understated_consistently(case):
+    claim_gap(case, verdict(case)["gap"] / 2)
+
+
+@mutation("budget", "the stated gap is not below the proven one")
+def unfinished_fit_called_optimal(case):
+    verdict(case)["kind"] = "optimal"
+    claim_gap(case, 1e-12)
+
+
+@mutation("budget", "the stated gap is not far above the proven one")
+def gap_overstated_consistently(case):
+    claim_gap(case, verdict(case)["gap"] * 1e5)
+
+
+@mutation("logistic", "the stated gap is not far above the proven one")
+def gap_raised_to_the_tolerance(case):
+    claim_gap(case, 0.9e-6 * (verdict(case)["evidence"]["null_objective"] - verdict(case)["evidence"]["objective"]))
+
+
+@mutation("linear", "the sentence says what the verdict is")
+def gap_removed(case):
+    verdict(case)["gap"] = None
+    verdict(case)["sentence"] = "It is optimal."
+
+
+@mutation("linear", "not below the proven one")
+def gap_null(case):
+    verdict(case)["gap"] = None
+    verdict(case)["sentence"] = f"Optimal: {100 * verdict(case)['relative_gap']:.2g} %."
+
+
+@mutation("linear", "the relative gap is the gap over")
+def relative_gap_altered(case):
+    verdict(case)["relative_gap"] /= 10
+    reword(case)
+
+
+@mutation("linear", "the relative gap is the gap over")
+def relative_gap_zero(case):
+    verdict(case)["relative_gap"] = 0.0
+    reword(case)
+
+
+@mutation("ridge", "the lower bound is the objective less the gap")
+def lower_bound_altered(case):
+    verdict(case)["evidence"]["lower_bound"] *= 1 - 1e-9
+
+
+@mutation("ridge", "the objective of the null fit is as stated")
+def null_objective_raised(case):
+    verdict(case)["evidence"]["null_objective"] *= 100
+    claim_gap(case, verdict(case)["gap"])
+
+
+@mutation("ridge", "the objective at the coefficients is as stated")
+def objective_altered(case):
+    verdict(case)["evidence"]["objective"] *= 1 - 1e-9
+    claim_gap(case, verdict(case)["gap"])
+
+
+@mutation("ridge", "the radius")
+def radius_halved(case):
+    verdict(case)["evidence"]["radius"] /= 2
+
+
+@mutation("logistic", "the tolerance in the evidence")
+def tol_raised(case):
+    case.meta["tol"] = 1e-2
+
+
+@mutation("logistic", "the tolerance in the evidence")
+def tol_in_the_evidence_raised(case):
+    verdict(case)["evidence"]["tol"] = 1e-2
+
+
+@mutation("logistic", "the relative gap is within the tolerance")
+def tol_below_the_relative_gap(case):
+    case.meta["tol"] = verdict(case)["evidence"]["tol"] = 1e-15
+
+
+@mutation("logistic", "the sentence says what the verdict is")
+def sentence_of_another_kind(case):
+    verdict(case)["sentence"] = "Not optimal yet: the time limit was reached."
+
+
+@mutation("logistic", "the sentence says what the verdict is")
+def sentence_with_a_better_figure(case):
+    verdict(case)["sentence"] = "Optimal: better by at most 1e-30 % (gap 1e-32)."
+
+
+@mutation("ridge", "the objective at the coefficients is as stated")
+def strength_altered(case):
+    case.meta["penalty"]["strength"] *= 1.001
+    reword(case)
+
+
+@mutation("ridge", "the charge of every column is its variance")
+def charge_altered(case):
+    case.arrays["charges"][2] *= 1.001
+
+
+@mutation("ridge", "the objective at the coefficients is as stated")
+def charge_altered_and_no_longer_said_to_be_a_variance(case):
+    case.arrays["charges"][2] *= 1.001
+    case.meta["report"] = {}
+
+
+@mutation("ridge", "no charge is below zero")
+def intercept_charged(case):
+    case.arrays["charges"][0] = 1.0
+
+
+@mutation("ridge", "no charge is below zero")
+def charge_below_zero(case):
+    case.arrays["charges"][2] *= -1
+
+
+@mutation("ridge", "the objective at the coefficients is as stated")
+def penalty_forgotten(case):
+    case.meta["penalty"] = {"name": "none"}
+    del case.arrays["charges"], verdict(case)["evidence"]["radius"]
