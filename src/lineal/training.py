@@ -70,25 +70,20 @@ def fit(
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     asked = _asked(penalty, model)
-    if not 0 <= test_size < 1:
-        raise InputError(f"test_size is {test_size}; it must be a share of the rows, at least 0 and below 1.")
-    if test is not None and test_size > 0:
-        raise InputError("test and test_size exclude each other: give another table, or a share of the rows.")
-    if is_array(data):
-        rows = from_arrays(data, target, MODELS[model], weight, offset, drop, test_size, test, seed)
-    else:
-        rows = from_table(data, target, MODELS[model], weight, offset, drop, test_size, test, seed)
+    _check(test_size, test, seed, tol, time_limit)
+    gather = from_arrays if is_array(data) else from_table
+    rows = gather(data, target, MODELS[model], weight, offset, drop, test_size, test, seed)
     loss = _loss(rows.target)
     moments = survey(rows.train, loss)
     charges = _charges(rows.train, moments)
-    choice = None
+    choice: Choice | None = None
     if asked == "auto":
         choice = choose_strength(rows.train, loss, charges, seed + 1, deadline, progress, interrupt)
-    strength = choice.strength if choice is not None else asked
+        asked = choice.strength
     fitted = fitting.fit(
         rows.train,
         loss,
-        NoPenalty(len(charges)) if strength is None else Ridge(float(strength), charges),
+        NoPenalty(len(charges)) if asked is None else Ridge(asked, charges),
         solver=solver,
         start=None if choice is None else choice.start,
         tol=tol,
@@ -117,6 +112,19 @@ def evaluate(model: Model, data: object) -> dict[str, Any]:
 def _stop(_record: Record) -> None:
     """Pass on a Ctrl-C that came while the strength was picked: the fit ends at its first step, with a verdict."""
     raise KeyboardInterrupt
+
+
+def _check(test_size: float, test: object, seed: int, tol: float, time_limit: float | None) -> None:
+    if not 0 <= test_size < 1:
+        raise InputError(f"test_size is {test_size}; it must be a share of the rows, at least 0 and below 1.")
+    if test is not None and test_size > 0:
+        raise InputError("test and test_size exclude each other: give another table, or a share of the rows.")
+    if not (isinstance(seed, int) and 0 <= seed < 2**63):
+        raise InputError(f"the seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.")
+    if not (math.isfinite(tol) and tol > 0):
+        raise InputError(f"tol is {tol}; it is a relative gap and must be a number above 0, such as 1e-6.")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
 
 
 def _asked(penalty: str | float, model: str) -> float | Literal["auto"] | None:

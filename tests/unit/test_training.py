@@ -258,6 +258,11 @@ def test_an_interrupt_is_raised_or_becomes_a_verdict(penalty: Any) -> None:
         ({"test_size": -0.1}, "below 1"),
         ({"test_size": 0.2, "test": {"v0": [1.0]}}, "exclude each other"),
         ({"solver": "simplex"}, "unknown solver"),
+        ({"seed": -1}, "whole number"),
+        ({"seed": 0.5}, "whole number"),
+        ({"tol": 0.0}, "above 0"),
+        ({"tol": math.nan}, "above 0"),
+        ({"time_limit": 0.0}, "above 0"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, Any], said: str) -> None:
