@@ -33,6 +33,8 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
     point = problem.at(claims.coef)
+    finite = bool(np.all(np.isfinite(point.eta))) and math.isfinite(point.objective)
+    report.check("every score of a training row is a finite number", finite)
     report.check("the sentence says what the verdict is", *_sentence(claims))
     report.check(
         "the tolerance in the evidence is that of the file", claims.evidence.get("tol", claims.tol) == claims.tol

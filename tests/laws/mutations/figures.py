@@ -24,6 +24,11 @@ for _name in ("linear", "ridge", "logistic", "logistic ridge", "softmax"):
     MUTATIONS[f"coefficient altered and its objective stated ({_name})"] = (_name, "not below the proven", _moved)
 
 
+@mutation("logistic", "every score of a training row is a finite number")
+def coefficients_beyond_doubles(case):
+    case.arrays["coef"][1] = 1e307
+
+
 @mutation("logistic", "the lower bound is the objective less the gap")
 def gap_halved_(case):
     verdict(case)["gap"] /= 2

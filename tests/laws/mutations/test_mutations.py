@@ -136,6 +136,22 @@ def test_files_with_fields_of_the_wrong_kind_are_refused_in_a_sentence(name, tmp
     assert refused > 5 * len(paths)
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_arrays_of_extreme_numbers_are_refused_in_a_sentence(name, tmp_path):
+    honest = case_of(name)
+    _, data = honest.write(tmp_path)
+    for array in honest.arrays:
+        for value in (1e300, -1e160, 1e17, 5e-324, 0.0):
+            for whole in (False, True):
+                case = copy.deepcopy(honest)
+                case.arrays[array][slice(None) if whole else -1] = value
+                if (case.arrays[array] == honest.arrays[array]).all():
+                    continue
+                container.write(tmp_path / "m.lineal", case.meta, case.arrays)
+                with pytest.raises(LinealError):
+                    verify(tmp_path / "m.lineal", data)
+
+
 def walk(node, path=()):
     for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
         yield (*path, key)
