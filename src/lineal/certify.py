@@ -31,7 +31,10 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
 WHOLE = 1500
-"""Up to this many coefficients a certificate may ask for the whole second derivative."""
+"""Up to this many coefficients a certificate asks for the whole second derivative without need."""
+
+MOST_UNCHARGED = 4000
+"""More uncharged coefficients than this have no factor, and so no certificate."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +85,9 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         here = problem.evaluate(coef)
         basis = problem.basis if len(problem.normal.dependent) else None
         return Proof(here.value, baseline, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef))
+    if len(problem.uncharged) * problem.shape[1] > MOST_UNCHARGED:
+        reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
+        return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
     here = _evaluate(problem, coef, hint)
     moved, there = coef, here
     for _ in range(polish + 1):

@@ -21,7 +21,7 @@ from lineal.null import null
 from lineal.passes import Moments
 from lineal.penalty import Penalty
 from lineal.problem import Problem
-from lineal.separation import Answer, seek
+from lineal.separation import Answer, look, seek
 from lineal.solver import Solver, Step
 from lineal.solvers import BY_NAME, choose
 from lineal.source import Source
@@ -131,6 +131,7 @@ class _Run:
     proof: Proof | None = None
     answer: Answer | None = None
     stopped: str = ""
+    hint: Array | None = None
     began: float = field(default_factory=time.monotonic)
 
     def follow(self, solver: Solver, start: Array) -> None:
@@ -140,7 +141,7 @@ class _Run:
         patience, milestone = 0.02, np.inf
         for number, step in enumerate(solver.steps(self.problem, start)):
             self._record(number, step)
-            self.coef = step.coef
+            self.coef, self.hint = step.coef, step.hint
             gain = max(baseline - step.objective, 0.0)
             if step.estimate <= patience * self.tol * gain or (
                 gain == 0.0 and step.estimate <= self.tol * abs(baseline)
@@ -151,6 +152,8 @@ class _Run:
                 if not self.proof.interior and self._endless():
                     return
                 patience *= 0.2
+            if self._separates(number, step.objective, baseline):
+                return
             if number % 100 == 99:
                 if milestone - step.objective <= 1e-3 * self.tol * gain:
                     self.stopped = "the last hundred steps brought nothing"
@@ -166,6 +169,17 @@ class _Run:
                 self.stopped = "the time limit was reached"
                 return
         self.stopped = "rounding error allows no further progress"
+
+    def _separates(self, number: int, objective: float, baseline: float) -> bool:
+        """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""
+        if not (self.problem.loss.endless and len(self.problem.uncharged) > 1):
+            return False
+        if number < 4 or number & (number - 1) or objective > 0.5 * baseline:
+            return False
+        found = look(self.problem, self.coef)
+        if found is not None:
+            self.answer = Answer(found)
+        return found is not None
 
     def _endless(self) -> bool:
         """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
@@ -186,9 +200,11 @@ class _Run:
         """Certify what was reached, and give the verdict."""
         problem = self.problem
         proof = self.proof
+        if problem.loss.coupled and (off := self.coef.mean(axis=1, keepdims=True)).any():
+            self.coef = self.coef - off
+            proof = prove(problem, self.coef, hint=self.hint) if proof is not None and proof.within(self.tol) else proof
         if proof is None or not (proof.within(self.tol) or self._found):
-            hint = None
-            proof = prove(problem, self.coef, hint=hint) if np.all(np.isfinite(self.coef)) else None
+            proof = prove(problem, self.coef, hint=self.hint) if np.all(np.isfinite(self.coef)) else None
             if proof is not None and not proof.interior and self.stopped != "interrupted":
                 self._endless()
         if proof is not None and proof.basis is not None and not self._found:

@@ -45,11 +45,21 @@ class Answer:
     reason: str = ""
 
 
+def look(problem: Problem, coef: Array) -> Direction | None:
+    """Return the coefficients of the uncharged columns as a direction, if they separate the rows; one pass.
+
+    They are rounded to 30 bits below the largest of their column, so that differences between outputs are exact.
+    """
+    size = np.max(np.abs(coef), axis=1, keepdims=True)
+    grid = np.exp2(np.ceil(np.log2(np.where(size > 0.0, size, 1.0))) - 30.0)
+    candidate = np.zeros(problem.shape)
+    candidate[problem.uncharged] = (np.round(coef / grid) * grid)[problem.uncharged]
+    return check(problem, candidate)
+
+
 def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
     """Look for a direction in the uncharged columns along which the loss falls for ever."""
-    candidate = np.zeros(problem.shape)
-    candidate[problem.uncharged] = coef[problem.uncharged]
-    checked = check(problem, candidate)
+    checked = look(problem, coef)
     if checked is not None:
         return Answer(checked)
     columns, outputs = len(problem.uncharged), problem.shape[1]

@@ -92,7 +92,8 @@ def _at_infinity(problem: Problem, found: Direction) -> Verdict:
     moving = groups["plus"] + groups["minus"]
     listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")
     whole = found.strict == found.total
-    how = "separate the classes completely" if whole else f"separate {found.strict} of {found.total} rows from the rest"
+    verb = "separates" if len(moving) == 1 else "separate"
+    how = f"{verb} the classes completely" if whole else f"{verb} {found.strict} of {found.total} rows from the rest"
     sentence = (
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
         "Add a ridge penalty (--penalty ridge:0.001), or drop a column."
