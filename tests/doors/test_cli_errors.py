@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -169,8 +170,10 @@ def test_proba_of_a_number_is_refused(folder: Path, lineal: Lineal) -> None:
 def test_a_full_disk_is_one_sentence(folder: Path) -> None:
     (folder / "good.csv").write_text(GOOD)
     assert run(["fit", "good.csv", "--target", "y", "--json"]) == 0
+    (folder / "full.parquet").symlink_to("/dev/full")
     for words in (
         ["predict", "good.lineal", "good.csv", "-o", "/dev/full"],
+        ["predict", "good.lineal", "good.csv", "-o", "full.parquet"],
         ["predict", "good.lineal", "good.csv"],
         ["show", "good.lineal"],
     ):
@@ -222,3 +225,39 @@ def test_control_c_outside_a_fit_is_quiet(folder: Path, lineal: Lineal, monkeypa
 
     monkeypatch.setattr("lineal.cli.show.load", interrupted)
     assert lineal("show", "any.lineal") == (130, "", "")
+
+
+def test_a_file_that_changes_between_passes_is_refused(
+    folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lineal import rows
+
+    (folder / "good.csv").write_text(GOOD)
+    honest = rows.learn
+
+    def learn(*args: Any, **options: Any) -> Any:
+        learned = honest(*args, **options)
+        (folder / "good.csv").write_text(GOOD + "1,2,0\n")
+        return learned
+
+    monkeypatch.setattr(rows, "learn", learn)
+    refused(lineal("fit", "good.csv", "--target", "y"), "good.csv", "changed")
+    assert names(folder) == ["good.csv"]
+
+
+def test_a_bad_cell_far_down_leaves_no_partial_output(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    (folder / "long.csv").write_text("x,z\n" + "1,2\n" * 3_000_000 + "1,oops\n")
+    refused(lineal("predict", "good.lineal", "long.csv", "-o", "out.csv"), "row 3000001", "oops", "'z'")
+    refused(lineal("predict", "good.lineal", "long.csv", "-o", "out.parquet"), "row 3000001", "oops", "'z'")
+    assert names(folder) == ["good.csv", "good.lineal", "long.csv"]
+
+
+def test_an_old_output_survives_a_failed_prediction(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y")[0] == 0
+    (folder / "out.csv").write_text("precious")
+    (folder / "bad.csv").write_text("x,z\n1,oops\n")
+    refused(lineal("predict", "good.lineal", "bad.csv", "-o", "out.csv"), "oops")
+    assert (folder / "out.csv").read_text() == "precious"

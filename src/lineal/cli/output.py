@@ -82,7 +82,10 @@ class Parquet:
     def close(self) -> None:
         """Write the footer."""
         if self._writer is not None:
-            self._writer.close()
+            try:
+                self._writer.close()
+            finally:
+                self._writer.is_open = False  # or its destructor tries again, and complains on stderr
 
 
 class JsonLines:
@@ -139,7 +142,12 @@ def sink(path: Path | None, as_json: bool) -> Iterator[Sink]:
 
 
 def _filled(target: Csv | Parquet) -> Iterator[Sink]:
-    yield target
+    try:
+        yield target
+    except BaseException:
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            target.close()
+        raise
     target.close()
 
 
