@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
@@ -57,6 +57,7 @@ def fit(
     max_iter: int | None = None,
     time_limit: float | None = None,
     moments: Moments | None = None,
+    labels: Sequence[str] | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Fit:
@@ -64,6 +65,7 @@ def fit(
 
     ``max_iter`` and ``time_limit`` (seconds) are budgets; reaching one gives the verdict ``budget`` with the gap so far.
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
+    ``labels`` are what sentences call the outputs.
     """
     problem = Problem.of(source, loss, penalty, moments)
     chosen, reason = _solver(solver, problem)
@@ -74,7 +76,7 @@ def fit(
         )
     if loss.coupled:
         begin = begin - begin.mean(axis=1, keepdims=True)
-    run = _Run(problem, tol, max_iter, time_limit, progress, begin)
+    run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
     # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), _one_thread(problem):
         try:
@@ -127,6 +129,7 @@ class _Run:
     time_limit: float | None
     progress: Callable[[Record], None] | None
     coef: Array
+    labels: Sequence[str] | None = None
     trace: Trace = field(default_factory=Trace)
     proof: Proof | None = None
     answer: Answer | None = None
@@ -210,7 +213,7 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
-        verdict, arrays = judge(problem, proof, self.tol, self.stopped, self.answer)
+        verdict, arrays = judge(problem, proof, self.tol, self.stopped, self.answer, self.labels)
         if verdict.kind == "optimal" and not problem.penalty.charged.any():
             spread = covariance(problem, self.coef)
             if spread is not None:

@@ -89,6 +89,7 @@ def fit(
         tol=tol,
         time_limit=None if deadline is None else max(deadline - time.monotonic(), 0.0),
         moments=moments,
+        labels=None if rows.target.classes is None else [str(label) for label in rows.target.classes],
         progress=_stop if choice is not None and choice.interrupted else progress,
         interrupt=interrupt,
     )

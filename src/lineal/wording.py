@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,16 @@ MOST_NULL_SPACE = 1_000_000
 
 
 def judge(
-    problem: Problem, proof: Proof | None, tol: float, stopped: str, answer: Answer | None
+    problem: Problem,
+    proof: Proof | None,
+    tol: float,
+    stopped: str,
+    answer: Answer | None,
+    labels: Sequence[str] | None = None,
 ) -> tuple[Verdict, Arrays]:
-    """Return the verdict and the arrays that belong to its evidence."""
+    """Return the verdict and the arrays that belong to its evidence; ``labels`` name the outputs."""
     if answer is not None and answer.found is not None:
-        return _at_infinity(problem, answer.found), {"direction": answer.found.direction}
+        return _at_infinity(problem, answer.found, labels), {"direction": answer.found.direction}
     if proof is None or proof.gap is None:
         return _unproven(proof, stopped, answer), {}
     relative = proof.relative_gap
@@ -79,7 +85,7 @@ def _unproven(proof: Proof | None, stopped: str, answer: Answer | None) -> Verdi
     return Verdict("budget", sentence, None, None, evidence, reason)
 
 
-def _at_infinity(problem: Problem, found: Direction) -> Verdict:
+def _at_infinity(problem: Problem, found: Direction, labels: Sequence[str] | None) -> Verdict:
     """Name the columns whose coefficients run away, and the remedies."""
     names = problem.source.columns
     outputs = problem.shape[1]
@@ -87,7 +93,7 @@ def _at_infinity(problem: Problem, found: Direction) -> Verdict:
     for j, name in enumerate(names):
         for k in range(outputs):
             value = found.direction[j, k]
-            label = name if outputs == 1 else f"{name} / {k}"
+            label = name if outputs == 1 else f"{name} / {k if labels is None else labels[k]}"
             groups["plus" if value > 0 else "minus" if value < 0 else "finite"].append(label)
     moving = groups["plus"] + groups["minus"]
     listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")

@@ -241,6 +241,16 @@ def test_an_infinite_optimum_exits_with_three_unless_accepted(folder: Path, line
     assert lineal("verify", "s.lineal", "s.csv")[0] == 0
 
 
+def test_a_separated_class_is_called_by_its_name(folder: Path, lineal: Lineal) -> None:
+    classes = ("low", "mid", "high")
+    (folder / "s.csv").write_text("x,y\n" + "".join(f"{i * 0.7:.1f},{classes[i // 20]}\n" for i in range(60)))
+    code, out, _ = lineal("fit", "s.csv", "--target", "y", "--penalty", "none", "--test-size", "0", "--json")
+    assert code == 3
+    evidence = json.loads(out)["verdict"]["evidence"]
+    assert set(evidence["plus"] + evidence["minus"]) <= {f"{c} / {k}" for c in ("(intercept)", "x") for k in classes}
+    assert lineal("verify", "s.lineal", "s.csv")[0] == 0
+
+
 def test_control_c_in_a_fit_ends_with_a_budget_verdict(
     folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
