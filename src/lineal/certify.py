@@ -136,7 +136,7 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
                 here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis
             )
     reach = 0.0
-    for shift in _shifts(problem, here, hint, inner, basis):
+    for shift in _shifts(problem, coef, here, hint, inner, basis):
         dual = _feasible(problem, coef, shift, inner)
         reach = dual.reach
         if reach <= problem.loss.reach and np.isfinite(dual.high):
@@ -149,13 +149,15 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
 
 
 def _shifts(
-    problem: Problem, here: Evaluation, hint: Array | None, inner: Factor | None, basis: Basis | None
+    problem: Problem, coef: Array, here: Evaluation, hint: Array | None, inner: Factor | None, basis: Basis | None
 ) -> Iterator[Array]:
     """Yield the steps from which to build a dual point: a Newton step in all columns, then in the uncharged ones only."""
     if hint is not None:
         yield hint
     elif here.hessian is not None and _held(problem, here) == problem.shape[0]:
-        yield problem.factor(here, _without(problem, basis)).solve(here.gradient)
+        columns = np.flatnonzero(problem.penalty.moving(coef))
+        columns = columns if basis is None else np.setdiff1d(columns, basis.dependent)
+        yield problem.factor(here, columns).solve(here.gradient)
     if len(problem.uncharged) < problem.shape[0]:
         yield np.zeros(problem.shape) if inner is None else inner.solve(here.gradient)
 
@@ -179,7 +181,10 @@ def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None)
         if not inner.norm(better.gradient) < 0.5 * left:
             break
         shift, dual = moved, better
-    return dual
+    # What the penalty forbids is scaled down; a share of the rounding error is left as room.
+    room = problem.grain(dual.slope_sum)
+    scale = problem.penalty.shrink(dual.gradient + np.copysign(room, dual.gradient))
+    return dual if scale == 1.0 else problem.dual(coef, shift, scale)
 
 
 def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> float | None:
@@ -200,19 +205,9 @@ def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> 
     return float(gap + _rounding(problem, coef, dual, rows, error))
 
 
-def _without(problem: Problem, basis: Basis | None) -> Index:
-    """Return all columns but the dependent ones."""
-    every = np.arange(problem.shape[0])
-    return every if basis is None else np.setdiff1d(every, basis.dependent)
-
-
 def _rounding(problem: Problem, coef: Array, dual: Dual, rows: float, error: Array) -> float:
     """Return what rounding errors of scores, sums and gradients may have hidden from the gap."""
-    charged = problem.penalty.charged
-    weight = problem.penalty.curvature()[charged][:, None]
-    error = error[charged]
-    off = np.abs(weight * coef[charged] + dual.gradient[charged])
-    total = float(np.sum((2.0 * off * error + error**2) / (2.0 * weight)))
+    total = problem.penalty.blur(coef, dual.gradient, error)
     blur = problem.blur(coef)
     total += problem.loss.steepest * float(np.sum(blur * dual.reach + 0.5 * blur**2))
     return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))

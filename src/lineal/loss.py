@@ -23,13 +23,15 @@ class Loss(ABC):
     ``coupled`` says that the curvature of a row mixes outputs: then it is ``(n, outputs, outputs)``,
     otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes. ``steepest`` bounds the curvature.
     ``reach`` is how far scores may move by a Newton step for its dual point to be safely inside the conjugate's domain;
-    ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist.
+    ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist;
+    ``smooth`` that it has a slope everywhere. At a kink of a loss that is not smooth, ``slope`` is one of its slopes.
     """
 
     name: ClassVar[str]
     native: ClassVar[int | None] = None
     coupled: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
+    smooth: ClassVar[bool] = True
     steepest: ClassVar[float] = 1.0
     reach: ClassVar[float] = float("inf")
     endless: ClassVar[bool] = False

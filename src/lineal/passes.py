@@ -195,16 +195,17 @@ class Dual:
 
 @dataclass(frozen=True)
 class Conjugate:
-    """The task of the certificate: theta = slope - W (X shift) at ``coef``, and its Fenchel-Young mismatch."""
+    """The task of the certificate: theta = scale (slope - W (X shift)) at ``coef``, and its Fenchel-Young mismatch."""
 
     loss: Loss
     coef: Array
     shift: Array
+    scale: float = 1.0
 
     def __call__(self, block: Block) -> Dual:
         """Sum over one block."""
         design, loss = block.design, self.loss
-        if design.rows is not None and loss.native is not None:
+        if design.rows is not None and loss.native is not None and self.scale == 1.0:
             return Dual(*design.rows.dual(loss.native, block.y, block.weight, block.offset, self.coef, self.shift))
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         present = weight > 0.0
@@ -214,7 +215,7 @@ class Conjugate:
         move = np.where(present[:, None], design.times(self.shift), 0.0)
         curvature = loss.curvature(y, eta)
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
-        theta = loss.slope(y, eta) - bent
+        theta = self.scale * (loss.slope(y, eta) - bent)
         mismatch = loss.mismatch(y, eta, theta)
         slope = weight[:, None] * theta
         return Dual(

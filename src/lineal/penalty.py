@@ -15,9 +15,12 @@ class Penalty(ABC):
     """What large coefficients cost. ``coef`` is always ``(columns, outputs)``.
 
     A column whose charge is zero (the intercept, always) is *uncharged*: the penalty does not see it.
+    ``smooth`` says that the penalty has a gradient everywhere. One that is not smooth may forbid dual points
+    whose gradient is too large: ``shrink`` says by how much they have to be scaled down.
     """
 
     name: ClassVar[str]
+    smooth: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -30,11 +33,19 @@ class Penalty(ABC):
 
     @abstractmethod
     def gradient(self, coef: Array) -> Array:
-        """Return its gradient where it has one."""
+        """Return its gradient; on a column that ``moving`` leaves out, that of its smooth part."""
 
     @abstractmethod
     def curvature(self) -> Array:
-        """Return the diagonal of its second derivative, per column, shape ``(columns,)``."""
+        """Return the diagonal of the second derivative of its smooth part, per column, shape ``(columns,)``."""
+
+    def moving(self, coef: Array) -> npt.NDArray[np.bool_]:
+        """Return the columns in which the penalty is smooth around ``coef``, so that a Newton step may move them."""
+        return np.ones(len(coef), dtype=bool)
+
+    def shrink(self, gradient: Array) -> float:
+        """Return the largest factor a <= 1 for which ``penalty*(-a gradient)`` is finite on the charged columns."""
+        return 1.0
 
     @abstractmethod
     def prox(self, coef: Array, step: Array) -> Array:
@@ -47,6 +58,10 @@ class Penalty(ABC):
     @abstractmethod
     def mismatch(self, coef: Array, gradient: Array) -> float:
         """Return ``penalty(coef) + penalty*(-gradient) + coef.gradient`` over the charged columns, as a sum of terms >= 0."""
+
+    @abstractmethod
+    def blur(self, coef: Array, gradient: Array, error: Array) -> float:
+        """Return how much the mismatch may grow if every entry of ``gradient`` is off by up to ``error``."""
 
     @abstractmethod
     def slack(self, coef: Array, gradient: Array) -> Array:

@@ -144,11 +144,11 @@ class Problem:
     def _width(self, hessian: int) -> int:
         return hessian * self.shape[1] if self.loss.coupled else hessian
 
-    def dual(self, coef: Array, shift: Array) -> Dual:
-        """Return the dual point ``theta = slope - W X shift`` at ``coef``: means of mismatch, gradient and |theta|."""
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0) -> Dual:
+        """Return the dual point ``theta = scale (slope - W X shift)`` at ``coef``: means of mismatch, gradient, |theta|."""
         self.passes += 1
         coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
-        found = self.source.sum(Conjugate(self.loss, coef, shift))
+        found = self.source.sum(Conjugate(self.loss, coef, shift, scale))
         total = self.moments.weight_sum
         return replace(
             found,

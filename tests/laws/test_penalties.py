@@ -56,6 +56,16 @@ def test_fenchel_young(penalty, rng):
     assert penalty.mismatch(coef, -penalty.gradient(coef)) == pytest.approx(0.0, abs=1e-12)
 
 
+def test_blur_bounds_what_an_error_in_the_gradient_can_do(penalty, rng):
+    coef = rng.normal(size=(3, 2))
+    slope = -penalty.gradient(coef) + 0.1 * rng.normal(size=(3, 2)) * penalty.charged[:, None]
+    error = 10.0 ** rng.uniform(-8, -1, size=(3, 2))
+    for _ in range(50):
+        wrong = slope + error * rng.uniform(-1, 1, size=(3, 2)) * penalty.charged[:, None]
+        grown = penalty.mismatch(coef, wrong) - penalty.mismatch(coef, slope)
+        assert grown <= penalty.blur(coef, slope, error) * (1 + 1e-9) + 1e-12
+
+
 def test_conjugate_is_infinite_where_an_uncharged_column_has_a_slope(penalty):
     if not np.all(penalty.charged):
         assert penalty.conjugate(np.ones((3, 1))) == np.inf

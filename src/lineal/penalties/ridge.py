@@ -66,6 +66,13 @@ class Ridge(Penalty):
         weight = self.curvature()[self.charged][:, None]
         return 0.5 * float(np.sum((weight * coef[self.charged] + gradient[self.charged]) ** 2 / weight))
 
+    def blur(self, coef: Array, gradient: Array, error: Array) -> float:
+        """Return sum_j (2 |strength charge_j b_j + gradient_j| error_j + error_j^2) / (2 strength charge_j)."""
+        weight = self.curvature()[self.charged][:, None]
+        off = np.abs(weight * coef[self.charged] + gradient[self.charged])
+        error = error[self.charged]
+        return float(np.sum((2.0 * off * error + error**2) / (2.0 * weight)))
+
     def slack(self, coef: Array, gradient: Array) -> Array:
         """Return |gradient + strength charge b|."""
         return np.abs(gradient + self.gradient(coef))
