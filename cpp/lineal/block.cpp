@@ -137,6 +137,17 @@ bool Block::next() {
 void Block::pack() {
     for (const Placed& placed : layout.panel)
         if (placed.part.kind != Kind::ones) k.pack(placed.part, rows, panel, placed.at);
+    ahead = {};
+    if (rows.index) return;
+    for (const Placed& placed : layout.panel) {
+        const Part& part = placed.part;
+        const Index row = part.row_stride * (part.single ? 4 : 8), next = rows.first + rows.count;
+        if (part.kind != Kind::dense || part.column_stride != 1 || row <= 0) continue;
+        const Index more = std::min(room, stop_ - next) * row;
+        if (more <= ahead.end - ahead.at) continue;  // the largest part is the one worth it
+        ahead.at = static_cast<const char*>(part.values) + next * row;
+        ahead.end = ahead.at + more;
+    }
 }
 
 void Block::release() {

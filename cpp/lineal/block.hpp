@@ -100,6 +100,7 @@ public:
     Selection rows;
     Panel panel;
     Panel extra;
+    Ahead ahead;  // the rows after these, where they lie in one piece
     double *y, *weight, *eta, *slope, *curvature, *step;
     double weight_sum = 0;
     std::vector<Index> entry_starts, entry_columns;

@@ -29,7 +29,7 @@ void Hessian::add_one(Block& block, const double* weight, bool plain, double* pa
     Panel panel = block.panel;
     panel.groups = width_ / 8;
     block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data,
-                 partial, width_);
+                 partial, width_, block.ahead);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
                            block.rows.count, weight, panel, partial + width_ * width_, width_ + loose_columns_);

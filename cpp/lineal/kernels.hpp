@@ -15,6 +15,12 @@ struct Panel {
     Index groups = 0;
 };
 
+// Memory that will be read soon, as far as it has not been asked for yet.
+struct Ahead {
+    const char* at = nullptr;
+    const char* end = nullptr;
+};
+
 enum class Loss { squared, logistic, softmax };
 
 // One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
@@ -47,7 +53,7 @@ struct Kernels {
                      Index gradient_stride);
     // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds one group
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, double* gram,
-                 Index gram_stride);
+                 Index gram_stride, Ahead& ahead);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
                     double* low, Index gram_stride);

@@ -6,6 +6,7 @@
 
 namespace {
 
+using lineal::Ahead;
 using lineal::Index;
 using lineal::Kind;
 using lineal::Panel;
@@ -179,15 +180,22 @@ void forward(const Panel& panel, Index count, const double* coef, Index coef_str
 }
 
 // out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
-template <int A, int B>
+// With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
+template <int A, int B, bool fetching>
 inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out,
-                 Index out_stride) {
+                 Index out_stride, Ahead* ahead) {
+    const char* soon = fetching ? ahead->at : nullptr;
     V sum[A * VG][B];
 #pragma GCC unroll 32
     for (int a = 0; a < A * VG; ++a)
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b) sum[a][b] = V{};
     for (Index i = 0; i < count; ++i) {
+        if constexpr (fetching)
+            if (i % 2 == 0) {
+                __builtin_prefetch(soon, 0, 2);
+                soon += soon < ahead->end ? 64 : 0;
+            }
         V x[A * VG];
 #pragma GCC unroll 8
         for (int a = 0; a < A; ++a)
@@ -200,6 +208,7 @@ inline void tile(const double* left, Index left_step, const double* right, Index
             for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
         }
     }
+    if constexpr (fetching) ahead->at = soon;
 #pragma GCC unroll 8
     for (int b = 0; b < B; ++b)
 #pragma GCC unroll 32
@@ -210,14 +219,16 @@ inline void tile(const double* left, Index left_step, const double* right, Index
 }
 
 // B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
-template <int A, int B>
+template <int A, int B, bool fetching>
 inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count,
-                  double* out, Index out_stride) {
+                  double* out, Index out_stride, Ahead* ahead) {
     Index g = first;
     for (; g + A <= last; g += A)
-        tile<A, B>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride);
+        tile<A, B, fetching>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g,
+                             out_stride, ahead);
     if constexpr (A > 1)
-        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
+        if (g < last)
+            strip<(A > 3 ? A / 2 : A - 1), B, fetching>(left, left_step, right, g, last, count, out, out_stride, ahead);
 }
 
 // Columns of a tile: as many as registers hold, and how many groups go with B columns.
@@ -228,7 +239,7 @@ template <int B>
 inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
                              Index gradient_stride) {
     constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
-    strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
+    strip<A, B, false>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride, nullptr);
 }
 
 void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
@@ -251,7 +262,8 @@ void backward(const Panel& panel, Index count, const double* values, Index outpu
 }
 
 // The lower triangle, one group of rows b at a time; its weighted copy stays in the first-level cache.
-void gram(const Panel& panel, Index count, const double* weight, double* scratch, double* gram, Index gram_stride) {
+void gram(const Panel& panel, Index count, const double* weight, double* scratch, double* gram, Index gram_stride,
+          Ahead& ahead) {
     for (Index g = 0; g < panel.groups; ++g) {
         const double* left = panel.data + g * panel.stride;
         if (weight) {
@@ -261,8 +273,8 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
             left = scratch;
         }
         for (int b = 0; b < 8; b += wide)
-            strip<(W == 8 ? 3 : 1), wide>(left + b, 8, panel, 0, g + 1, count, gram + (8 * g + b) * gram_stride,
-                                          gram_stride);
+            strip<(W == 8 ? 3 : 1), wide, true>(left + b, 8, panel, 0, g + 1, count, gram + (8 * g + b) * gram_stride,
+                                                gram_stride, &ahead);
     }
 }
 
