@@ -84,7 +84,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
     if problem.loss.quadratic and problem.normal_known and problem.normal is not None:
         here = problem.evaluate(coef)
         basis = problem.basis if len(problem.normal.dependent) else None
-        return Proof(here.value, baseline, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef))
+        return Proof(here.value, baseline, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef, baseline))
     if len(problem.uncharged) * problem.shape[1] > MOST_UNCHARGED:
         reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
         return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
@@ -143,7 +143,7 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
             gap = _add_up(problem, coef, dual, inner)
             if gap is None:
                 return Proof(here.value, baseline, None, "rounding errors are too large for a proof", basis=basis)
-            return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef))
+            return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef, baseline))
     reason = f"a Newton step would still move a score by {reach:.3g}"
     return Proof(here.value, baseline, None, reason, interior=False, basis=basis)
 
@@ -213,7 +213,7 @@ def _rounding(problem: Problem, coef: Array, dual: Dual, rows: float, error: Arr
     return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
 
 
-def _unit(problem: Problem, coef: Array) -> float:
-    """Return the gap below which coefficients held as doubles cannot go: scores known to EPS, squared."""
+def _unit(problem: Problem, coef: Array, baseline: float) -> float:
+    """Return the gap that doubles cannot see: scores known to 16 EPS and slopes known to 1024 EPS, squared."""
     size = problem.moments.largest @ np.abs(coef) + problem.moments.offset
-    return float(np.sum((16 * EPS * size) ** 2)) * problem.loss.steepest
+    return float(np.sum((16 * EPS * size) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)

@@ -195,6 +195,22 @@ def test_at_infinity_is_found_on_most_separable_sets():
     assert found == 30
 
 
+@pytest.mark.parametrize("penalty", [NoPenalty(2), Ridge(1.0, np.array([0.0, 1.0]))], ids=["none", "ridge"])
+@pytest.mark.parametrize("loss", [Squared(1), Logistic()], ids=["squared", "logistic"])
+def test_nothing_to_gain_is_optimal(loss, penalty):
+    """Where the columns bring nothing, gap and gain are both rounding: 0 / 0 counts as 0."""
+    x = np.array([[1.0], [2.0], [3.0], [2.0]])
+    y = np.array([[1.0], [0.0], [1.0], [1.0]])
+    assert fit(Memory(as_design(x), y), loss, penalty).verdict.kind == "optimal"
+
+
+def test_a_constant_target_is_optimal():
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    for constant in (0.0, 5.0, 1e9):
+        result = fit(Memory(as_design(x), np.full((20, 1), constant)), Squared(1), NoPenalty(4))
+        assert result.verdict.kind == "optimal"
+
+
 def test_all_slopes_zero_on_a_large_constant_is_not_solved():
     """F(0) as yardstick would call y = 1e6 + signal solved with all slopes zero."""
     rng = np.random.default_rng(0)

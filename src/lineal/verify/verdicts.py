@@ -205,7 +205,7 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     claimed = math.inf if claims.relative_gap is None else claims.relative_gap
     report.check(
         "the relative gap is the gap over what there is to gain (0 where doubles can see none)",
-        claimed == relative or abs(claimed - relative) <= 1e-9 * relative or (claimed == 0.0 and gap <= _unit(point)),
+        claimed == relative or abs(claimed - relative) <= 1e-9 * relative or (claimed == 0.0 and gap <= _unit(point, null)),
         f"{relative!r}, stated {claimed!r}",
     )
     if "radius" in claims.evidence:
@@ -241,10 +241,10 @@ def _plain_gap(point: Point, columns: Index) -> float:
         return math.inf
 
 
-def _unit(point: Point) -> float:
-    """Return the gap that doubles cannot see: scores known to 16 EPS, squared."""
+def _unit(point: Point, null: float) -> float:
+    """Return the gap that doubles cannot see: scores known to 16 EPS and slopes known to 1024 EPS, squared."""
     size = np.max(np.abs(point.problem.x), axis=0) @ np.abs(point.coef) + np.max(np.abs(point.problem.offset))
-    return float(np.sum((16 * EPS * size) ** 2))
+    return float(np.sum((16 * EPS * size) ** 2)) + 8.0 * (1024 * EPS) ** 2 * null
 
 
 def _covariance(report: Report, claims: Claims, point: Point) -> None:
