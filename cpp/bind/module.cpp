@@ -1,121 +1,19 @@
-// The only code that sees Python: checks what is handed in, releases the interpreter, hands sums back.
+// The only code that sees Python, with arrays.hpp and parts.hpp: checks what is handed in, releases the interpreter lock,
+// hands sums back.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <cstring>
-#include <deque>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "../lineal/rows.hpp"
-
-namespace nb = nanobind;
-using namespace lineal;
+#include "arrays.hpp"
+#include "parts.hpp"
 
 namespace {
-
-// A view of an array through the buffer protocol, held until the object dies.
-class View {
-public:
-    View(nb::handle array, const char* name, const char* accepted) {
-        if (PyObject_GetBuffer(array.ptr(), &buffer_, PyBUF_STRIDES | PyBUF_FORMAT) != 0) {
-            PyErr_Clear();
-            throw nb::type_error((std::string(name) + " must be " + accepted + ", got " + type_name(array)).c_str());
-        }
-        held_ = true;
-    }
-    View(const View&) = delete;
-    View& operator=(const View&) = delete;
-    ~View() {
-        if (held_) PyBuffer_Release(&buffer_);
-    }
-
-    static std::string type_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
-
-    bool is(const char* codes) const {
-        const char* format = buffer_.format;
-        if (format == nullptr) return false;
-        if (*format == '@' || *format == '=' || *format == '<') ++format;
-        return std::strlen(format) == 1 && std::strchr(codes, *format) != nullptr;
-    }
-    bool is_int(Py_ssize_t bytes) const { return is("ilq") && buffer_.itemsize == bytes; }
-    int dimensions() const { return buffer_.ndim; }
-    Index size(int axis) const { return buffer_.shape[axis]; }
-    Index stride(int axis) const {
-        if (buffer_.strides[axis] % buffer_.itemsize != 0)
-            throw nb::value_error("an array's strides must be whole numbers of elements; copy it first");
-        return buffer_.strides[axis] / buffer_.itemsize;
-    }
-    const void* data() const {
-        if (reinterpret_cast<std::uintptr_t>(buffer_.buf) % static_cast<std::size_t>(buffer_.itemsize) != 0)
-            throw nb::value_error("an array's elements must be aligned; copy it first");
-        return buffer_.buf;
-    }
-    std::string format() const { return buffer_.format ? buffer_.format : "bytes"; }
-
-private:
-    Py_buffer buffer_{};
-    bool held_ = false;
-};
-
-std::string shape_text(const std::vector<Index>& shape) {
-    std::string out = "(";
-    for (std::size_t i = 0; i < shape.size(); ++i) out += (i ? ", " : "") + std::to_string(shape[i]);
-    return out + (shape.size() == 1 ? ",)" : ")");
-}
-
-// A float64 array of the given shape; -1 stands for any size.
-class Input {
-public:
-    Input(nb::handle array, const char* name, std::vector<Index> shape) {
-        if (array.is_none()) throw nb::type_error((std::string(name) + " must be a float64 array, got None").c_str());
-        view_.emplace(array, name, "a float64 array");
-        if (!view_->is("d"))
-            throw nb::type_error((std::string(name) + " must be float64, got format '" + view_->format() + "'").c_str());
-        std::vector<Index> got;
-        for (int i = 0; i < view_->dimensions(); ++i) got.push_back(view_->size(i));
-        bool fits = got.size() == shape.size();
-        for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || shape[i] == got[i];
-        if (!fits)
-            throw nb::value_error((std::string(name) + " must have shape " + shape_text(shape) + " (-1: any), got " +
-                                   shape_text(got)).c_str());
-        static const double nothing = 0;
-        matrix_.rows = got.empty() ? 1 : got[0];
-        matrix_.columns = got.size() < 2 ? 1 : got[1];
-        matrix_.row_stride = got.empty() ? 0 : view_->stride(0);
-        matrix_.column_stride = got.size() < 2 ? 0 : view_->stride(1);
-        matrix_.data = view_->data() ? static_cast<const double*>(view_->data()) : &nothing;
-    }
-    static std::optional<Input> maybe(nb::handle array, const char* name, std::vector<Index> shape) {
-        if (array.is_none()) return std::nullopt;
-        return std::optional<Input>(std::in_place, array, name, std::move(shape));
-    }
-    const Matrix& matrix() const { return matrix_; }
-
-private:
-    std::optional<View> view_;
-    Matrix matrix_;
-};
-
-Matrix matrix_of(const std::optional<Input>& input) { return input ? input->matrix() : Matrix{}; }
-
-// A new numpy array of zeros or of nothing in particular, and its data.
-struct Output {
-    nb::object array;
-    double* data;
-    explicit Output(const std::vector<Index>& shape, bool zeros = false) {
-        static PyObject* const numpy = nb::module_::import_("numpy").release().ptr();
-        nb::object size = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
-        for (std::size_t i = 0; i < shape.size(); ++i)
-            PyTuple_SetItem(size.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
-        array = nb::handle(numpy).attr(zeros ? "zeros" : "empty")(size);
-        data = static_cast<double*>(const_cast<void*>(View(array, "result", "an array").data()));
-    }
-};
 
 int thread_count = 0;  // 0: not set
 
@@ -151,115 +49,6 @@ void without_lock(Work work) {
     }
     if (interrupted) throw nb::python_error();
 }
-
-// A part with the arrays its pointers lead into.
-struct Held {
-    Held() = default;
-    Held(const Held&) = delete;
-    Held& operator=(const Held&) = delete;
-    Part part;
-    std::deque<View> views;
-};
-
-struct OnesPart : Held {
-    explicit OnesPart(Index n) {
-        if (n < 0) throw nb::value_error(("a column of ones needs a length >= 0, got " + std::to_string(n)).c_str());
-        part.kind = Kind::ones;
-        part.rows = n;
-        part.columns = 1;
-    }
-};
-
-struct DensePart : Held {
-    explicit DensePart(nb::object array) {
-        views.emplace_back(array, "a dense part", "a float32 or float64 matrix");
-        const View& view = views.back();
-        if (!view.is("fd"))
-            throw nb::type_error(("a dense part must be float32 or float64, got format '" + view.format() + "'").c_str());
-        if (view.dimensions() != 2)
-            throw nb::value_error(("a dense part must have 2 dimensions, got " + std::to_string(view.dimensions())).c_str());
-        part.kind = Kind::dense;
-        part.rows = view.size(0);
-        part.columns = view.size(1);
-        part.values = view.data();
-        part.single = view.is("f");
-        part.row_stride = view.stride(0);
-        // the stride of a single column means nothing, but 1 is fast
-        part.column_stride = part.columns == 1 ? 1 : view.stride(1);
-    }
-};
-
-template <class N>
-void check_sparse(const Part& part, Index stored) {
-    const N* starts = static_cast<const N*>(part.starts);
-    const N* indices = static_cast<const N*>(part.indices);
-    if (starts[0] < 0) throw nb::value_error("indptr must not be negative");
-    for (Index i = 0; i < part.rows; ++i)
-        if (starts[i + 1] < starts[i]) throw nb::value_error(("indptr decreases at row " + std::to_string(i)).c_str());
-    if (starts[part.rows] > stored)
-        throw nb::value_error(("indptr ends at " + std::to_string(starts[part.rows]) + ", but only " +
-                               std::to_string(stored) + " entries are stored").c_str());
-    for (Index i = 0; i < part.rows; ++i) {
-        const Index begin = starts[i], end = starts[i + 1];
-        if (begin == end) continue;
-        bool increasing = true;
-        for (Index t = begin + 1; t < end; ++t) increasing &= indices[t - 1] < indices[t];
-        if (!increasing)
-            throw nb::value_error(("the columns of row " + std::to_string(i) + " must increase; sort and sum duplicates first").c_str());
-        if (indices[begin] < 0 || indices[end - 1] >= part.columns)
-            throw nb::value_error(("row " + std::to_string(i) + " has a column outside 0 .. " +
-                                   std::to_string(part.columns - 1)).c_str());
-    }
-}
-
-struct SparsePart : Held {
-    SparsePart(nb::object indptr, nb::object indices, nb::object data, Index n_columns) {
-        views.emplace_back(indptr, "indptr", "an int32 or int64 array");
-        views.emplace_back(indices, "indices", "an int32 or int64 array");
-        views.emplace_back(data, "data", "a float32 or float64 array");
-        for (const View& view : views)
-            if (view.dimensions() != 1 || (view.size(0) > 1 && view.stride(0) != 1))
-                throw nb::value_error("indptr, indices and data must be contiguous and have 1 dimension");
-        part.wide = views[0].is_int(8);
-        if (!(part.wide || views[0].is_int(4)) || !views[1].is_int(part.wide ? 8 : 4))
-            throw nb::type_error("indptr and indices must both be int32 or both be int64");
-        if (!views[2].is("fd"))
-            throw nb::type_error(("data must be float32 or float64, got format '" + views[2].format() + "'").c_str());
-        if (views[0].size(0) < 1) throw nb::value_error("indptr must have one entry more than there are rows");
-        if (n_columns < 0) throw nb::value_error("n_columns must not be negative");
-        part.kind = Kind::sparse;
-        part.rows = views[0].size(0) - 1;
-        part.columns = n_columns;
-        part.starts = views[0].data();
-        part.indices = views[1].data();
-        part.values = views[2].data();
-        part.single = views[2].is("f");
-        const Index stored = std::min(views[1].size(0), views[2].size(0));
-        if (part.wide) check_sparse<std::int64_t>(part, stored);
-        else check_sparse<std::int32_t>(part, stored);
-    }
-};
-
-struct CodesPart : Held {
-    CodesPart(nb::object codes, Index n_levels) {
-        views.emplace_back(codes, "codes", "an int32 array");
-        const View& view = views.back();
-        if (!view.is_int(4)) throw nb::type_error(("codes must be int32, got format '" + view.format() + "'").c_str());
-        if (view.dimensions() != 1) throw nb::value_error("codes must have 1 dimension");
-        part.kind = Kind::codes;
-        part.rows = view.size(0);
-        part.columns = n_levels;
-        part.values = view.data();
-        part.row_stride = view.stride(0);
-        const std::int32_t* values = static_cast<const std::int32_t*>(part.values);
-        for (Index i = 0; i < part.rows; ++i) {
-            const Index code = values[i * part.row_stride];
-            if (code < -1 || code >= n_levels)
-                throw nb::value_error(("code " + std::to_string(code) + " in row " + std::to_string(i) +
-                                       " is outside -1 .. " + std::to_string(n_levels - 1)).c_str());
-        }
-    }
-};
 
 Loss loss_of(int number) {
     if (number < 0 || number > 2)
