@@ -49,6 +49,6 @@ class Peer(ABC):
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return raw coefficients ``(columns, outputs)`` (a dictionary by name for a table) and intercept."""
 
-    def predictor(self, problem: Problem, fitted: Any) -> Callable[[Any], Any]:  # noqa: ARG002  (the contract of Peer)
+    def predictor(self, problem: Problem, fitted: Any) -> Callable[[Any], Any]:
         """Return the function from rows to the probability of class 1; its call is what is timed."""
         return lambda X: fitted.predict_proba(X)[:, 1]

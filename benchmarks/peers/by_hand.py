@@ -46,11 +46,11 @@ class ByHand(Peer):
             return _newton(data, setting.get("tol", 1e-8))
         return _lbfgs(problem, data, setting["tol"])
 
-    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:  # noqa: ARG002  (the contract of Peer)
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return what fit returned."""
         return fitted
 
-    def predictor(self, problem: Problem, fitted: Any) -> Any:  # noqa: ARG002  (the contract of Peer)
+    def predictor(self, problem: Problem, fitted: Any) -> Any:
         """Return 1 / (1 + exp(-(x b + b0)))."""
         coef, intercept = fitted[0][:, 0].copy(), float(fitted[1][0])
         return lambda X: 1.0 / (1.0 + np.exp(-(X @ coef + intercept)))

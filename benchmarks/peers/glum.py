@@ -49,7 +49,7 @@ class Glum(Peer):
             return dict(zip(names, fitted.coef_, strict=True)), fitted.intercept_
         return np.asarray(fitted.coef_)[:, None], np.atleast_1d(fitted.intercept_)
 
-    def predictor(self, problem: Problem, fitted: Any) -> Any:  # noqa: ARG002  (the contract of Peer)
+    def predictor(self, problem: Problem, fitted: Any) -> Any:
         """Return glum's mean: the probability of class 1."""
         return fitted.predict
 

@@ -33,7 +33,7 @@ class Snapml(Peer):
             return "fits several classes one against the rest, another objective"
         return [tolerances("tol", intercept_scaling=scale) for scale in (1.0, 3.0, 10.0, 30.0)]
 
-    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:  # noqa: ARG002  (the contract of Peer)
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit with all cores."""
         from snapml import LogisticRegression
 
@@ -48,6 +48,6 @@ class Snapml(Peer):
         )
         return model.fit(data.X, data.y)
 
-    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:  # noqa: ARG002  (the contract of Peer)
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return snapml's coefficients in our shape; ``intercept_`` is the weight of the scaled column of ones."""
         return np.ravel(fitted.coef_)[:, None], np.ravel(fitted.intercept_) * fitted.intercept_scaling
