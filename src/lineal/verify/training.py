@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -102,25 +103,29 @@ def _design(report: Report, claims: Claims, columns: Columns, zero: bool) -> Arr
     """Return X; each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
     rows = len(next(iter(columns.values())))
     parts: list[Sequence[float]] = [[1.0] * rows] if claims.intercept else []
+    wrong: dict[str, str] = {}
     for term in claims.terms:
-        twin, column = BY_KIND[term["kind"]], columns[term["column"]]
+        twin, name = BY_KIND[term["kind"]], term["column"]
         problem: str | None = None
         try:
             if plain_numbers(term):
-                parts.append([cells.number(cell) for cell in column])
+                parts.append([cells.number(cell) for cell in columns[name]])
             else:
-                parts += twin.values(term, column)
-                problem = (
-                    twin.learned(term, column) if not zero else None if term["fill"] == 0.0 else "the fill must be 0"
-                )
+                parts += twin.values(term, columns[name])
+                problem = _zero_fill(term) if zero else twin.learned(term, columns[name])
         except ValueError as error:
             problem = str(error)
-        report.check(
-            f"the {term['kind']} term of {term['column']!r} is what these rows teach",
-            problem is None,
-            problem or ", ".join(twin.names(term)[:3]),
-        )
+        if problem is not None:
+            wrong.setdefault(term["kind"], f"{name!r}: {problem}")
+    for kind in dict.fromkeys(term["kind"] for term in claims.terms):
+        count = sum(term["kind"] == kind for term in claims.terms)
+        report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))
     return np.array(parts, dtype=np.float64).reshape(len(parts), rows).T.copy()
+
+
+def _zero_fill(term: Mapping[str, Any]) -> str | None:
+    """Return what is wrong with a term of a file in which an absent number is zero."""
+    return None if term.get("fill") == 0.0 else "the fill must be 0"
 
 
 def _target(report: Report, claims: Claims, columns: Columns) -> Array:

@@ -182,4 +182,4 @@ for _name in ("objective", "lower_bound", "null_objective"):
     def _without(case, name=_name):
         del verdict(case)["evidence"][name]
 
-    MUTATIONS[f"evidence without {_name}"] = ("ridge", f"the evidence holds {_name}$", _without)
+    MUTATIONS[f"evidence without {_name}"] = ("ridge", "the evidence holds objective", _without)

@@ -53,13 +53,13 @@ def level_renamed_in_the_term(case):
     term(case, "island")["levels"][0] = "Bisco"
 
 
-@mutation("logistic", "the category term of 'island'")
+@mutation("logistic", "every category term")
 def level_renamed_everywhere(case):
     term(case, "island")["levels"][0] = "Bisco"
     case.meta["columns"] = [name.replace("Biscoe", "Bisco") for name in case.meta["columns"]]
 
 
-@mutation("logistic", "the category term of 'island'")
+@mutation("logistic", "every category term")
 def levels_reordered(case):
     term(case, "island")["levels"].reverse()
     names = case.meta["columns"]
@@ -67,13 +67,13 @@ def levels_reordered(case):
     names[a], names[b] = names[b], names[a]
 
 
-@mutation("logistic", "the category term of 'island'")
+@mutation("logistic", "every category term")
 def reference_level_renamed(case):
     """Unknown levels count as the reference: without a look at the levels nothing would change."""
     term(case, "island")["levels"][1] = term(case, "island")["reference"] = "Drear"
 
 
-@mutation("logistic", "the category term of 'island'")
+@mutation("logistic", "every category term")
 def level_invented(case):
     term(case, "island")["levels"].append("Zavodovski")
     case.meta["columns"].insert(-1, "island=Zavodovski")
@@ -87,28 +87,28 @@ def reference_changed(case):
     case.meta["columns"] = ["island=Dream" if name == "island=Biscoe" else name for name in case.meta["columns"]]
 
 
-@mutation("linear", "the number term of 'age'")
+@mutation("linear", "every number term")
 def fill_altered(case):
     term(case, "age")["fill"] += 0.5
 
 
-@mutation("linear", "the number term of 'height'")
+@mutation("linear", "every number term")
 def fill_of_a_full_column_altered(case):
     """Nothing in the training rows is missing: only the mean itself can tell."""
     term(case, "height")["fill"] += 0.01
 
 
-@mutation("linear", "the boolean term of 'smoker'")
+@mutation("linear", "every boolean term")
 def boolean_fill_altered(case):
     term(case, "smoker")["fill"] = 0.0
 
 
-@mutation("linear", "the boolean term of 'smoker'")
+@mutation("linear", "every boolean term")
 def boolean_swapped(case):
     term(case, "smoker")["true"], term(case, "smoker")["false"] = ["no"], ["yes"]
 
 
-@mutation("linear", "the boolean term of 'smoker'")
+@mutation("linear", "every boolean term")
 def boolean_word_invented(case):
     term(case, "smoker")["true"].append("perhaps")
 
@@ -292,11 +292,11 @@ def data_target_changed_and_no_fingerprint(case):
     spoil(case, "y", "4.25")
 
 
-@mutation("linear", "the number term of 'age'")
+@mutation("linear", "every number term")
 def data_number_is_text_and_no_fingerprint(case):
     spoil(case, "age", "old")
 
 
-@mutation("not unique", "the number term of 'half'")
+@mutation("not unique", "every number term")
 def fill_of_a_dependent_column_altered(case):
     term(case, "half")["fill"] = 0.0
