@@ -1,6 +1,6 @@
 """Double-double sums, factors and solves of the compiled core against exact fractions and 60 digits."""
 
-# ruff: noqa: FBT003  (solve_dd takes its arguments by position)
+
 from __future__ import annotations
 
 from fractions import Fraction
