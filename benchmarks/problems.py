@@ -115,7 +115,7 @@ _TABLE = (
         1e-4,
         1e-3,
         full={"rows": 60_000, "side": 28, "classes": 10},
-        quick={"rows": 2_000, "side": 10, "classes": 10},
+        quick={"rows": 3_000, "side": 14, "classes": 10},
         goal=0.35,
     ),
     Problem(
