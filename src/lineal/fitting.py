@@ -15,7 +15,7 @@ from threadpoolctl import ThreadpoolController
 
 from lineal.certify import Proof, prove
 from lineal.errors import InputError, near
-from lineal.inference import covariance
+from lineal.covariance import covariance
 from lineal.loss import Loss
 from lineal.null import null
 from lineal.passes import Moments
