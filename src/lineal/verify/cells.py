@@ -26,6 +26,8 @@ def number(cell: object) -> float:
     >>> number(" 1e3 "), number(True), number(7)
     (1000.0, 1.0, 7.0)
     """
+    if type(cell) is float and math.isfinite(cell):
+        return cell
     try:
         value = float(cell) if isinstance(cell, str | int | float | decimal.Decimal) else math.nan
     except ValueError:
@@ -35,6 +37,18 @@ def number(cell: object) -> float:
     if not math.isfinite(value):
         raise ValueError(f"{cell!r} is not finite")
     return value
+
+
+def settled(cell: object) -> object:
+    """Return a cell of a number column as None or a double, so that it is parsed once; as it is if it is neither.
+
+    >>> [settled(cell) for cell in ("NA", " 1.5", 2, "tall")]
+    [None, 1.5, 2.0, 'tall']
+    """
+    try:
+        return None if missing(cell) else number(cell)
+    except ValueError:
+        return cell  # the line that needs a number will say so
 
 
 def text(cell: object) -> str:

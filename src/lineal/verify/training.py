@@ -80,9 +80,9 @@ def _training_rows(report: Report, claims: Claims, table: Table) -> tuple[Column
     rows = np.flatnonzero(~held & ~lost)
     kept = rows.tolist()
     columns: Columns = {}
-    for name in claims.needed:
+    for name, kind in claims.needed.items():
         column = table.column(name)
-        columns[name] = [column[row] for row in kept]
+        columns[name] = [cells.settled(column[row]) if kind == "n" else column[row] for row in kept]
     if claims.fingerprint is None:
         report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
         return columns, rows
