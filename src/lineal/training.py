@@ -66,7 +66,7 @@ def fit(
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
     >>> model = lineal.fit(table, target="effect", model="linear")
     >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
-    ('optimal', array([2.005]))
+    ('optimal', array([2.046]))
     """
     deadline = None if time_limit is None else time.monotonic() + time_limit
     asked = _asked(penalty, model)
