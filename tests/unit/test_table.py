@@ -242,6 +242,13 @@ def test_a_key_that_comes_late_is_refused(tmp_path):
         list(as_table(written(tmp_path / "t.jsonl", "\n".join(lines))).batches())
 
 
+def test_the_index_of_a_frame_is_no_column():
+    frame = pd.DataFrame({"a": [1.0, None, 3.0], "b": ["u", "v", "w"]}).dropna()
+    table = as_table(frame)
+    assert list(table.names) == ["a", "b"]
+    assert sum(batch.num_rows for _, batch in table.numbered()) == 2
+
+
 def test_frames_with_bad_names_are_refused():
     twice = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
     with pytest.raises(InputError, match="'a' 2 times"):

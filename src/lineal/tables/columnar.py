@@ -207,4 +207,5 @@ def from_frame(data: Any) -> InMemory | None:
         raise InputError(
             f"the data frame cannot be used: {' '.join(str(problem).split())}; give columns of one kind each."
         ) from problem
-    return InMemory(table.rename_columns(list(names)))
+    # A pandas index that is not 0, 1, ... comes as a further column: after dropna, for one.
+    return InMemory(table.select(range(len(names))).rename_columns(list(names)))
