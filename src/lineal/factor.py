@@ -29,9 +29,10 @@ class Cholesky:
     def of(matrix: Array) -> Cholesky:
         """Factor a symmetric positive semi-definite matrix."""
         diagonal = np.diagonal(matrix)
-        scale = np.where(diagonal > 0.0, 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 1.0)
-        even = matrix * scale[:, None] * scale
-        norm = float(np.max(np.sum(np.abs(even), axis=0), initial=0.0))
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+        even = matrix * scale[:, None]
+        even *= scale
+        norm = float(np.linalg.norm(even, 1)) if len(even) else 0.0
         upper, info = lapack.dpotrf(even, lower=0, clean=1)
         if info == 0:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
@@ -59,6 +60,13 @@ class Cholesky:
         """Return H^-1."""
         return self.solve(np.eye(len(self.scale)))
 
+    def inverse_diagonal(self) -> Array:
+        """Return the diagonal of H^-1, from the inverse of the triangle alone."""
+        if self.singular:
+            return np.asarray(np.diagonal(self.inverse()))
+        inverse, _ = lapack.dtrtri(self.upper, lower=0)
+        return np.asarray(np.einsum("ij,ij->i", inverse, inverse) * self.scale**2)
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -79,10 +87,12 @@ class Factor:
         """Factor the rows and columns ``columns`` of a hessian as the passes lay it out."""
         k = shape[1]
         if not coupled:
-            parts = tuple(Cholesky.of(part[np.ix_(columns, columns)]) for part in hessian)
+            whole = len(columns) == hessian.shape[1]
+            parts = tuple(Cholesky.of(part if whole else part[np.ix_(columns, columns)]) for part in hessian)
             return Factor(parts, columns, shape, coupled)
         h = hessian.shape[1] // k
-        four = hessian[0].reshape(k, h, k, h)[:, columns][:, :, :, columns].copy()
+        four = hessian[0].reshape(k, h, k, h)
+        four = four.copy() if len(columns) == h else four[:, columns][:, :, :, columns].copy()
         size = np.einsum("ajaj->j", four) / k
         for j, fill in enumerate(np.where(size > 0.0, size, 1.0)):
             four[:, j, :, j] += fill / k
@@ -101,6 +111,8 @@ class Factor:
 
     def solve(self, right: Array) -> Array:
         """Return H^-1 right on the factor's columns, zero elsewhere; shapes are ``(columns, outputs)``."""
+        if len(self.parts) == 1 and not self.coupled and len(self.columns) == self.shape[0]:
+            return self.parts[0].solve(right)
         inner = right[self.columns]
         result = np.zeros(self.shape)
         if self.coupled:
@@ -132,8 +144,9 @@ class Factor:
         result = np.zeros(self.shape)
         k = self.shape[1]
         if self.coupled:
-            diagonal = np.diagonal(self.parts[0].inverse()).reshape(k, -1).T
+            diagonal = self.parts[0].inverse_diagonal().reshape(k, -1).T
         else:
-            diagonal = np.stack([np.diagonal(self.parts[a % len(self.parts)].inverse()) for a in range(k)], axis=1)
+            diagonals = [part.inverse_diagonal() for part in self.parts]
+            diagonal = np.stack([diagonals[a % len(diagonals)] for a in range(k)], axis=1)
         result[self.columns] = np.sqrt(np.maximum(diagonal, 0.0))
         return result

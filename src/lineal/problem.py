@@ -72,6 +72,7 @@ class Problem:
     moments: Moments
     passes: int = 0
     null: Null | None = None
+    _factored: tuple[Array, bytes, Factor] | None = field(default=None, repr=False)
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
 
@@ -183,7 +184,11 @@ class Problem:
         """Return the factored second derivative in ``columns``."""
         if evaluation.hessian is None:
             raise ValueError("this evaluation holds no second derivative")
-        return Factor.of(evaluation.hessian, columns, self.shape, coupled=self.loss.coupled)
+        key = columns.tobytes()
+        if self._factored is None or self._factored[0] is not evaluation.hessian or self._factored[1] != key:
+            factor = Factor.of(evaluation.hessian, columns, self.shape, coupled=self.loss.coupled)
+            self._factored = (evaluation.hessian, key, factor)
+        return self._factored[2]
 
     @property
     def normal_known(self) -> bool:
