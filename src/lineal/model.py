@@ -16,6 +16,7 @@ from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.penalty import Penalty
+from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
 from lineal.target import Target
 from lineal.verdict import TOLERANCE, Verdict
 
@@ -141,6 +142,99 @@ class Model:
             )
         return np.asarray(self.arrays["covariance"])
 
+    def summary(self, level: float = 0.95, against: str | None = None) -> Summary:
+        """Return every coefficient with its standard error, test, p-value and interval, and how likely the data are.
+
+        For fits without a penalty whose loss is a likelihood; standard errors are classical (``lineal.summarise`` has
+        robust ones). ``against`` names the class that the others are compared with where there are several; without
+        it each is compared with the mean of all.
+        """
+        self.refuse_summary()
+        covariance = self.covariance()
+        return self.summarised(self.likelihood(), covariance, "classical", level=level, against=against)
+
+    def likelihood(self, base: float | None = None) -> Likelihood:
+        """Return what the log-likelihood, AIC and tests of this fit are computed from.
+
+        ``base`` is the part of the log-likelihood of counts that does not depend on coefficients; None if not known.
+        """
+        evidence: Mapping[str, Any] = self.verdict.evidence
+        if "weight_sum" not in self.training or evidence.get("objective") is None:
+            raise InputError("this model does not say how many rows it was fitted on or what it reached: fit it again.")
+        return Likelihood(
+            loss=self.loss.name,
+            observations=float(self.training["weight_sum"]),
+            columns=len(self.columns),
+            outputs=self.coef.shape[1],
+            intercept=self.intercept,
+            objective=float(evidence["objective"]),
+            null_objective=float(evidence["null_objective"]),
+            base=base if self.loss.name == "poisson" else 0.0,
+        )
+
+    def summarised(
+        self,
+        likelihood: Likelihood,
+        covariance: Array,
+        errors: str,
+        *,
+        level: float = 0.95,
+        against: str | None = None,
+        freedom: float | None = None,
+    ) -> Summary:
+        """Return the summary with a given covariance of the coefficients, output-major; ``errors`` says which it is.
+
+        ``freedom`` replaces the degrees of freedom of t, for squared loss.
+        """
+        names, coef, spread, notes = self.outputs, self.coef, covariance, []
+        title = f"{WORDS[self.loss.name]} of {self.target.name}"
+        left = likelihood.freedom if freedom is None else freedom
+        squares = None
+        if self.loss.name == "squared" and coef.shape[1] > 1:
+            total = 2.0 * likelihood.observations * likelihood.objective
+            squares = shares(self.covariance(), len(self.columns), total)
+        if self.loss.name == "softmax":
+            if against is not None:
+                coef, spread, names = contrasted(coef, covariance, names, against)
+            whom = "the mean of all classes" if against is None else f"class {against}"
+            notes.append(f"Each coefficient is for the log of the odds of its class against {whom}.")
+        elif against is not None:
+            raise InputError(f"there is nothing to compare with {against!r}: the model has one score; leave it out.")
+        if self.loss.name == "logistic":
+            classes = self.target.classes or ("0", "1")
+            notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
+        if likelihood.base is None:
+            notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
+        return Summary(
+            title=title,
+            rows=table(coef, spread, self.columns, names, freedom=left, level=level),
+            errors=errors,
+            test="z" if left is None else "t",
+            level=level,
+            freedom=left,
+            figures=likelihood.figures(squares),
+            notes=tuple(notes),
+        )
+
+    @property
+    def outputs(self) -> list[str]:
+        """A name for each output: the class it scores, or the number it predicts."""
+        target = self.target
+        if target.kind == "classes" and target.classes is not None:
+            return [str(label) for label in (target.classes if self.coef.shape[1] > 1 else target.classes[1:])]
+        return list(target.names) if target.names is not None else [target.name]
+
+    def refuse_summary(self) -> None:
+        """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
+        if self.loss.name not in WORDS:
+            raise InputError(
+                f"{self.loss.name} loss is not the likelihood of anything, so it has no log-likelihood and no standard "
+                f"errors; bootstrap the fit, or use one of {', '.join(WORDS)}."
+            )
+        reason = _no_errors(self.penalty, self.verdict)
+        if reason is not None:
+            raise InputError(reason)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data (docs/model-file.md), without its arrays."""
         from lineal import __version__
@@ -178,3 +272,29 @@ class Model:
         if offset is None and column is not None and self.encoder is not None:
             return self.encoder.offset(data, column)
         return offset
+
+
+def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:
+    """Return why standard errors and p-values would mean nothing, and what to do instead; None where they do."""
+    if penalty.name == "ridge" and penalty.charged.any():
+        return (
+            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
+            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none'), or ask for the posterior "
+            "of the ridge: lineal.inference.evidence."
+        )
+    if penalty.name not in ("none", "ridge"):
+        return (
+            f"the penalty {penalty.name!r} chooses coefficients by looking at the data, and p-values of what was chosen on "
+            "the same rows are wrong. Choose columns on one part of the rows and fit them without a penalty on the other "
+            "(split sample), or bootstrap the whole fit."
+        )
+    if verdict.kind == "at_infinity":
+        return (
+            "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
+            "finite estimates and intervals (lineal.inference.firth)."
+        )
+    if verdict.kind == "not_unique":
+        return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
+    if verdict.kind != "optimal":
+        return f"the fit did not end at a proven optimum, so standard errors would mean nothing. {verdict.sentence}"
+    return None

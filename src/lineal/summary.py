@@ -248,6 +248,82 @@ def information(log_likelihood: float | None, parameters: int, observations: flo
     }
 
 
+WORDS: Final[Mapping[str, str]] = {
+    "squared": "least squares",
+    "logistic": "logistic regression",
+    "softmax": "multinomial logistic regression",
+    "poisson": "Poisson regression",
+}
+"""The losses that are likelihoods, by name, and what to call a fit of them."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """What a summary needs to know of a fit: figures that remain in a model, or come from another look at its data.
+
+    ``objective`` and ``null_objective`` are mean losses; ``base`` is the part of the log-likelihood that depends on the
+    targets alone (zero but for counts, ``-sum s log y!``), None where it is not known.
+    """
+
+    loss: str
+    observations: float
+    columns: int
+    outputs: int
+    intercept: bool
+    objective: float
+    null_objective: float
+    base: float | None = 0.0
+
+    @property
+    def freedom(self) -> float | None:
+        """Degrees of freedom left, where the noise is estimated: S - columns."""
+        return self.observations - self.columns if self.loss == "squared" else None
+
+    def figures(self, squares: Sequence[float] | None = None) -> dict[str, float | None]:
+        """Return the figures of the fit; ``squares`` are the residual sums of squares where there are several outputs."""
+        S = self.observations
+        if self.loss == "squared":
+            known = [2.0 * S * self.objective] if squares is None else squares
+            return normal_figures(S, self.columns, known, 2.0 * S * self.null_objective, intercept=self.intercept)
+        free = self.outputs - 1 if self.loss == "softmax" else 1
+        return likelihood_figures(
+            S,
+            self.columns * free,
+            None if self.base is None else self.base - S * self.objective,
+            None if self.base is None else self.base - S * self.null_objective,
+            free * int(self.intercept),
+            S * (self.null_objective - self.objective),
+        )
+
+
+def contrasted(coef: Array, covariance: Array, outputs: Sequence[str], against: str) -> tuple[Array, Array, list[str]]:
+    """Return the coefficients of all classes but one, compared with that one, their covariance and their names.
+
+    >>> coef, _, names = contrasted(np.array([[1.0, -1.0]]), np.eye(2), ["a", "b"], "a")
+    >>> coef.tolist(), names
+    ([[-2.0]], ['b'])
+    """
+    if against not in outputs:
+        raise InputError(f"the class to compare with is {against!r}; the classes are {', '.join(outputs)}.")
+    place = list(outputs).index(against)
+    change = np.delete(np.eye(len(outputs)), place, axis=0)
+    change[:, place] = -1.0
+    whole = np.kron(change, np.eye(len(coef)))
+    names = [name for name in outputs if name != against]
+    return coef @ change.T, whole @ covariance @ whole.T, names
+
+
+def shares(covariance: Array, columns: int, squares: float) -> list[float]:
+    """Return the residual sum of squares of every output, given their total: covariances of outputs are proportional.
+
+    >>> shares(np.diag([1.0, 3.0]), 1, 8.0)
+    [2.0, 6.0]
+    """
+    sizes = np.diagonal(covariance).reshape(-1, columns).sum(axis=1)
+    total = float(sizes.sum())
+    return [squares * float(size) / total if total > 0.0 else 0.0 for size in sizes]
+
+
 def _short(value: float | None) -> str:
     return "-" if value is None or math.isnan(value) else f"{value:.5g}"
 
