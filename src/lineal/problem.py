@@ -30,6 +30,9 @@ EPS = float(np.finfo(np.float64).eps)
 MOST_COLUMNS = 4000
 """More columns than this have no double-double gram."""
 
+FARTHEST = 1e100
+"""Columns and weights beyond this overflow when squared and summed, below its inverse they vanish: no proof would hold."""
+
 ROUNDING = 16 * EPS
 """A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
 
@@ -57,8 +60,17 @@ def survey(source: Source, loss: Loss) -> Moments:
     if np.any(bad):
         names = ", ".join(repr(source.columns[j]) for j in np.flatnonzero(bad)[:3])
         raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
+    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
+    if np.any(far):
+        j = int(np.flatnonzero(far)[0])
+        raise InputError(
+            f"column {source.columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
+            "change its unit."
+        )
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
+    if moments.weight_sum > FARTHEST:
+        raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too large; divide them by their mean.")
     return moments
 
 
