@@ -216,3 +216,23 @@ def test_no_warning_even_when_nothing_is_optimal(kind):
             model = kind(**({"alpha": 0.0} if kind is Ridge else {})).fit(np.hstack([X, X[:, :1]]), Y)
             assert model.verdict_.kind == "not_unique"
         assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("factor", [1e-200, 1e-120, 1e120, 1e200])
+def test_units_in_which_squares_vanish_or_overflow_are_refused(kind, factor):
+    """Without this a fit on columns of 1e-200 was called optimal with all coefficients zero."""
+    with pytest.raises(InputError, match="unit"):
+        kind().fit(X * factor, target(kind))
+    for good in (1e-60, 1e60):
+        model = LinearRegression().fit(X * good, Y)
+        assert model.verdict_.kind == "optimal"
+        np.testing.assert_allclose(model.coef_ * good, LinearRegression().fit(X, Y).coef_, rtol=1e-8, atol=1e-9)
+
+
+def test_targets_and_weights_beyond_what_can_be_squared_are_refused():
+    with pytest.raises(InputError, match="unit"):
+        LinearRegression().fit(X, Y * 1e150)
+    for kind in ESTIMATORS:
+        with pytest.raises(InputError, match="mean"):
+            kind().fit(X, target(kind), sample_weight=np.full(60, 1e200))

@@ -111,7 +111,7 @@ class LinearRegression(_Regressor):
         """
         flag("copy_X", self.copy_X)
         only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
-        only(False, "lineal has no sign constraints yet", positive=self.positive)  # noqa: FBT003  (the value accepted)
+        only(False, "lineal has no sign constraints yet", positive=self.positive)
         return self._regress(
             X,
             y,
@@ -177,7 +177,7 @@ class Ridge(_Regressor):
         ``offset`` is added to every score without a coefficient.
         """
         flag("copy_X", self.copy_X)
-        only(False, "lineal has no sign constraints yet", positive=self.positive)  # noqa: FBT003  (the value accepted)
+        only(False, "lineal has no sign constraints yet", positive=self.positive)
         seed("random_state", self.random_state)
         self._regress(
             X,

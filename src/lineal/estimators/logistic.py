@@ -163,7 +163,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
         if self.penalty is None and C not in (1.0, float("inf")):
             raise InputError(f"penalty=None leaves C without effect, but C is {C:g}; leave C out, or use penalty='l2'.")
         only(0.0, "l1 is not here yet", l1_ratio=self.l1_ratio)
-        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)  # noqa: FBT003
+        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read trace_ after the fit", verbose=self.verbose)
         only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)

@@ -23,6 +23,7 @@ class Squared(Loss):
     name: ClassVar[str] = "squared"
     native: ClassVar[int | None] = 0
     quadratic: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = True
 
     @property
     def outputs(self) -> int:
@@ -33,6 +34,10 @@ class Squared(Loss):
         """Refuse anything but finite numbers."""
         if not np.all(np.isfinite(y)):
             raise InputError("the target holds NaN or infinity; squared loss needs finite numbers.")
+        if np.max(np.abs(y), initial=0.0) > 1e100:
+            raise InputError(
+                "the target holds numbers beyond 1e100, whose squares doubles cannot hold; change its unit."
+            )
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return |eta - y|^2 / 2."""
