@@ -16,11 +16,14 @@ class Penalty(ABC):
 
     A column whose charge is zero (the intercept, always) is *uncharged*: the penalty does not see it.
     ``smooth`` says that the penalty has a gradient everywhere. One that is not smooth may forbid dual points
-    whose gradient is too large: ``shrink`` says by how much they have to be scaled down.
+    whose gradient is too large: ``shrink`` says by how much they have to be scaled down, ``open`` which columns
+    allow no gradient at all. ``even`` says that of all rows of coefficients that differ by a constant the one with
+    zero sum over outputs costs least, so that softmax coefficients are kept there.
     """
 
     name: ClassVar[str]
     smooth: ClassVar[bool] = True
+    even: ClassVar[bool] = True
 
     @property
     @abstractmethod
@@ -46,6 +49,22 @@ class Penalty(ABC):
     def shrink(self, gradient: Array) -> float:
         """Return the largest factor a <= 1 for which ``penalty*(-a gradient)`` is finite on the charged columns."""
         return 1.0
+
+    def open(self, coef: Array, gradient: Array) -> npt.NDArray[np.bool_]:
+        """Return the charged columns whose gradient a dual point must bring to zero, because no scaling allows it."""
+        return np.zeros(len(coef), dtype=bool)
+
+    def clash(self) -> npt.NDArray[np.intp]:
+        """Return the columns whose constraints exclude each other."""
+        return np.zeros(0, dtype=np.intp)
+
+    @abstractmethod
+    def critical(self, gradient: Array) -> float:
+        """Return the smallest strength for which zero is optimal on the charged columns; ``gradient`` is the loss's there."""
+
+    @abstractmethod
+    def at(self, strength: float) -> Penalty:
+        """Return the same penalty with another strength."""
 
     @abstractmethod
     def prox(self, coef: Array, step: Array) -> Array:

@@ -1,22 +1,41 @@
-"""Laws every penalty obeys: prox, conjugate, mismatch, gradient."""
+"""Laws every penalty obeys: prox, Moreau, conjugate, mismatch, blur, gradient, critical strength, change of units."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import optimize
 
 from lineal.errors import InputError
-from lineal.penalties import NoPenalty, Ridge
+from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 
-PENALTIES = [
-    NoPenalty(3),
-    Ridge(0.0, np.ones(3)),
-    Ridge(0.7, np.array([0.0, 1.0, 2.5])),
-    Ridge(1e-6, np.array([1.0, 1e6, 1e-6])),
-]
+INF = np.inf
+CHARGES = np.array([0.0, 1.0, 2.5])
+BOX = (np.array([-INF, -0.5, 0.0]), np.array([INF, 0.3, INF]))
+PENALTIES = {
+    "none": NoPenalty(3),
+    "zero": Ridge(0.0, np.ones(3)),
+    "ridge": Ridge(0.7, CHARGES),
+    "ridge scaled": Ridge(1e-6, np.array([1.0, 1e6, 1e-6])),
+    "l1": L1(0.7, CHARGES),
+    "l1 zero": L1(0.0, CHARGES),
+    "l1 scaled": L1(1e-3, np.array([1e3, 1.0, 1e-3])),
+    "elastic": ElasticNet(0.7, 0.4, CHARGES),
+    "elastic as ridge": ElasticNet(0.7, 0.0, CHARGES),
+    "elastic as lasso": ElasticNet(0.7, 1.0, CHARGES),
+    "group": Group(0.7, CHARGES),
+    "bounds": Bounds(*BOX, NoPenalty(3)),
+    "non-negative": Bounds(np.zeros(3), np.full(3, INF), NoPenalty(3)),
+    "non-positive": Bounds(np.full(3, -INF), np.zeros(3), NoPenalty(3)),
+    "fixed": Bounds(np.array([-INF, 0.2, -0.3]), np.array([INF, 0.2, -0.3]), NoPenalty(3)),
+    "away from zero": Bounds(np.array([0.5, -INF, -2.0]), np.array([INF, -0.1, 2.0]), L1(0.3, np.ones(3))),
+    "bounds on ridge": Bounds(*BOX, Ridge(0.7, CHARGES)),
+    "bounds on l1": Bounds(*BOX, L1(0.7, CHARGES)),
+    "bounds on elastic": Bounds(*BOX, ElasticNet(0.7, 0.4, CHARGES)),
+}
 
 
-@pytest.fixture(params=PENALTIES, ids=["none", "zero", "ridge", "scaled"])
+@pytest.fixture(params=PENALTIES.values(), ids=PENALTIES.keys())
 def penalty(request):
     return request.param
 
@@ -26,9 +45,21 @@ def rng():
     return np.random.default_rng(3)
 
 
-def test_gradient_is_the_derivative(penalty, rng):
-    coef = rng.normal(size=(3, 2))
-    for j in range(3):
+def allowed(penalty, coef):
+    """Project onto the penalty's domain."""
+    return penalty.prox(coef, np.zeros(len(coef)))
+
+
+def feasible(penalty, rng, coef):
+    """Return a gradient whose conjugate is finite: scaled into the ball, zero where the penalty is open."""
+    gradient = rng.normal(size=coef.shape) * penalty.charged[:, None]
+    gradient[penalty.open(coef, gradient)] = 0.0
+    return penalty.shrink(gradient) * (1.0 - 1e-12) * gradient
+
+
+def test_gradient_is_the_derivative_where_the_penalty_is_smooth(penalty, rng):
+    coef = allowed(penalty, rng.normal(size=(3, 2)))
+    for j in np.flatnonzero(penalty.moving(coef)):
         for k in range(2):
             step = np.zeros((3, 2))
             step[j, k] = 1e-5
@@ -36,57 +67,246 @@ def test_gradient_is_the_derivative(penalty, rng):
             assert penalty.gradient(coef)[j, k] == pytest.approx(numeric, abs=1e-8, rel=1e-6)
 
 
+def test_moving_columns_are_away_from_kinks_and_bounds(penalty):
+    if penalty.smooth:
+        assert np.all(penalty.moving(np.zeros((3, 2))))
+    if penalty.name in {"l1", "group"}:
+        np.testing.assert_array_equal(penalty.moving(np.zeros((3, 2))), ~penalty.charged)
+    coef = allowed(penalty, np.full((3, 2), 100.0))
+    edge = np.any(coef != 100.0, axis=1)
+    assert not np.any(penalty.moving(coef) & edge)
+
+
 def test_prox_beats_random_rivals(penalty, rng):
-    coef, step = rng.normal(size=(3, 2)), rng.uniform(0.1, 2.0, size=3)
-    best = penalty.prox(coef, step)
+    for _ in range(10):
+        coef, step = rng.normal(size=(3, 2)), rng.uniform(0.1, 2.0, size=3)
+        best = penalty.prox(coef, step)
 
-    def cost(z):
-        return penalty.value(z) + float(np.sum((z - coef) ** 2 / (2 * step[:, None])))
+        def cost(z, coef=coef, step=step):
+            return penalty.value(z) + float(np.sum((z - coef) ** 2 / (2 * step[:, None])))
 
-    for size in (1e-3, 0.1, 1.0):
-        for _ in range(20):
-            assert cost(best) <= cost(best + size * rng.normal(size=coef.shape)) + 1e-12
+        assert np.isfinite(cost(best))
+        for size in (1e-3, 0.1, 1.0):
+            for _ in range(10):
+                rival = allowed(penalty, best + size * rng.normal(size=coef.shape))
+                assert cost(best) <= cost(rival) + 1e-12
+
+
+def test_prox_is_where_the_slack_vanishes(penalty, rng):
+    """The minimiser of penalty(z) + |z - b|^2 / (2 step) has -(z - b) / step in the subdifferential."""
+    for _ in range(10):
+        coef, step = rng.normal(size=(3, 2)), rng.uniform(0.1, 2.0, size=3)
+        best = penalty.prox(coef, step)
+        gradient = (best - coef) / step[:, None]
+        np.testing.assert_allclose(penalty.slack(best, gradient), 0.0, atol=1e-12)
+
+
+def conjugate_prox(penalty, point, step):
+    """Return prox of the conjugate by brute force: min over slopes of penalty*(s) + step |s - point|^2 / 2."""
+
+    def cost(flat):
+        slope = flat.reshape(point.shape)
+        value = penalty.conjugate(slope)
+        return value + 0.5 * step * float(np.sum((slope - point) ** 2)) if np.isfinite(value) else 1e10
+
+    start = penalty.shrink(point) * point
+    start[penalty.open(np.zeros_like(point), -start) | ~penalty.charged] = 0.0
+    found = optimize.minimize(cost, start.ravel(), method="Nelder-Mead", options={"maxiter": 20000, "fatol": 1e-14})
+    return found.x.reshape(point.shape), found.fun
+
+
+def test_moreau(penalty, rng):
+    """b = prox(b) + step prox*(b / step): the second part minimises the conjugate's problem."""
+    for _ in range(3):
+        coef, step = rng.normal(size=(3, 1)), 0.7
+        dual = (coef - penalty.prox(coef, np.full(3, step))) / step
+        dual[~penalty.charged] = 0.0
+        coef[~penalty.charged] = 0.0
+        assert penalty.shrink(-dual) > 1.0 - 1e-9  # the subtraction above rounds
+        inside = dual * (penalty.shrink(-dual) - 1e-14)
+        value = penalty.conjugate(inside) + 0.5 * step * float(np.sum((inside - coef / step) ** 2))
+        assert np.isfinite(value)
+        _, rival = conjugate_prox(penalty, coef / step, step)
+        assert value <= rival + 1e-9 * (1.0 + abs(rival))
 
 
 def test_fenchel_young(penalty, rng):
-    coef = rng.normal(size=(3, 2))
-    slope = rng.normal(size=(3, 2)) * penalty.charged[:, None]
-    difference = penalty.value(coef) + penalty.conjugate(-slope) + float(np.sum(coef * slope))
-    assert penalty.mismatch(coef, slope) == pytest.approx(difference, rel=1e-9, abs=1e-12)
-    assert penalty.mismatch(coef, -penalty.gradient(coef)) == pytest.approx(0.0, abs=1e-12)
+    for _ in range(20):
+        coef = allowed(penalty, rng.normal(size=(3, 2)))
+        slope = feasible(penalty, rng, coef)
+        difference = penalty.value(coef) + penalty.conjugate(-slope) + float(np.sum(coef * slope))
+        assert np.isfinite(difference)
+        assert penalty.mismatch(coef, slope) == pytest.approx(difference, rel=1e-9, abs=1e-12)
+        assert penalty.mismatch(coef, slope) >= 0.0
+
+
+def test_mismatch_vanishes_at_a_subgradient(penalty, rng):
+    for _ in range(20):
+        coef, step = rng.normal(size=(3, 2)), rng.uniform(0.1, 2.0, size=3)
+        best = penalty.prox(coef, step)
+        slope = (best - coef) / step[:, None] * penalty.charged[:, None]
+        slope[penalty.open(best, slope)] = 0.0
+        slope *= penalty.shrink(slope)
+        assert penalty.mismatch(best, slope) == pytest.approx(0.0, abs=1e-9)
+
+
+def test_outside_the_bounds_everything_is_infinite():
+    penalty = PENALTIES["bounds on l1"]
+    coef = np.array([[0.0], [0.0], [-1.0]])
+    assert penalty.value(coef) == INF
+    assert penalty.mismatch(coef, np.zeros((3, 1))) == INF
+
+
+def test_shrink_brings_into_the_domain_and_no_further(penalty, rng):
+    for _ in range(20):
+        gradient = 3.0 * rng.normal(size=(3, 2)) * penalty.charged[:, None]
+        gradient[penalty.open(np.zeros((3, 2)), gradient)] = 0.0
+        scale = penalty.shrink(gradient)
+        assert 0.0 <= scale <= 1.0
+        assert np.isfinite(penalty.conjugate(-scale * (1.0 - 1e-12) * gradient))
+        if scale < 1.0:
+            assert penalty.conjugate(-scale * (1.0 + 1e-9) * gradient) == INF
+
+
+def test_open_columns_are_those_that_scaling_cannot_help(penalty, rng):
+    for _ in range(20):
+        coef = allowed(penalty, rng.normal(size=(3, 1)))
+        gradient = rng.normal(size=(3, 1)) * penalty.charged[:, None]
+        hopeless = penalty.open(coef, gradient)
+        for j in range(3):
+            alone = np.zeros((3, 1))
+            alone[j] = gradient[j] * 1e-9
+            if penalty.charged[j] and penalty.conjugate(-alone) == INF:
+                assert hopeless[j]
 
 
 def test_blur_bounds_what_an_error_in_the_gradient_can_do(penalty, rng):
-    coef = rng.normal(size=(3, 2))
-    slope = -penalty.gradient(coef) + 0.1 * rng.normal(size=(3, 2)) * penalty.charged[:, None]
-    error = 10.0 ** rng.uniform(-8, -1, size=(3, 2))
-    for _ in range(50):
-        wrong = slope + error * rng.uniform(-1, 1, size=(3, 2)) * penalty.charged[:, None]
-        grown = penalty.mismatch(coef, wrong) - penalty.mismatch(coef, slope)
-        assert grown <= penalty.blur(coef, slope, error) * (1 + 1e-9) + 1e-12
+    for _ in range(10):
+        coef = allowed(penalty, rng.normal(size=(3, 2)))
+        slope = 0.5 * feasible(penalty, rng, coef)
+        error = 10.0 ** rng.uniform(-8, -1, size=(3, 2)) * penalty.charged[:, None]
+        bound = penalty.blur(coef, slope, error)
+        for _ in range(20):
+            wrong = slope + error * rng.uniform(-1, 1, size=(3, 2))
+            grown = penalty.mismatch(coef, wrong) - penalty.mismatch(coef, slope)
+            assert grown <= bound * (1 + 1e-9) + 1e-12
+
+
+def test_no_error_is_no_blur(penalty, rng):
+    coef = allowed(penalty, rng.normal(size=(3, 2)))
+    assert penalty.blur(coef, feasible(penalty, rng, coef), np.zeros((3, 2))) == 0.0
 
 
 def test_conjugate_is_infinite_where_an_uncharged_column_has_a_slope(penalty):
     if not np.all(penalty.charged):
-        assert penalty.conjugate(np.ones((3, 1))) == np.inf
+        assert penalty.conjugate(np.ones((3, 1))) == INF
 
 
-def test_slack_vanishes_at_the_gradient(penalty, rng):
-    coef = rng.normal(size=(3, 2))
-    np.testing.assert_array_equal(penalty.slack(coef, -penalty.gradient(coef)), 0.0)
+def test_slack_vanishes_at_the_gradient_of_moving_columns(penalty, rng):
+    coef = allowed(penalty, rng.normal(size=(3, 2)))
+    slack = penalty.slack(coef, -penalty.gradient(coef))
+    np.testing.assert_allclose(slack[penalty.moving(coef)], 0.0, atol=1e-15)
+
+
+def test_slack_is_the_distance_to_the_nearest_subgradient(penalty, rng):
+    """|g - s| for the nearest s: found by bisection over what makes the prox stay where it is."""
+    coef = allowed(penalty, rng.normal(size=(3, 1)))
+    gradient = rng.normal(size=(3, 1))
+    slack = penalty.slack(coef, gradient)
+    for sign in (-1.0, 1.0):
+        stays = penalty.prox(coef - (gradient + sign * slack), np.ones(3))
+        touched = np.isclose(stays, coef, atol=1e-12)
+        other = np.isclose(penalty.prox(coef - (gradient - sign * slack), np.ones(3)), coef, atol=1e-12)
+        assert np.all(touched | other)
+    short = (
+        penalty.prox(coef - (gradient + 0.9 * slack), np.ones(3)),
+        penalty.prox(coef - (gradient - 0.9 * slack), np.ones(3)),
+    )
+    moved = ~np.isclose(short[0], coef, atol=1e-12) & ~np.isclose(short[1], coef, atol=1e-12)
+    assert np.all(moved | (slack < 1e-9))
 
 
 def test_rescaled_costs_the_same(penalty, rng):
-    coef, scale = rng.normal(size=(3, 2)), np.array([2.0, 0.1, 30.0])
-    assert penalty.rescaled(scale).value(coef * scale[:, None]) == pytest.approx(penalty.value(coef))
+    coef, scale = allowed(penalty, rng.normal(size=(3, 2))), np.array([2.0, 0.125, 32.0])
+    other = penalty.rescaled(scale)
+    assert other.value(coef * scale[:, None]) == pytest.approx(penalty.value(coef))
+    np.testing.assert_array_equal(other.charged, penalty.charged)
 
 
-@pytest.mark.parametrize("strength", [-1.0, np.nan, np.inf])
-def test_strengths_must_be_finite_and_not_negative(strength):
-    with pytest.raises(InputError):
-        Ridge(strength, np.ones(2))
+def test_critical_strength_is_where_zero_begins_to_be_optimal(penalty, rng):
+    """Zero minimises g.b + penalty(b) iff -g is in the subdifferential at zero."""
+    if penalty.name == "none":
+        with pytest.raises(InputError, match="strength"):
+            penalty.at(1.0)
+        return
+    if penalty.name == "bounds" and penalty.inner.name == "none":
+        return
+    for _ in range(20):
+        gradient = rng.normal(size=(3, 2))
+        critical = penalty.critical(gradient)
+        zero = np.zeros((3, 2))
+        if np.isfinite(critical):
+            enough = penalty.at(critical * (1.0 + 1e-12))
+            seen = enough.charged
+            np.testing.assert_array_equal(enough.slack(zero, gradient)[seen], 0.0)
+            less = penalty.at(critical * (1.0 - 1e-9))
+            assert critical == 0.0 or np.any(less.slack(zero, gradient)[seen] > 0.0)
+        else:
+            strong = penalty.at(1e12)
+            outside = strong.value(zero) == INF
+            assert outside or np.any(strong.slack(zero, gradient)[strong.charged] > 0.0)
 
 
-def test_charges_must_be_finite_and_not_negative():
-    with pytest.raises(InputError):
-        Ridge(1.0, np.array([1.0, -1.0]))
+def test_at_changes_the_strength_and_nothing_else(penalty):
+    if penalty.name == "none" or getattr(penalty, "inner", penalty).name == "none":
+        return
+    plain = getattr(penalty, "inner", penalty)
+    again = penalty.at(plain.strength).to_dict()
+    np.testing.assert_equal(again, penalty.to_dict())
+    coef = allowed(penalty, np.full((3, 1), 0.1))
+    assert penalty.at(2.0 * plain.strength).value(coef) == pytest.approx(2.0 * penalty.value(coef))
+
+
+def test_group_with_one_output_is_the_lasso(rng):
+    group, lasso = Group(0.7, CHARGES), L1(0.7, CHARGES)
+    coef, step, gradient = rng.normal(size=(3, 1)), rng.uniform(0.1, 2.0, size=3), 0.3 * rng.normal(size=(3, 1))
+    gradient[0] = 0.0
+    np.testing.assert_allclose(group.prox(coef, step), lasso.prox(coef, step), atol=1e-15)
+    assert group.value(coef) == pytest.approx(lasso.value(coef))
+    assert group.mismatch(coef, gradient) == pytest.approx(lasso.mismatch(coef, gradient))
+    assert group.critical(gradient) == pytest.approx(lasso.critical(gradient))
+    np.testing.assert_allclose(group.slack(coef, gradient), lasso.slack(coef, gradient), atol=1e-15)
+
+
+@pytest.mark.parametrize("strength", [-1.0, np.nan, INF])
+@pytest.mark.parametrize("kind", [Ridge, L1, Group, lambda s, c: ElasticNet(s, 0.5, c)])
+def test_strengths_must_be_finite_and_not_negative(kind, strength):
+    with pytest.raises(InputError, match="strength"):
+        kind(strength, np.ones(2))
+
+
+@pytest.mark.parametrize("kind", [Ridge, L1, Group, lambda s, c: ElasticNet(s, 0.5, c)])
+def test_charges_must_be_finite_and_not_negative(kind):
+    with pytest.raises(InputError, match="charges"):
+        kind(1.0, np.array([1.0, -1.0]))
+
+
+@pytest.mark.parametrize("ratio", [-0.1, 1.1, np.nan])
+def test_the_ratio_lies_between_ridge_and_lasso(ratio):
+    with pytest.raises(InputError, match="l1_ratio"):
+        ElasticNet(1.0, ratio, np.ones(2))
+
+
+def test_bounds_decline_in_words():
+    with pytest.raises(InputError, match="joint prox"):
+        Bounds(np.zeros(2), np.ones(2), Group(1.0, np.ones(2)))
+    with pytest.raises(InputError, match="shape"):
+        Bounds(np.zeros(3), np.ones(2), NoPenalty(2))
+    with pytest.raises(InputError, match="lower"):
+        Bounds(np.array([np.nan, 0.0]), np.ones(2), NoPenalty(2))
+    with pytest.raises(InputError, match="upper"):
+        Bounds(np.zeros(2), np.array([1.0, -INF]), NoPenalty(2))
+
+
+def test_bounds_that_exclude_each_other_are_named():
+    assert Bounds(np.array([0.0, 2.0]), np.array([1.0, 1.0]), NoPenalty(2)).clash().tolist() == [1]

@@ -50,6 +50,14 @@ class Ridge(Penalty):
         """Return strength charge_j."""
         return self.strength * self.charges
 
+    def critical(self, gradient: Array) -> float:
+        """Return 0 where the gradient is zero already, else infinity: ridge makes nothing exactly zero."""
+        return float("inf") if np.any(gradient[self.charges > 0.0] != 0.0) else 0.0
+
+    def at(self, strength: float) -> Ridge:
+        """Return ridge with another strength."""
+        return Ridge(strength, self.charges)
+
     def prox(self, coef: Array, step: Array) -> Array:
         """Return b_j / (1 + step_j strength charge_j)."""
         return np.asarray(coef / (1.0 + step * self.curvature())[:, None])
@@ -97,6 +105,10 @@ class NoPenalty(Ridge):
 
     def __init__(self, columns: int) -> None:
         super().__init__(0.0, np.zeros(columns))
+
+    def at(self, strength: float) -> Ridge:
+        """Refuse: there is nothing to make stronger."""
+        raise InputError("no penalty has no strength; choose ridge, l1, elastic net or group.")
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data."""

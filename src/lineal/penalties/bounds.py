@@ -1,0 +1,87 @@
+"""Bounds on coefficients, alone or on top of a penalty that looks at one coefficient at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.penalties.ridge import Ridge
+from lineal.penalties.separable import Separable
+from lineal.penalty import Array, Penalty
+
+
+@dataclass(frozen=True)
+class Bounds(Separable):
+    """``penalty(b) = inner(b)`` where ``lower_j <= b_jk <= upper_j``, else infinity.
+
+    Bounds may be infinite; equal ones fix a coefficient. A lower bound above the upper one is allowed here, because
+    that no coefficients exist is a verdict (``infeasible``), not an error.
+
+    >>> from lineal.penalties import NoPenalty
+    >>> Bounds(np.array([-np.inf, 0.0]), np.array([np.inf, 1.0]), NoPenalty(2)).prox(np.array([[3.0], [-2.0]]), np.ones(2))
+    array([[3.],
+           [0.]])
+    """
+
+    lower: Array = field(repr=False)
+    upper: Array = field(repr=False)
+    inner: Penalty
+    name: ClassVar[str] = "bounds"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.inner, Ridge | Separable) or isinstance(self.inner, Bounds):
+            raise InputError(
+                f"bounds on top of the penalty {self.inner.name!r} have no joint prox; "
+                "put them on none, ridge, l1 or the elastic net."
+            )
+        shape = self.inner.charged.shape
+        for word, bound, empty in (("lower", self.lower, np.inf), ("upper", self.upper, -np.inf)):
+            if bound.shape != shape:
+                raise InputError(f"the {word} bounds have shape {bound.shape}; the penalty has {shape[0]} columns.")
+            if np.any(np.isnan(bound) | (bound == empty)):
+                raise InputError(f"the {word} bounds must be numbers, or {-empty} for none.")
+
+    @property
+    def least(self) -> Array:
+        """Smallest coefficient allowed."""
+        return self.lower
+
+    @property
+    def most(self) -> Array:
+        """Largest coefficient allowed."""
+        return self.upper
+
+    @property
+    def rate(self) -> Array:
+        """The inner penalty's."""
+        return self.inner.rate if isinstance(self.inner, Separable) else np.zeros(len(self.lower))
+
+    @property
+    def linear(self) -> Array:
+        """The inner penalty's."""
+        return self.inner.linear if isinstance(self.inner, Separable) else np.zeros(len(self.lower))
+
+    def curvature(self) -> Array:
+        """Return the inner penalty's."""
+        return self.inner.curvature()
+
+    def clash(self) -> npt.NDArray[np.intp]:
+        """Return the columns whose lower bound is above the upper one."""
+        return np.flatnonzero(self.lower > self.upper)
+
+    def at(self, strength: float) -> Bounds:
+        """Return the same bounds on the inner penalty with another strength."""
+        return Bounds(self.lower, self.upper, self.inner.at(strength))
+
+    def rescaled(self, scale: Array) -> Bounds:
+        """Return bounds scale_j lower_j and scale_j upper_j on the rescaled inner penalty."""
+        first, second = self.lower * scale, self.upper * scale
+        return Bounds(np.minimum(first, second), np.maximum(first, second), self.inner.rescaled(scale))
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data."""
+        return {"name": self.name, "lower": self.lower, "upper": self.upper, "inner": self.inner.to_dict()}

@@ -1,0 +1,112 @@
+"""Penalties that make coefficients exactly zero: the lasso and the elastic net."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.penalties.separable import Separable, checked
+from lineal.penalty import Array
+
+
+@dataclass(frozen=True)
+class L1(Separable):
+    """``penalty(b) = strength sum_jk charge_j |b_jk|``.
+
+    Charges are 1 for the plain lasso, the standard deviation of a column for the lasso on standardised coefficients,
+    0 for a column that is not charged.
+
+    >>> L1(0.5, np.array([0.0, 1.0])).value(np.array([[10.0], [-2.0]]))
+    1.0
+    """
+
+    strength: float
+    charges: Array = field(repr=False)
+    name: ClassVar[str] = "l1"
+
+    def __post_init__(self) -> None:
+        checked(self.name, self.strength, self.charges)
+
+    @property
+    def rate(self) -> Array:
+        """charge_j."""
+        return self.charges
+
+    @property
+    def linear(self) -> Array:
+        """Strength charge_j."""
+        return self.strength * self.charges
+
+    def curvature(self) -> Array:
+        """Return 0."""
+        return np.zeros(len(self.charges))
+
+    def at(self, strength: float) -> L1:
+        """Return l1 with another strength."""
+        return L1(strength, self.charges)
+
+    def rescaled(self, scale: Array) -> L1:
+        """Return l1 with charges charge_j / scale_j."""
+        return L1(self.strength, self.charges / scale)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data."""
+        return {"name": self.name, "strength": self.strength, "charges": self.charges}
+
+
+@dataclass(frozen=True)
+class ElasticNet(Separable):
+    """``penalty(b) = strength sum_jk (l1_ratio charge_j |b_jk| + (1 - l1_ratio) / 2 (charge_j b_jk)^2)``.
+
+    It charges ``charge_j b_j``: the charge of a column stands beside ``|b_j|`` and, squared, beside ``b_j^2``. So charges
+    are standard deviations for the elastic net on standardised coefficients, and a change of units is a change of charges.
+    (The charges of ``Ridge`` stand beside ``b_j^2`` as they are.)
+
+    >>> ElasticNet(1.0, 0.5, np.array([0.0, 1.0])).value(np.array([[10.0], [2.0]]))
+    2.0
+    """
+
+    strength: float
+    l1_ratio: float
+    charges: Array = field(repr=False)
+    name: ClassVar[str] = "elastic"
+
+    def __post_init__(self) -> None:
+        checked("elastic net", self.strength, self.charges)
+        if not 0.0 <= self.l1_ratio <= 1.0:
+            raise InputError(f"the l1_ratio is {self.l1_ratio}; it must lie between 0 (ridge) and 1 (lasso).")
+
+    @property
+    def rate(self) -> Array:
+        """l1_ratio charge_j."""
+        return self.l1_ratio * self.charges
+
+    @property
+    def linear(self) -> Array:
+        """Strength l1_ratio charge_j."""
+        return self.strength * self.l1_ratio * self.charges
+
+    def curvature(self) -> Array:
+        """Return strength (1 - l1_ratio) charge_j^2."""
+        return self.strength * (1.0 - self.l1_ratio) * self.charges**2
+
+    def critical(self, gradient: Array) -> float:
+        """Return max_j |gradient_j| / (l1_ratio charge_j): the square has no say at zero."""
+        charged = self.charges > 0.0
+        size = float(np.max(np.abs(gradient[charged]) / self.charges[charged][:, None], initial=0.0))
+        return 0.0 if size == 0.0 else size / self.l1_ratio if self.l1_ratio > 0.0 else float("inf")
+
+    def at(self, strength: float) -> ElasticNet:
+        """Return the elastic net with another strength and the same ratio."""
+        return ElasticNet(strength, self.l1_ratio, self.charges)
+
+    def rescaled(self, scale: Array) -> ElasticNet:
+        """Return the elastic net with charges charge_j / scale_j."""
+        return ElasticNet(self.strength, self.l1_ratio, self.charges / scale)
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data."""
+        return {"name": self.name, "strength": self.strength, "l1_ratio": self.l1_ratio, "charges": self.charges}
