@@ -14,8 +14,8 @@ import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
 from lineal.certify import Proof, prove
-from lineal.errors import InputError, near
 from lineal.covariance import covariance
+from lineal.errors import InputError, near
 from lineal.loss import Loss
 from lineal.null import null
 from lineal.passes import Moments
@@ -213,12 +213,12 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
-        verdict, arrays = judge(problem, proof, self.tol, self.stopped, self.answer, self.labels)
+        objective = problem.evaluate(self.coef).value
+        verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if verdict.kind == "optimal" and not problem.penalty.charged.any():
             spread = covariance(problem, self.coef)
             if spread is not None:
                 arrays["covariance"] = spread
-        objective = problem.evaluate(self.coef).value if proof is None else proof.objective
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
 
     @property

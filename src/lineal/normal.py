@@ -102,16 +102,16 @@ class Normal:
         inverse = self._solve(Doubled.of(np.eye(p))).round()
         return np.asarray(inverse * self.scale[:p, None] * self.scale[:p])
 
-    def combination(self, column: int) -> tuple[Array, Array]:
-        """Return d, as high and low, with d = 1 on a dependent column and ``X d`` as small as possible."""
-        p = self.columns
-        weights = self._solve(self.gram[:p, column, None])
-        ratio = self.scale[:p] / self.scale[column]
-        high, low = -weights.high[:, 0] * ratio, -weights.low[:, 0] * ratio
-        size = np.abs(weights.high[:, 0])
-        tiny = size < 1e-11 * max(1.0, float(size.max(initial=0.0)))
+    def combinations(self) -> tuple[Array, Array]:
+        """Return one d, as high and low, for each dependent column: 1 on it, and ``X d`` as small as possible."""
+        p, dependent = self.columns, self.dependent
+        weights = self._solve(self.gram[:p, dependent])
+        ratio = self.scale[:p, None] / self.scale[dependent]
+        high, low = -weights.high * ratio, -weights.low * ratio
+        size = np.abs(weights.high)
+        tiny = size < 1e-11 * np.maximum(1.0, size.max(axis=0, initial=0.0))
         high[tiny], low[tiny] = 0.0, 0.0
-        high[column] = 1.0
+        high[dependent, np.arange(len(dependent))] = 1.0
         return high, low
 
     def gap(self, coef: Array) -> float:

@@ -295,7 +295,10 @@ class Largest:
 
 @dataclass(frozen=True)
 class Dependence:
-    """The task that asks how far ``X d`` is from zero: max over rows of weight > 0 of |x.d| / sum_j |x_j d_j|."""
+    """The task that asks how far ``X d`` is from zero: max over rows of weight > 0 of |x.d| / sum_j |x_j d_j|.
+
+    Each column of ``high + low`` is one d; the answer is the worst of them.
+    """
 
     high: Array
     low: Array
@@ -312,7 +315,10 @@ class Dependence:
     def _worst(self, design: Design) -> float:
         if design.rows is None:
             raise TypeError("the dependence of columns needs a design with a compiled view")
-        return design.rows.dependence(self.high, self.low)
+        pairs = zip(self.high.T, self.low.T, strict=True)
+        return max(
+            (design.rows.dependence(np.ascontiguousarray(h), np.ascontiguousarray(e)) for h, e in pairs), default=0.0
+        )
 
 
 def _fold(gram: Doubled, m: int) -> Doubled:

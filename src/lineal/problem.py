@@ -222,18 +222,27 @@ class Problem:
 
         A column counts as dependent only if the combination is zero in every row, to the rounding of its terms.
         """
+        columns = self.shape[0]
+        if columns > MOST_COLUMNS:
+            return None
+        # Curvature is positive at zero scores, so its gram has the rank of the columns.
+        hessian = self.evaluate(np.zeros(self.shape), hessian=columns).hessian
+        assert hessian is not None
+        plain = Basis.plain(hessian[0][:columns, :columns], self.uncharged, self.source.columns)
+        if plain is not None and self._vanish(plain.null_space, np.zeros_like(plain.null_space)):
+            return plain
         normal = self.normal
         if normal is None:
             return None
-        null = np.zeros((self.shape[0], len(normal.dependent)))
-        for place, column in enumerate(normal.dependent):
-            high, low = normal.combination(int(column))
-            self.passes += 1
-            if self.source.sum(Dependence(high, low)).value > ROUNDING:
-                return None
-            null[:, place] = high
-        free = np.setdiff1d(self.uncharged, normal.dependent)
-        return Basis(free, normal.dependent, null, self.source.columns)
+        high, low = normal.combinations()
+        if not self._vanish(high, low):
+            return None
+        return Basis(np.setdiff1d(self.uncharged, normal.dependent), normal.dependent, high, self.source.columns)
+
+    def _vanish(self, high: Array, low: Array) -> bool:
+        """Whether these combinations of columns are zero in every row, to the rounding of their terms."""
+        self.passes += 1
+        return self.source.sum(Dependence(high, low)).value <= ROUNDING
 
     def equilibrated(self) -> View:
         """Return the problem in centred and scaled columns, for solvers that follow gradients; F is the same."""

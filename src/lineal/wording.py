@@ -22,6 +22,7 @@ MOST_NULL_SPACE = 1_000_000
 
 def judge(
     problem: Problem,
+    objective: float,
     proof: Proof | None,
     tol: float,
     stopped: str,
@@ -30,7 +31,7 @@ def judge(
 ) -> tuple[Verdict, Arrays]:
     """Return the verdict and the arrays that belong to its evidence; ``labels`` name the outputs."""
     if answer is not None and answer.found is not None:
-        return _at_infinity(problem, answer.found, labels), {"direction": answer.found.direction}
+        return _at_infinity(problem, objective, answer.found, labels), {"direction": answer.found.direction}
     if proof is None or proof.gap is None:
         return _unproven(proof, stopped, answer), {}
     relative = proof.relative_gap
@@ -85,7 +86,7 @@ def _unproven(proof: Proof | None, stopped: str, answer: Answer | None) -> Verdi
     return Verdict("budget", sentence, None, None, evidence, reason)
 
 
-def _at_infinity(problem: Problem, found: Direction, labels: Sequence[str] | None) -> Verdict:
+def _at_infinity(problem: Problem, objective: float, found: Direction, labels: Sequence[str] | None) -> Verdict:
     """Name the columns whose coefficients run away, and the remedies."""
     names = problem.source.columns
     outputs = problem.shape[1]
@@ -104,5 +105,10 @@ def _at_infinity(problem: Problem, found: Direction, labels: Sequence[str] | Non
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
         "Add a ridge penalty (--penalty ridge:0.001), or drop a column."
     )
-    evidence = {**groups, "strict_rows": found.strict, "rows": list(found.rows)}
+    evidence: dict[str, object] = {
+        "objective": objective,
+        **groups,
+        "strict_rows": found.strict,
+        "rows": list(found.rows),
+    }
     return Verdict("at_infinity", sentence, None, None, evidence, "no finite optimum exists")

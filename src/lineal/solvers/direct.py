@@ -35,8 +35,11 @@ class Direct(Solver):
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield the solution, then refinements of it until rounding allows no more."""
         columns = np.arange(problem.shape[0])
-        here = problem.evaluate(start, hessian=len(columns))
+        here = problem.evaluate(start, hessian=problem.shape[0])
         factor = problem.factor(here, columns)
+        if factor.singular and (basis := problem.basis) is not None:
+            columns = np.setdiff1d(columns, basis.dependent)
+            factor = problem.factor(here, columns)
         if wants_digits(problem, factor.condition) and (normal := problem.normal) is not None:
             coef = normal.solution
             value = problem.evaluate(coef).value
@@ -52,7 +55,7 @@ class Direct(Solver):
                     return
                 last = estimate
             coef = coef - shift
-            here = problem.evaluate(coef, hessian=len(columns))
+            here = problem.evaluate(coef, hessian=problem.shape[0])
 
 
 def wants_digits(problem: Problem, condition: float) -> bool:
