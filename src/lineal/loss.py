@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+
+
+class Kink(NamedTuple):
+    """One corner of a piecewise linear loss: ``max(low (eta - at), high (eta - at))``, arrays of shape ``(n, 1)``."""
+
+    at: Array
+    low: Array
+    high: Array
 
 
 class Loss(ABC):
@@ -25,6 +33,9 @@ class Loss(ABC):
     ``reach`` is how far scores may move by a Newton step for its dual point to be safely inside the conjugate's domain;
     ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist;
     ``smooth`` that it has a slope everywhere. At a kink of a loss that is not smooth, ``slope`` is one of its slopes.
+    ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
+    ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
+    a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
     """
 
     name: ClassVar[str]
@@ -34,7 +45,10 @@ class Loss(ABC):
     smooth: ClassVar[bool] = True
     steepest: ClassVar[float] = 1.0
     reach: ClassVar[float] = float("inf")
+    room: ClassVar[float] = float("inf")
     endless: ClassVar[bool] = False
+    pooled: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = False
 
     @property
     @abstractmethod
@@ -77,6 +91,23 @@ class Loss(ABC):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score given the mean of the statistic, shape ``(outputs,)``; may be infinite."""
 
+    def box(self, y: Array) -> tuple[Array, Array] | None:
+        """Return the least and largest dual point of each row, ``(n, 1)``; None where the domain is no interval."""
+        return None
+
+    def kinks(self, y: Array) -> list[Kink]:
+        """Return what a piecewise linear loss is the sum of; nothing for any other loss."""
+        return []
+
+    @property
+    def parameter(self) -> float:
+        """The one number the kernels need to know of the loss."""
+        return 0.0
+
+    def parameters(self) -> dict[str, float]:
+        """Return what the loss was made with, beside its outputs, by name."""
+        return {}
+
     def to_dict(self) -> dict[str, object]:
         """Return the loss as plain data for a model file."""
-        return {"name": self.name, "outputs": self.outputs}
+        return {"name": self.name, "outputs": self.outputs, **self.parameters()}

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from lineal import container
 from lineal.errors import InputError, ModelFileError, near
-from lineal.losses import BY_NAME
+from lineal.loss import Loss
+from lineal.losses import BY_NAME, PARAMETERS
 from lineal.model import Encoder, Model
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalty import Penalty
@@ -23,6 +24,10 @@ FIELDS: Final = (
     "format", "version", "made_by", "loss", "penalty", "columns", "target", "encoder",
     "roles", "training", "tol", "verdict", "solver", "report",
 )  # fmt: skip
+TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge")
+CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax")
+"""Losses whose targets are classes."""
+
 ARRAYS: Final = ("coef", "charges", "covariance", "direction", "null_space")
 
 
@@ -43,11 +48,9 @@ def load(path: str | os.PathLike[str]) -> Model:
 def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:
     """Return the model that the JSON and the arrays of a file describe."""
     _keys(meta, "the file", FIELDS, FIELDS)
-    loss = _object(meta, "loss", ("name", "outputs"))
-    outputs = _integer(loss, "loss", "outputs", least=1)
-    target = _target(
-        _object(meta, "target", ("name", "kind", "classes", "names")), _text(loss, "loss", "name"), outputs
-    )
+    loss = _loss(meta)
+    outputs = loss.outputs
+    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), loss.name, outputs)
     columns = tuple(_texts(meta["columns"], "columns"))
     coef = _array(arrays, "coef", (len(columns), outputs))
     verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
@@ -60,7 +63,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     return Model(
         coef=coef,
         columns=columns,
-        loss=BY_NAME[loss["name"]](outputs),
+        loss=loss,
         penalty=_penalty(meta, arrays, len(columns)),
         target=target,
         verdict=verdict,
@@ -75,15 +78,29 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     )
 
 
+def _loss(meta: Mapping[str, Any]) -> Loss:
+    """Check the name, the number of outputs and the parameters that the loss of this name has."""
+    data = _mapping(meta["loss"], "loss")
+    _keys(data, "loss", tuple(data), ("name", "outputs"))
+    name = _text(data, "loss", "name")
+    if name not in BY_NAME:
+        raise ModelFileError(f"loss.name is {name!r}; known are {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+    own = PARAMETERS.get(name, ())
+    _keys(data, "loss", ("name", "outputs", *own), own)
+    outputs = _integer(data, "loss", "outputs", least=1)
+    loss = BY_NAME[name](outputs, **{parameter: _number(data, "loss", parameter) for parameter in own})
+    if loss.outputs != outputs:
+        raise ModelFileError(f"loss.outputs is {outputs}; {name} loss has {loss.outputs}.")
+    return loss
+
+
 def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
     """Check that target, loss and number of outputs fit each other."""
-    if loss not in BY_NAME:
-        raise ModelFileError(f"loss.name is {loss!r}; known are {', '.join(BY_NAME)}.{near(loss, BY_NAME)}")
     kind, classes, names = data["kind"], data["classes"], data["names"]
     name = _text(data, "target", "name")
-    if loss == "squared":
+    if loss not in CLASSES:
         if kind != "number" or classes is not None:
-            raise ModelFileError("target.kind must be 'number', without classes, for squared loss.")
+            raise ModelFileError(f"target.kind must be 'number', without classes, for {loss} loss.")
         names = None if names is None else tuple(_texts(names, "target.names"))
         if outputs != (1 if names is None else len(names)):
             raise ModelFileError(f"loss.outputs is {outputs}, which does not fit target.names.")
@@ -96,7 +113,7 @@ def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
         raise ModelFileError("target.classes names a class twice.")
     if (
         len(classes) < 2
-        or outputs != (1 if loss == "logistic" else len(classes))
+        or outputs != (1 if loss in TWO_CLASSES else len(classes))
         or (outputs == 1 and len(classes) != 2)
     ):
         raise ModelFileError(f"loss.outputs is {outputs}, which does not fit {len(classes)} target.classes.")

@@ -8,18 +8,59 @@ from scipy import optimize
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.losses import BY_NAME, Logistic, Softmax, Squared
+from lineal.losses import (
+    BY_NAME,
+    CURVES,
+    PARAMETERS,
+    Absolute,
+    CrammerSinger,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 
-LOSSES = [Squared(1), Squared(3), Logistic(), Softmax(2), Softmax(5)]
-IDS = [f"{loss.name}-{loss.outputs}" for loss in LOSSES]
+LOSSES = [
+    Squared(1),
+    Squared(3),
+    Logistic(),
+    Softmax(2),
+    Softmax(5),
+    Absolute(),
+    Quantile(0.1),
+    Quantile(0.75),
+    Huber(1.5),
+    Huber(0.01),
+    EpsilonInsensitive(0.0),
+    EpsilonInsensitive(0.7),
+    SquaredEpsilonInsensitive(0.7),
+    Poisson(),
+    Hinge(),
+    SquaredHinge(),
+    CrammerSinger(2),
+    CrammerSinger(4),
+    Sparsemax(2),
+    Sparsemax(5),
+]
+IDS = [f"{loss.name}-{loss.outputs}{''.join(f'-{v}' for v in loss.parameters().values())}" for loss in LOSSES]
+REAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")
 
 
 def targets(loss, rows, rng):
-    if loss.name == "squared":
+    if loss.name in REAL:
         return rng.normal(size=(rows, loss.outputs)) * 3
     if loss.name == "logistic":
         return rng.choice([0.0, 1.0, 0.3], size=(rows, 1))
-    return rng.integers(0, loss.outputs, size=(rows, 1)).astype(float)
+    if loss.name == "poisson":
+        return rng.poisson(2.0, size=(rows, 1)).astype(float)
+    return rng.integers(0, max(loss.outputs, 2), size=(rows, 1)).astype(float)
 
 
 @pytest.fixture(params=LOSSES, ids=IDS)
@@ -83,11 +124,67 @@ def test_conjugate_is_the_supremum(loss, sample):
             lambda e, row=row, target=target: float(loss.value(target, e[None])[0] - row[0] @ e),
             np.zeros(loss.outputs),
             tol=1e-10,
+            method="BFGS" if loss.smooth else "Nelder-Mead",
         )
         assert loss.conjugate(target, row)[0] == pytest.approx(-found.fun, abs=1e-6)
-    if loss.name != "squared":
-        far = theta + 5.0
-        assert np.all(np.isinf(loss.conjugate(y, far)))
+
+
+def test_conjugate_is_infinite_outside_its_domain(loss, sample):
+    y, eta, _ = sample
+    theta = loss.slope(y, eta)
+    box = loss.box(y)
+    if box is not None:
+        low, high = box
+        assert np.all((theta >= low) & (theta <= high))
+        for side, far in ((low, low - 1e-6), (high, high + 1e-6)):
+            bounded = np.isfinite(side[:, 0])
+            with np.errstate(invalid="ignore"):
+                assert np.all(np.isinf(loss.conjugate(y, far)[bounded]))
+                assert np.all(np.isinf(loss.mismatch(y, eta, far)[bounded]))
+            assert np.all(np.isfinite(loss.conjugate(y, np.where(np.isfinite(side), side, theta))))
+    elif loss.name == "poisson":
+        assert np.all(np.isinf(loss.conjugate(y, -y - 1e-6)))
+    elif loss.name != "squared":
+        assert np.all(np.isinf(loss.conjugate(y, theta + 5.0)))
+        if loss.name != "softmax":  # whose dual points have zero sum by construction
+            assert np.all(np.isinf(loss.mismatch(y, eta, theta + 5.0)))
+
+
+def test_kinks_add_up_to_the_loss(loss, sample):
+    y, eta, _ = sample
+    kinks = loss.kinks(y)
+    assert bool(kinks) == (not loss.smooth and not loss.coupled)
+    if kinks:
+        total = sum(np.maximum(low * (eta - at), high * (eta - at)) for at, low, high in kinks)
+        np.testing.assert_allclose(loss.value(y, eta), total[:, 0], atol=1e-12)
+
+
+def test_mismatch_bounds_every_dual_point_of_the_box(loss, sample):
+    """Also for dual points that are nobody's slope: corners, the boundary, the far side."""
+    y, eta, rng = sample
+    box = loss.box(y)
+    if box is None:
+        return
+    low, high = (np.clip(side, -9.0, 9.0) for side in box)
+    for share in (0.0, 1.0, rng.uniform(size=eta.shape)):
+        theta = low + share * (high - low)
+        expected = loss.value(y, eta) + loss.conjugate(y, theta) - np.sum(theta * eta, axis=1)
+        np.testing.assert_allclose(loss.mismatch(y, eta, theta), expected, atol=1e-10)
+        assert np.all(loss.mismatch(y, eta, theta) >= 0.0)
+
+
+def test_slope_at_a_corner_is_one_of_its_slopes(loss):
+    """The value never falls below the line that the slope draws, also from the corner itself."""
+    rng = np.random.default_rng(3)
+    y = targets(loss, 30, rng)
+    kinks = loss.kinks(y)
+    corners = [kink.at for kink in kinks] or [np.zeros((30, loss.outputs))]
+    for eta in corners:
+        slope = loss.slope(y, eta)
+        for _ in range(10):
+            move = rng.normal(size=eta.shape)
+            line = loss.value(y, eta) + np.sum(slope * move, axis=1)
+            assert np.all(loss.value(y, eta + move) >= line - 1e-12)
 
 
 def test_value_is_convex_along_segments(loss, sample):
@@ -99,6 +196,8 @@ def test_value_is_convex_along_segments(loss, sample):
 
 @pytest.mark.parametrize("size", [700.0, -700.0, 1e5])
 def test_everything_is_finite_far_out(loss, size):
+    if loss.name == "poisson" and size > 700:
+        return  # e^1e5 is infinite indeed
     rng = np.random.default_rng(1)
     y = targets(loss, 8, rng)
     eta = rng.choice([-1.0, 1.0], size=(8, loss.outputs)) * size
@@ -108,6 +207,8 @@ def test_everything_is_finite_far_out(loss, size):
 
 def test_best_constant_minimises(loss, sample):
     y, _, rng = sample
+    if not loss.pooled:
+        return  # see test_null_fit_*: it needs the rows
     weight = rng.uniform(0.5, 2.0, size=len(y))
     best = loss.constant(loss.statistic(y, weight) / weight.sum())
 
@@ -120,6 +221,8 @@ def test_best_constant_minimises(loss, sample):
 
 def test_native_rows_equal_the_numpy_twin(loss, sample):
     y, eta, rng = sample
+    if loss.native is None:
+        pytest.skip("written in numpy only")
     theta = loss.slope(y, eta + 0.1 * rng.normal(size=eta.shape))
     value, slope, curvature, mismatch = _core.loss_rows(loss.native, y, eta, theta)
     np.testing.assert_allclose(value, loss.value(y, eta), rtol=1e-13, atol=1e-15)
@@ -129,8 +232,56 @@ def test_native_rows_equal_the_numpy_twin(loss, sample):
 
 
 def test_names_lead_back_to_the_loss(loss):
-    again = BY_NAME[loss.to_dict()["name"]](loss.outputs)
+    data = loss.to_dict()
+    parameters = {name: data[name] for name in PARAMETERS.get(data["name"], ())}
+    assert set(data) == {"name", "outputs", *parameters}
+    again = BY_NAME[data["name"]](loss.outputs, **parameters)
     assert again == loss
+    assert type(again) is type(loss)
+
+
+def test_sparsemax_probabilities_are_the_nearest_point_of_the_simplex():
+    """Against scipy's projection by SLSQP; and the zeros are exact."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(12, 4)) * 1.5
+    p = Sparsemax(4).mean(scores)
+    assert np.any(p == 0.0)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, atol=1e-15)
+    for row, found in zip(scores, p, strict=True):
+        nearest = optimize.minimize(
+            lambda q, row=row: 0.5 * float(np.sum((q - row) ** 2)),
+            np.full(4, 0.25),
+            jac=lambda q, row=row: q - row,
+            bounds=[(0, 1)] * 4,
+            constraints={"type": "eq", "fun": lambda q: q.sum() - 1.0},
+            options={"ftol": 1e-14},
+        )
+        np.testing.assert_allclose(found, nearest.x, atol=1e-6)
+
+
+def test_curves_are_values_only():
+    y, eta = np.array([[1.0], [0.0]]), np.array([[0.5], [0.5]])
+    np.testing.assert_allclose(CURVES["exponential"]().value(y, eta), np.exp([-0.5, 0.5]))
+    np.testing.assert_array_equal(CURVES["zero-one"]().value(y, eta), [0.0, 1.0])
+    assert not hasattr(CURVES["zero-one"](), "slope")
+    assert set(CURVES).isdisjoint(BY_NAME)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Quantile(0.0),
+        lambda: Quantile(1.0),
+        lambda: Quantile(np.nan),
+        lambda: Huber(0.0),
+        lambda: Huber(np.inf),
+        lambda: EpsilonInsensitive(-0.1),
+        lambda: SquaredEpsilonInsensitive(np.nan),
+    ],
+)
+def test_parameters_outside_their_range_are_refused(make):
+    with pytest.raises(InputError):
+        make()
 
 
 @pytest.mark.parametrize(
@@ -142,6 +293,14 @@ def test_names_lead_back_to_the_loss(loss):
         (Logistic(), np.nan),
         (Softmax(3), 3.0),
         (Softmax(3), 0.5),
+        (Absolute(), np.nan),
+        (Huber(1.0), np.inf),
+        (Poisson(), -1.0),
+        (Poisson(), np.inf),
+        (Hinge(), 0.5),
+        (SquaredHinge(), -1.0),
+        (CrammerSinger(3), 3.0),
+        (Sparsemax(3), 1.5),
     ],
 )
 def test_targets_outside_the_domain_are_refused(loss, bad):

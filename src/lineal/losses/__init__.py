@@ -6,15 +6,63 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lineal.loss import Loss
+from lineal.losses.crammer_singer import CrammerSinger
+from lineal.losses.curves import Exponential, ZeroOne
+from lineal.losses.hinge import Hinge, SquaredHinge
+from lineal.losses.huber import Huber
+from lineal.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from lineal.losses.logistic import Logistic
+from lineal.losses.poisson import Poisson
+from lineal.losses.quantile import Absolute, Quantile
 from lineal.losses.softmax import Softmax
+from lineal.losses.sparsemax import Sparsemax
 from lineal.losses.squared import Squared
 
-BY_NAME: Final[Mapping[str, Callable[[int], Loss]]] = {
+BY_NAME: Final[Mapping[str, Callable[..., Loss]]] = {
     "squared": Squared,
+    "absolute": lambda _outputs: Absolute(),
+    "quantile": lambda _outputs, q: Quantile(q),
+    "huber": lambda _outputs, threshold: Huber(threshold),
+    "epsilon-insensitive": lambda _outputs, epsilon: EpsilonInsensitive(epsilon),
+    "squared-epsilon-insensitive": lambda _outputs, epsilon: SquaredEpsilonInsensitive(epsilon),
+    "poisson": lambda _outputs: Poisson(),
     "logistic": lambda _outputs: Logistic(),
     "softmax": Softmax,
+    "hinge": lambda _outputs: Hinge(),
+    "squared-hinge": lambda _outputs: SquaredHinge(),
+    "crammer-singer": CrammerSinger,
+    "sparsemax": Sparsemax,
 }
-"""Every loss by the name it has in a model file; called with the number of outputs."""
+"""Every loss by the name it has in a model file; called with the number of outputs and its parameters by name."""
 
-__all__ = ["BY_NAME", "Logistic", "Softmax", "Squared"]
+PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
+    "quantile": ("q",),
+    "huber": ("threshold",),
+    "epsilon-insensitive": ("epsilon",),
+    "squared-epsilon-insensitive": ("epsilon",),
+}
+"""The parameters of the losses that have some."""
+
+CURVES: Final = {"exponential": Exponential, "zero-one": ZeroOne}
+"""Losses that can be drawn but not fitted."""
+
+__all__ = [
+    "BY_NAME",
+    "CURVES",
+    "PARAMETERS",
+    "Absolute",
+    "CrammerSinger",
+    "EpsilonInsensitive",
+    "Exponential",
+    "Hinge",
+    "Huber",
+    "Logistic",
+    "Poisson",
+    "Quantile",
+    "Softmax",
+    "Sparsemax",
+    "Squared",
+    "SquaredEpsilonInsensitive",
+    "SquaredHinge",
+    "ZeroOne",
+]

@@ -27,6 +27,8 @@ class Softmax(Loss):
     reach: ClassVar[float] = 0.25
     endless: ClassVar[bool] = True
     coupled: ClassVar[bool] = True
+    room: ClassVar[float] = 0.01
+    likelihood: ClassVar[bool] = True
 
     @property
     def outputs(self) -> int:

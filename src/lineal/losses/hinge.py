@@ -1,0 +1,135 @@
+"""Hinge losses: rows beyond the margin cost nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.loss import Array, Kink, Loss
+from lineal.losses.quantile import ramp_mismatch
+
+
+def sides(y: Array) -> Array:
+    """Return -1 for class 0 and 1 for class 1."""
+    return np.where(y > 0.5, 1.0, -1.0)
+
+
+class _Margin(Loss):
+    """A function of the margin ``z = eta`` for class 1, ``-eta`` for class 0."""
+
+    @property
+    def outputs(self) -> int:
+        """One score: positive for the second class."""
+        return 1
+
+    def check(self, y: Array) -> None:
+        """Refuse anything but the class numbers 0 and 1."""
+        if y.shape[1] != 1 or not np.all((y == 0.0) | (y == 1.0)):
+            raise InputError(f"{self.name} loss needs class numbers 0 and 1 as targets.")
+
+    def mean(self, eta: Array) -> Array:
+        """Return the class the score speaks for, 0 or 1; there are no probabilities."""
+        return (eta > 0.0).astype(np.float64)
+
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weight of the second class."""
+        return np.asarray(weight @ y)
+
+
+@dataclass(frozen=True)
+class Hinge(_Margin):
+    """``loss = max(1 - z, 0)``, z = eta for class 1 and -eta for class 0.
+
+    >>> Hinge().value(np.array([[1.0], [0.0]]), np.array([[0.25], [0.25]]))
+    array([0.75, 1.25])
+    """
+
+    name: ClassVar[str] = "hinge"
+    smooth: ClassVar[bool] = False
+    steepest: ClassVar[float] = 0.0
+    room: ClassVar[float] = 0.0
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return max(1 - z, 0)."""
+        return np.asarray(np.maximum(1.0 - sides(y) * eta, 0.0)[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return -1 (class 1) or 1 (class 0) where z < 1, else 0."""
+        side = sides(y)
+        return np.where(side * eta < 1.0, -side, 0.0)
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 0: all the bending is in the corner."""
+        return np.zeros_like(eta)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return theta for class 1, -theta for class 0, where that is in [-1, 0]."""
+        along = sides(y) * theta
+        return np.asarray(np.where((along >= -1.0) & (along <= 0.0), along, np.inf)[:, 0])
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return (z - 1)+ u + (1 - z)+ (1 - u), u = -theta for class 1, theta for class 0."""
+        side = sides(y)
+        return np.asarray(ramp_mismatch(side * eta - 1.0, side * theta, -1.0, 0.0)[:, 0])
+
+    def box(self, y: Array) -> tuple[Array, Array]:
+        """Return [-1, 0] for class 1, [0, 1] for class 0."""
+        side = sides(y)
+        return np.minimum(-side, 0.0), np.maximum(-side, 0.0)
+
+    def kinks(self, y: Array) -> list[Kink]:
+        """Return the corner at 1 for class 1, at -1 for class 0."""
+        return [Kink(sides(y), *self.box(y))]
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score: the side of the heavier class."""
+        return np.sign(mean - 0.5)
+
+
+@dataclass(frozen=True)
+class SquaredHinge(_Margin):
+    """``loss = max(1 - z, 0)^2 / 2``, z = eta for class 1 and -eta for class 0.
+
+    >>> SquaredHinge().value(np.array([[1.0]]), np.array([[-1.0]]))
+    array([2.])
+    """
+
+    name: ClassVar[str] = "squared-hinge"
+    room: ClassVar[float] = 1e-9
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return max(1 - z, 0)^2 / 2."""
+        return np.asarray(0.5 * (np.maximum(1.0 - sides(y) * eta, 0.0) ** 2)[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return -max(1 - z, 0) for class 1, max(1 - z, 0) for class 0."""
+        side = sides(y)
+        return -side * np.maximum(1.0 - side * eta, 0.0)
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 1 where z < 1, else 0."""
+        return (sides(y) * eta < 1.0).astype(np.float64)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return u^2 / 2 - u for u = -theta (class 1), theta (class 0), where u >= 0."""
+        u = -sides(y) * theta
+        return np.asarray(np.where(u >= 0.0, 0.5 * u**2 - u, np.inf)[:, 0])
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return (max(1 - z, 0) - u)^2 / 2 + u max(z - 1, 0)."""
+        side = sides(y)
+        d, u = 1.0 - side * eta, -side * theta
+        terms = 0.5 * (np.maximum(d, 0.0) - u) ** 2 + u * np.maximum(-d, 0.0)
+        return np.asarray(np.where(u >= 0.0, terms, np.inf)[:, 0])
+
+    def box(self, y: Array) -> tuple[Array, Array]:
+        """Return no positive numbers for class 1, no negative ones for class 0."""
+        first = y > 0.5
+        return np.where(first, -np.inf, 0.0), np.where(first, 0.0, np.inf)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score, 2 mean - 1."""
+        return 2.0 * mean - 1.0

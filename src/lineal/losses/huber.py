@@ -1,0 +1,73 @@
+"""Huber loss: squared up to a threshold, linear beyond."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.loss import Array
+from lineal.losses.scalar import Scalar, positive
+
+
+@dataclass(frozen=True)
+class Huber(Scalar):
+    """``loss = r^2 / 2`` for ``|r| <= T``, ``T |r| - T^2 / 2`` beyond; ``r = eta - y``, T the threshold in units of y.
+
+    >>> Huber(1.0).value(np.array([[0.0], [0.0]]), np.array([[0.5], [3.0]]))
+    array([0.125, 2.5  ])
+    """
+
+    threshold: float = 1.0
+    name: ClassVar[str] = "huber"
+    pooled: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        positive("the threshold of Huber's loss", self.threshold)
+
+    @property
+    def room(self) -> float:  # type: ignore[override]
+        """Rows on the quadratic part stay that far from the threshold, or the kernels refuse the dual point."""
+        return 1e-9 * self.threshold
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return c (|r| - c / 2) with c = min(|r|, T)."""
+        size = np.abs(eta - y)
+        near = np.minimum(size, self.threshold)
+        return np.asarray((near * (size - 0.5 * near))[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return r, cut off at -T and T."""
+        return np.clip(eta - y, -self.threshold, self.threshold)
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 1 for |r| < T, else 0."""
+        return (np.abs(eta - y) < self.threshold).astype(np.float64)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return theta^2 / 2 + theta y for |theta| <= T."""
+        inside = np.abs(theta) <= self.threshold
+        return np.asarray(np.where(inside, 0.5 * theta**2 + theta * y, np.inf)[:, 0])
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return (c - t)^2 / 2 + (|r| - c) (T - t), with c = min(|r|, T) and t = theta sign(r)."""
+        size = np.abs(eta - y)
+        near, along = np.minimum(size, self.threshold), np.copysign(1.0, eta - y) * theta
+        inside = np.abs(theta) <= self.threshold
+        along = np.where(inside, along, 0.0)
+        terms = 0.5 * (near - along) ** 2 + (size - near) * (self.threshold - along)
+        return np.asarray(np.where(inside, terms, np.inf)[:, 0])
+
+    def box(self, y: Array) -> tuple[Array, Array]:
+        """Return -T and T."""
+        return np.full((len(y), 1), -self.threshold), np.full((len(y), 1), self.threshold)
+
+    @property
+    def parameter(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def parameters(self) -> dict[str, float]:
+        """Return the threshold."""
+        return {"threshold": self.threshold}

@@ -1,0 +1,79 @@
+"""Poisson loss: e^eta - y eta."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.loss import Array, Loss
+from lineal.losses.logistic import excess
+
+
+@dataclass(frozen=True)
+class Poisson(Loss):
+    """``loss = e^eta - y eta`` for counts (or rates) y >= 0; ``mean = e^eta``.
+
+    Rows with y = 0 may be fitted ever better by a score that falls for ever: then no finite optimum exists.
+
+    >>> Poisson().value(np.array([[2.0]]), np.array([[0.0]]))
+    array([1.])
+    """
+
+    name: ClassVar[str] = "poisson"
+    steepest: ClassVar[float] = float("inf")
+    reach: ClassVar[float] = 0.5
+    room: ClassVar[float] = 0.01
+    endless: ClassVar[bool] = True
+    likelihood: ClassVar[bool] = True
+
+    @property
+    def outputs(self) -> int:
+        """One score: the logarithm of the mean."""
+        return 1
+
+    def check(self, y: Array) -> None:
+        """Refuse negative and non-finite targets."""
+        if y.shape[1] != 1 or not np.all((y >= 0.0) & np.isfinite(y)):
+            raise InputError("poisson loss needs finite targets >= 0, one a row.")
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return e^eta - y eta."""
+        return np.asarray((self.mean(eta) - y * eta)[:, 0])
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return e^eta - y."""
+        return self.mean(eta) - y
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return e^eta."""
+        return self.mean(eta)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return q log q - q with q = y + theta >= 0."""
+        q = (y + theta)[:, 0]
+        safe = np.where(q > 0.0, q, 1.0)
+        return np.where(q > 0.0, safe * np.log(safe) - safe, np.where(q == 0.0, 0.0, np.inf))
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return m excess(q / m - 1) with m = e^eta, q = y + theta."""
+        m, delta = self.mean(eta), theta - self.slope(y, eta)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            terms = np.where(m > 0.0, m * excess(delta / m), np.where(delta == 0.0, 0.0, np.inf))
+        return np.asarray(terms[:, 0])
+
+    def mean(self, eta: Array) -> Array:
+        """Return e^eta."""
+        with np.errstate(over="ignore"):
+            return np.exp(eta)
+
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weighted sum of y."""
+        return np.asarray(weight @ y)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the best constant score, log of the mean; minus infinity if all counts are zero."""
+        with np.errstate(divide="ignore"):
+            return np.log(mean)
