@@ -10,6 +10,8 @@ __version__ = "0.1.0"
 _HOMES = {
     "fit": "lineal.training",
     "load": "lineal.model_file",
+    "summarise": "lineal.inference",
+    "likelihood_ratio": "lineal.inference",
     "Model": "lineal.model",
     "Verdict": "lineal.verdict",
     "InputError": "lineal.errors",

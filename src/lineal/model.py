@@ -138,7 +138,8 @@ class Model:
         if "covariance" not in self.arrays:
             raise InputError(
                 self.training.get("no_covariance")
-                or "this model carries no covariance: it was fitted with a penalty, or its coefficients are not unique."
+                or "this model carries no covariance: it was fitted with a penalty, its coefficients are not unique or too "
+                "many to keep it, or there are no more rows than coefficients."
             )
         return np.asarray(self.arrays["covariance"])
 
