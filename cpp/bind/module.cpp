@@ -316,9 +316,12 @@ nb::object elementary(int function, nb::handle array) {
 
 }  // namespace
 
+void bind_sweeps(nb::module_& m);  // sweeps.cpp
+
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of lineal; see docs/core.md.";
     kernels();  // an unusable LINEAL_CPU is refused at import
+    bind_sweeps(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

@@ -83,3 +83,33 @@ def threads() -> int: ...
 def set_threads(n: int) -> None: ...
 def cpu_level() -> str: ...
 def cpu_levels() -> list[str]: ...
+
+def sweep_gram(
+    gram: Array,
+    coef: Array,
+    gradient: Array,
+    linear: Array,
+    square: Array,
+    lower: Array,
+    upper: Array,
+    tol: float,
+    most: int,
+) -> tuple[int, float]: ...
+def sweep_group(
+    gram: Array, coupled: bool, coef: Array, gradient: Array, rate: Array, tol: float, most: int
+) -> tuple[int, float]: ...
+def sweep_columns(
+    starts: npt.NDArray[np.int64],
+    rows: npt.NDArray[np.int32],
+    values: Array,
+    chosen: npt.NDArray[np.int64],
+    weight: Array,
+    pull: Array,
+    coef: Array,
+    linear: Array,
+    square: Array,
+    lower: Array,
+    upper: Array,
+    tol: float,
+    most: int,
+) -> tuple[int, float]: ...
