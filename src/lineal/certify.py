@@ -15,12 +15,13 @@ proves that a finite optimum exists.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.basis import Basis
+from lineal.certify_rows import bound
 from lineal.factor import Factor
 from lineal.null import null
 from lineal.passes import Dual
@@ -51,6 +52,7 @@ class Proof:
     interior: bool = True
     basis: Basis | None = None
     unit: float = 0.0
+    theta: Array | None = field(default=None, repr=False)
 
     @property
     def relative_gap(self) -> float | None:
@@ -68,15 +70,32 @@ class Proof:
         return relative is not None and relative <= tol
 
 
-def prove(problem: Problem, coef: Array, *, hint: Array | None = None, polish: int = 0) -> Proof:
+def prove(
+    problem: Problem, coef: Array, *, hint: Array | None = None, theta: Array | None = None, polish: int = 0
+) -> Proof:
     """Bound ``F(coef) - F*`` from above.
 
-    ``hint`` is an approximate Newton step, used where the whole second derivative is too large. ``polish`` allows that
+    ``hint`` is an approximate Newton step, used where the whole second derivative is too large; ``theta`` an approximate
+    dual point, one row for each row of the source, for losses whose slopes are none. ``polish`` allows that
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
     ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        return _prove(problem, coef, hint, polish)
+        if not problem.loss.smooth:
+            return _prove_rows(problem, coef, theta)
+        proof = _prove(problem, coef, hint, polish)
+        if proof.gap is None and problem.loss.room < 1e-3:
+            # The dual point of a Newton step is too near the border of the domain, or outside.
+            rows = _prove_rows(problem, coef, theta)
+            return rows if rows.gap is not None else proof
+        return proof
+
+
+def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
+    baseline, value = null(problem).value, problem.evaluate(coef).value
+    found = bound(problem, coef, theta)
+    unit = _unit(problem, coef, baseline)
+    return Proof(value, baseline, found.gap, found.reason, interior=True, unit=unit, theta=found.theta)
 
 
 def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
@@ -209,12 +228,11 @@ def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> 
         spread = inner.spread()
         norm = inner.norm(dual.gradient) + float(np.sum(error * spread))
         slip = float(np.max(problem.moments.largest @ spread)) * norm
-        if problem.loss.endless and slip > 0.01:
+        if slip > problem.loss.room:
             return None
         gap += 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
         # That step would move the gradient of column j by X_j' S W X_U tau / S <= |X_j|_W |X_U tau|_W (Cauchy-Schwarz).
-        square = problem.moments.mean**2 + problem.moments.sd**2
-        error = error + norm * np.sqrt(1.001 * problem.loss.steepest * square)[:, None]
+        error = error + norm * np.sqrt(_steep(problem, dual)[1])[:, None]
     return float(gap + _rounding(problem, coef, dual, rows, error))
 
 
@@ -222,8 +240,18 @@ def _rounding(problem: Problem, coef: Array, dual: Dual, rows: float, error: Arr
     """Return what rounding errors of scores, sums and gradients may have hidden from the gap."""
     total = problem.penalty.blur(coef, dual.gradient, error)
     blur = problem.blur(coef)
-    total += problem.loss.steepest * float(np.sum(blur * dual.reach + 0.5 * blur**2))
+    total += _steep(problem, dual)[0] * float(np.sum(blur * dual.reach + 0.5 * blur**2))
     return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
+
+
+def _steep(problem: Problem, dual: Dual) -> tuple[float, Array]:
+    """Return bounds on the mean curvature, (1/S) sum s W, and on that times x_j^2 for every column."""
+    moments, steepest = problem.moments, problem.loss.steepest
+    if np.isfinite(steepest):
+        return steepest, np.asarray(1.001 * steepest * (moments.mean**2 + moments.sd**2))
+    # Poisson: W = e^eta, and y + theta = W (1 - x t) with |x t| <= 1/2
+    steepest = 2.0 * float(np.sum(moments.statistic) / moments.weight_sum + np.sum(dual.slope_sum))
+    return steepest, np.asarray(1.001 * steepest * moments.largest**2)
 
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:

@@ -114,6 +114,8 @@ def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
     else:
         raise InputError(f"unknown solver {solver!r}; choose one of auto, {', '.join(BY_NAME)}.{near(solver, BY_NAME)}")
     refusal = chosen.declines(problem)
+    if refusal is None and not (problem.loss.smooth or chosen.corners):
+        refusal = f"it follows slopes, and the {problem.loss.name} loss has corners"
     if refusal is not None:
         raise InputError(f"the solver {chosen.name!r} cannot be used here: {refusal}.")
     return chosen, reason
@@ -135,6 +137,7 @@ class _Run:
     answer: Answer | None = None
     stopped: str = ""
     hint: Array | None = None
+    theta: Array | None = None
     began: float = field(default_factory=time.monotonic)
 
     def follow(self, solver: Solver, start: Array) -> None:
@@ -144,12 +147,12 @@ class _Run:
         patience, milestone = 0.02, np.inf
         for number, step in enumerate(solver.steps(self.problem, start)):
             self._record(number, step)
-            self.coef, self.hint = step.coef, step.hint
+            self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
             gain = max(baseline - step.objective, 0.0)
             if step.estimate <= patience * self.tol * gain or (
                 gain == 0.0 and step.estimate <= self.tol * abs(baseline)
             ):
-                self.proof = prove(self.problem, step.coef, hint=step.hint)
+                self.proof = prove(self.problem, step.coef, hint=step.hint, theta=step.theta)
                 if self.proof.within(self.tol):
                     return
                 if not self.proof.interior and self._endless():
@@ -205,9 +208,11 @@ class _Run:
         proof = self.proof
         if problem.loss.coupled and (off := self.coef.mean(axis=1, keepdims=True)).any():
             self.coef = self.coef - off
-            proof = prove(problem, self.coef, hint=self.hint) if proof is not None and proof.within(self.tol) else proof
+            if proof is not None and proof.within(self.tol):
+                proof = prove(problem, self.coef, hint=self.hint, theta=self.theta)
         if proof is None or not (proof.within(self.tol) or self._found):
-            proof = prove(problem, self.coef, hint=self.hint) if np.all(np.isfinite(self.coef)) else None
+            finite = np.all(np.isfinite(self.coef))
+            proof = prove(problem, self.coef, hint=self.hint, theta=self.theta) if finite else None
             if proof is not None and not proof.interior and self.stopped != "interrupted":
                 self._endless()
         if proof is not None and proof.basis is not None and not self._found:
@@ -215,7 +220,9 @@ class _Run:
             proof = prove(problem, self.coef)
         objective = problem.evaluate(self.coef).value
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
-        if verdict.kind == "optimal" and not problem.penalty.charged.any():
+        if not problem.loss.smooth and proof is not None and proof.theta is not None:
+            arrays["theta"] = proof.theta
+        if verdict.kind == "optimal" and problem.loss.likelihood and not problem.penalty.charged.any():
             spread = covariance(problem, self.coef)
             if spread is not None:
                 arrays["covariance"] = spread

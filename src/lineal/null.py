@@ -35,6 +35,11 @@ def null(problem: Problem) -> Null:
             coef = np.zeros(problem.shape)
             constant = _intercept_alone(problem)
             coef[0], value = constant.coef[0], constant.value
+        elif not problem.loss.smooth:
+            # No second derivative: zero, or the intercept alone, is yardstick enough.
+            coef = np.zeros(problem.shape)
+            coef[: int(problem.intercept)] = _intercept_alone(problem).coef if problem.intercept else 0.0
+            value = problem.evaluate(coef).value
         else:
             coef = _newton(problem, np.zeros(problem.shape), columns)
             value = problem.evaluate(coef).value
@@ -54,9 +59,39 @@ def _intercept_alone(problem: Problem) -> Null:
     best = problem.loss.constant(moments.statistic / moments.weight_sum)
     # A class without weight has its best constant at infinity; a large one is as good a yardstick.
     coef = np.clip(best, -40.0, 40.0)[None, :] if problem.loss.endless else best[None, :]
-    if moments.offset > 0.0:
+    if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
+        coef = np.array([[_constant(problem)]])
+    elif moments.offset > 0.0 and problem.loss.smooth:
         coef = _newton(alone, coef, np.arange(1))
     return Null(coef, alone.evaluate(coef).value)
+
+
+def _constant(problem: Problem) -> float:
+    """Return the best constant score of a loss of one score, from its rows: where the summed slope changes sign."""
+    loss, places, jumps, slope = problem.loss, [], [], 0.0
+    rows: list[tuple[Array, Array, Array]] = []
+    for block in problem.source.blocks():
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        present = weight > 0.0
+        y, weight = block.y[present], weight[present]
+        offset = np.zeros((len(y), 1)) if block.offset is None else block.offset[present]
+        rows.append((y, weight, offset))
+        for at, low, high in loss.kinks(y):
+            places.append((at - offset)[:, 0])
+            jumps.append(weight * (high - low)[:, 0])
+            slope += float(weight @ low[:, 0])
+    if places:
+        at, jump = np.concatenate(places), np.concatenate(jumps)
+        order = np.argsort(at, kind="stable")
+        return float(at[order][min(int(np.searchsorted(np.cumsum(jump[order]), -slope)), len(at) - 1)])
+    y, weight, offset = (np.concatenate(parts) for parts in zip(*rows, strict=True))
+    low, high = float(np.min(y - offset)), float(np.max(y - offset))
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        low, high = (low, middle) if float(weight @ loss.slope(y, middle + offset)[:, 0]) > 0.0 else (middle, high)
+    return low
 
 
 def _newton(problem: Problem, coef: Array, columns: Index) -> Array:

@@ -23,6 +23,7 @@ class Step:
     ``estimate`` is the solver's own guess of ``F(coef) - F*``. Nobody believes it: it only tells the
     fit when asking for a proof is worth a pass over the data. ``hint`` may be an approximate Newton step
     (to be subtracted from ``coef``) from which the certificate builds a dual point; a wrong one can only make the gap larger.
+    ``theta`` is a dual point itself, one row for each row of the source, for losses whose slopes are none; untrusted too.
     """
 
     coef: Array
@@ -31,12 +32,17 @@ class Step:
     passes: int
     note: str = ""
     hint: Array | None = None
+    theta: Array | None = None
 
 
 class Solver(ABC):
-    """A way to minimise a problem, as a frozen record of its own options."""
+    """A way to minimise a problem, as a frozen record of its own options.
+
+    ``corners`` says that it treats losses that are not smooth.
+    """
 
     name: ClassVar[str]
+    corners: ClassVar[bool] = False
 
     @abstractmethod
     def declines(self, problem: Problem) -> str | None:

@@ -46,6 +46,10 @@ class CrammerSinger(Sparsemax):
         q = theta + mine
         return np.where(on_simplex(q, theta), -np.sum(q * (1.0 - mine), axis=1), np.inf)
 
+    def lean(self, y: Array, theta: Array) -> Array:
+        """Return the slope of the conjugate in q = theta + e_y: -[k != y]."""
+        return hot(y, self.classes) - 1.0
+
     def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
         """Return sum_k q_k (max_j c_j - c_k) with c_k = eta_k + [k != y]."""
         mine = hot(y, self.classes)

@@ -69,6 +69,10 @@ class Sparsemax(Loss):
         q = theta + hot(y, self.classes)
         return np.where(on_simplex(q, theta), 0.5 * np.sum(q**2, axis=1) - 0.5, np.inf)
 
+    def lean(self, y: Array, theta: Array) -> Array:
+        """Return the slope of the conjugate in q = theta + e_y: q itself."""
+        return theta + hot(y, self.classes)
+
     def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
         """Return |q - p|^2 / 2 + sum over k with p_k = 0 of q_k (tau - eta_k)."""
         q = theta + hot(y, self.classes)

@@ -1,0 +1,283 @@
+"""The certificate from a dual point given row by row: for losses with corners, and wherever slopes are not enough.
+
+For any theta in the domain of loss* with X_U' S theta = 0 on the uncharged columns U,
+
+    F(b) - F* <= (1/S) sum_i s_i [loss + loss* - theta_i eta_i] + penalty(b) + penalty*(-g) + b.g,   g = X'(S theta) / S.
+
+A theta that comes from a solver is untrusted: it is put into the domain first, then moved by theta <- theta - V X_U t,
+t = (X_U' S V X_U)^-1 X_U' S theta, with V vanishing on the border of the domain: V = (theta - low)(high - theta) / (high - low)
+for an interval, diag(q) - q q' for q = theta + e_y on the simplex. Such a move stays inside as long as no |X_U t| exceeds 1
+(1/2 on the simplex). The last of these moves, which only rounding calls for, is not made but bounded: a mismatch is convex
+in theta, so a share |x_i t| of the way to theta +- V costs at most that share of what the whole way costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.factor import Factor
+from lineal.losses.sparsemax import Sparsemax, hot
+from lineal.problem import EPS, Problem
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+MIXTURES = (0.0, 1e-11, 1e-9, 1e-7)
+"""Shares of the middle of the domain given to every theta, where too few are inside for a correction."""
+
+MOST_COLUMNS = 4000
+"""More uncharged columns than this, beside others, have no second derivative and no certificate."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven."""
+
+    gap: float | None
+    theta: Array | None = None
+    reason: str | None = None
+
+
+@dataclass
+class _Sums:
+    """What one pass learns of a dual point: means over the rows."""
+
+    gradient: Array
+    size: Array
+    mismatch: float = 0.0
+    strain: float = 0.0
+    apart: float = 0.0
+    steepest: float = 0.0
+    metric: Array | None = None
+
+
+def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
+    """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible."""
+    columns = problem.uncharged
+    if len(columns) > 1 and problem.shape[0] > MOST_COLUMNS:
+        return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
+    start = _inside(problem, coef, theta)
+    found = Bound(None)
+    for share in MIXTURES:
+        moved = start if share == 0.0 else _mixed(problem, start, share)
+        found = _bound(problem, coef, columns, moved)
+        if found.gap is not None:
+            return found
+    if len(columns) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
+        # X_U' S theta = 0 on the independent columns says it for all.
+        found = _bound(problem, coef, basis.independent, _mixed(problem, start, MIXTURES[2]))
+    return found
+
+
+def _bound(problem: Problem, coef: Array, columns: Index, theta: Array) -> Bound:
+    """Move a dual point until the uncharged columns allow it to rounding, and add up what it proves."""
+    limit = 0.5 if problem.loss.coupled else 1.0
+    last = np.inf
+    for _ in range(30):
+        sums = _sums(problem, coef, columns, theta)
+        factor = _factor(problem, columns, sums)
+        if factor is None or factor.singular:
+            break
+        norm = factor.norm(sums.gradient[columns])
+        if not norm < 0.5 * last:
+            break
+        step = np.zeros(problem.shape)
+        step[columns] = factor.solve(sums.gradient[columns])
+        theta, full = _moved(problem, theta, step, limit)
+        last = norm if full else np.inf
+    norm, error = 0.0, problem.grain(sums.size)
+    if factor is not None:
+        if factor.singular:
+            return Bound(None, reason="too few rows are between the corners of the loss")
+        spread = factor.spread()
+        norm = factor.norm(sums.gradient[columns]) + float(np.sum(error[columns] * spread))
+        if not 2.0 * float(np.max(problem.moments.largest[columns] @ spread)) * norm <= limit:
+            return Bound(None, reason="the uncharged columns do not allow the dual point")
+        square = problem.moments.mean**2 + problem.moments.sd**2
+        error = error + 2.0 * norm * np.sqrt(sums.steepest * square)[:, None]
+    scale = problem.penalty.shrink(sums.gradient + np.copysign(error, sums.gradient))
+    if scale < 1.0:
+        # Every domain holds zero and is convex: a shorter theta is as good, and its errors are shorter too.
+        theta = scale * theta
+        sums = _sums(problem, coef, columns, theta)
+    gap = sums.mismatch + problem.penalty.mismatch(coef, sums.gradient)
+    gap += 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
+    gap += problem.penalty.blur(coef, sums.gradient, error) + _rounding(problem, coef, sums)
+    return Bound(float(gap), theta) if np.isfinite(gap) else Bound(None, reason="the dual point is outside its domain")
+
+
+def _factor(problem: Problem, columns: Index, sums: _Sums) -> Factor | None:
+    """Return the factored X_U' S V X_U; None where there is nothing to correct, since no column is or theta is zero."""
+    if sums.metric is None or not np.any(sums.size):
+        return None
+    shape = (len(columns), problem.shape[1])
+    return Factor.of(sums.metric, np.arange(len(columns)), shape, coupled=problem.loss.coupled)
+
+
+def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
+    """Return what rounding errors of scores and sums may have hidden: a mismatch changes by |slope - theta| per score."""
+    blur = problem.blur(coef)
+    jump = sums.apart if problem.loss.smooth else 2.0 * max(1.0, sums.apart)
+    steep = problem.loss.steepest if np.isfinite(problem.loss.steepest) else 0.0
+    chain = 64.0 + np.log2(1.0 + problem.moments.rows)
+    return float(np.sum(jump * blur + steep * blur**2) + chain * EPS * sums.mismatch)
+
+
+def _rows(problem: Problem, *others: Array) -> Iterator[tuple[Block, Array, list[Array]]]:
+    """Yield every block with its weights over S and its part of arrays that hold one entry a row."""
+    start, total = 0, problem.moments.weight_sum
+    for block in problem.source.blocks():
+        stop = start + block.n_rows
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        yield block, weight / total, [other[start:stop] for other in others]
+        start = stop
+
+
+def _scores(block: Block, coef: Array, weight: Array) -> tuple[Array, Array]:
+    """Return targets and scores; rows of weight zero are absent, whatever they hold."""
+    eta = block.design.times(coef)
+    eta = eta if block.offset is None else eta + block.offset
+    present = (weight > 0.0)[:, None]
+    return np.where(present, block.y, 0.0), np.where(present, eta, 0.0)
+
+
+def _inside(problem: Problem, coef: Array, theta: Array | None) -> Array:
+    """Return the dual point put into its domain; without one, the slopes."""
+    parts = []
+    height = sum(block.n_rows for block in problem.source.blocks())
+    given = np.zeros((height, problem.shape[1])) if theta is None else theta
+    if given.shape != (height, problem.shape[1]):
+        given, theta = np.zeros((height, problem.shape[1])), None
+    for block, weight, (part,) in _rows(problem, given):
+        y, eta = _scores(block, coef, weight)
+        point = problem.loss.slope(y, eta) if theta is None else np.where(np.isfinite(part), part, 0.0)
+        point = _put(problem, y, point)
+        parts.append(np.where((weight > 0.0)[:, None], point, 0.0))
+    return np.concatenate(parts)
+
+
+def _put(problem: Problem, y: Array, point: Array) -> Array:
+    """Return the nearest point (nearly) of the domain."""
+    box = problem.loss.box(y)
+    if box is not None:
+        return np.clip(point, *box)
+    if not problem.loss.coupled:
+        return point
+    mine = hot(y, problem.shape[1])
+    q = np.clip(point + mine, 0.0, 1.0)
+    size = q.sum(axis=1, keepdims=True)
+    q = np.where(size > 0.0, q / np.where(size > 0.0, size, 1.0), mine)
+    return _zero_sum(q, mine)
+
+
+def _zero_sum(q: Array, mine: Array) -> Array:
+    """Return q - e_y with the entry of y made from the others."""
+    others = q * (1.0 - mine)
+    return others - mine * np.minimum(others.sum(axis=1, keepdims=True), 1.0)
+
+
+def _mixed(problem: Problem, theta: Array, share: float) -> Array:
+    """Return the dual point moved a little towards the middle of the domain."""
+    parts = []
+    for block, weight, (part,) in _rows(problem, theta):
+        present = (weight > 0.0)[:, None]
+        y = np.where(present, block.y, 0.0)
+        box = problem.loss.box(y)
+        if box is not None:
+            low, high = np.maximum(box[0], part - 1.0), np.minimum(box[1], part + 1.0)
+            moved = np.clip(part + share * (0.5 * (low + high) - part), *box)
+        else:
+            mine = hot(y, problem.shape[1])
+            moved = _zero_sum((part + mine) + share * (1.0 / problem.shape[1] - (part + mine)), mine)
+        parts.append(np.where(present, moved, 0.0))
+    return np.concatenate(parts)
+
+
+def _metric(problem: Problem, y: Array, theta: Array) -> Array:
+    """Return V: ``(n, 1)`` for an interval, ``(n, k, k)`` on the simplex."""
+    box = problem.loss.box(y)
+    if box is None:
+        q = np.maximum(theta + hot(y, problem.shape[1]), 0.0)
+        return np.asarray(q[:, :, None] * (np.eye(problem.shape[1]) - q[:, None, :]))
+    below, above = theta - box[0], box[1] - theta
+    with np.errstate(invalid="ignore"):
+        both = below * (above / (box[1] - box[0]))
+    return np.where(np.isfinite(both), both, np.minimum(np.minimum(below, above), 1.0))
+
+
+def _moved(problem: Problem, theta: Array, step: Array, limit: float) -> tuple[Array, bool]:
+    """Return theta - V X step, cut short where it would leave the domain, and whether it was not."""
+    parts, moves, largest = [], [], 0.0
+    for block, weight, (part,) in _rows(problem, theta):
+        present = (weight > 0.0)[:, None]
+        moves.append(np.where(present, block.design.times(step), 0.0))
+        largest = max(largest, float(np.max(np.abs(moves[-1]), initial=0.0)))
+    length = min(1.0, 0.9 * limit / largest) if largest > 0.0 else 1.0
+    for (block, weight, (part,)), move in zip(_rows(problem, theta), moves, strict=True):
+        y = np.where((weight > 0.0)[:, None], block.y, 0.0)
+        metric = _metric(problem, y, part)
+        bent = metric * move if metric.ndim == 2 else np.einsum("nab,nb->na", metric, move)
+        parts.append(np.where((weight > 0.0)[:, None], _put(problem, y, part - length * bent), 0.0))
+    return np.concatenate(parts), length == 1.0
+
+
+def _sums(problem: Problem, coef: Array, columns: Index, theta: Array) -> _Sums:
+    """Sum over all rows what a dual point shows."""
+    u, k = len(columns), problem.shape[1]
+    sums = _Sums(np.zeros(problem.shape), np.zeros(k))
+    coupled = problem.loss.coupled
+    metric = np.zeros((1, k * u, k * u) if coupled else (1, u, u))
+    for block, weight, (part,) in _rows(problem, theta):
+        y, eta = _scores(block, coef, weight)
+        present = weight > 0.0
+        rows = problem.loss.mismatch(y, eta, part)
+        sums.mismatch += float(np.sum(weight[present] * rows[present]))
+        slope = weight[:, None] * part
+        sums.size += np.abs(slope).sum(axis=0)
+        sums.gradient += block.design.transpose_times(slope)
+        sums.apart += float(np.sum(weight[:, None] * np.abs(problem.loss.slope(y, eta) - part)))
+        v = _metric(problem, y, part)
+        sums.strain += float(np.sum((weight * _strain(problem, y, eta, part, v, rows))[present]))
+        sums.steepest = max(sums.steepest, float(np.max(np.abs(v[present]), initial=0.0)))
+        if u:
+            metric[0] += _gram(problem, block, columns, weight, v)
+    sums.steepest *= k
+    sums.metric = metric if u else None
+    return sums
+
+
+def _strain(problem: Problem, y: Array, eta: Array, theta: Array, v: Array, rows: Array) -> Array:
+    """Return the square of what a row may pay per |V^1/2 x t|."""
+    if isinstance(problem.loss, Sparsemax):
+        q = theta + hot(y, problem.shape[1])
+        lean = problem.loss.lean(y, theta) - eta
+        lean = lean - np.max(lean, axis=1, keepdims=True)
+        mean = np.sum(q * lean, axis=1, keepdims=True)
+        return np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1)
+    ends = [problem.loss.mismatch(y, eta, _put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
+    more = np.maximum(np.maximum(*ends) - rows, 0.0)
+    room = v[:, 0]
+    return np.where(room > 0.0, more**2 / np.where(room > 0.0, room, 1.0), 0.0)
+
+
+def _gram(problem: Problem, block: Block, columns: Index, weight: Array, v: Array) -> Array:
+    """Return X_U' S V X_U of a block, output-major where outputs are coupled."""
+    u, k = len(columns), problem.shape[1]
+
+    def one(weights: Array) -> Array:
+        if u == 1 and problem.intercept and columns[0] == 0:
+            return np.array([[float(np.sum(weights))]])
+        return block.design.gram(np.ascontiguousarray(weights))[np.ix_(columns, columns)]
+
+    if not problem.loss.coupled:
+        return one(weight * v[:, 0])
+    full = np.empty((k, u, k, u))
+    for a in range(k):
+        for b in range(a, k):
+            full[a, :, b, :] = full[b, :, a, :] = one(weight * v[:, a, b])
+    return full.reshape(k * u, k * u)
