@@ -74,8 +74,7 @@ def fit(
         raise InputError(
             f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs."
         )
-    if loss.coupled:
-        begin = begin - begin.mean(axis=1, keepdims=True)
+    begin = _gauged(problem, begin)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
     # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), _one_thread(problem):
@@ -86,6 +85,15 @@ def fit(
                 raise
             run.stopped = "interrupted"
         return run.finish(chosen, reason)
+
+
+def _gauged(problem: Problem, coef: Array) -> Array:
+    """Return softmax coefficients with zero sum over classes, wherever that is free or cheapest."""
+    if not problem.loss.coupled:
+        return coef
+    off = coef.mean(axis=1, keepdims=True)
+    off = off if problem.penalty.even else np.where(problem.penalty.charged[:, None], 0.0, off)
+    return coef - off if off.any() else coef
 
 
 @cache
@@ -144,7 +152,7 @@ class _Run:
         """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
         baseline = null(self.problem).value
         # A proof is asked for well below tol: mostly the same Newton step, and the optimum is met to 1e-7 by default.
-        patience, milestone = 0.02, np.inf
+        patience, milestone = (0.02 if self.tol <= TOLERANCE else 0.5), np.inf
         for number, step in enumerate(solver.steps(self.problem, start)):
             self._record(number, step)
             self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
@@ -206,8 +214,8 @@ class _Run:
         """Certify what was reached, and give the verdict."""
         problem = self.problem
         proof = self.proof
-        if problem.loss.coupled and (off := self.coef.mean(axis=1, keepdims=True)).any():
-            self.coef = self.coef - off
+        if (gauged := _gauged(problem, self.coef)) is not self.coef:
+            self.coef = gauged
             if proof is not None and proof.within(self.tol):
                 proof = prove(problem, self.coef, hint=self.hint, theta=self.theta)
         if proof is None or not (proof.within(self.tol) or self._found):

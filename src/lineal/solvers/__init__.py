@@ -22,8 +22,11 @@ BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
 }
 """Every solver by the name a user gives it."""
 
-NEWTON_COLUMNS: Final = 800
-"""Up to this many coefficients (columns x outputs) a whole second derivative is cheaper than many gradient passes."""
+NEWTON_COLUMNS: Final = 300
+"""Up to this many columns a whole second derivative is cheaper than products with it (measured: even at about 300)."""
+
+NEWTON_COUPLED: Final = 150
+"""The same for coefficients of a loss that couples its outputs, whose second derivative has outputs^2 blocks."""
 
 __all__ = ["BY_NAME", "Direct", "GradientDescent", "Newton", "NewtonCG", "QuasiNewton", "choose"]
 
@@ -37,6 +40,6 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     if problem.loss.quadratic and Direct().declines(problem) is None:
         return Direct(), f"squared loss with {columns} columns: one pass gives the normal equations"
     size = columns * outputs
-    if size <= NEWTON_COLUMNS and Newton().declines(problem) is None:
+    if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
         return Newton(), f"{size} coefficients: few enough for the whole second derivative"
     return NewtonCG(), f"{size} coefficients: too many for the whole second derivative, so only products with it"
