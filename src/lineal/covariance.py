@@ -38,11 +38,11 @@ def covariance(problem: Problem, coef: Array) -> Array | None:
     columns, outputs = problem.shape
     if columns * outputs > MOST_COEFFICIENTS:
         return None
-    inverse, squares = _inverse(problem, coef)
+    spread, squares = inverse(problem, coef)
     if squares is None:
-        return inverse
+        return spread
     left = problem.moments.weight_sum - columns
-    return np.asarray(np.kron(np.diag(np.maximum(squares, 0.0) / left), inverse)) if left > 0.0 else None
+    return np.asarray(np.kron(np.diag(np.maximum(squares, 0.0) / left), spread)) if left > 0.0 else None
 
 
 def robust(problem: Problem, coef: Array, kind: str) -> Array:
@@ -117,23 +117,26 @@ def parameters(problem: Problem) -> int:
     return columns * (outputs - 1) if problem.loss.coupled else columns
 
 
-def _inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:
-    """Return the inverse second derivative of the summed loss; for squared loss of one output, with the sums of squares."""
+def inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:
+    """Return the inverse second derivative of S F, output-major in the gauge, and None.
+
+    For squared loss that of one output, and the residual sum of squares of each.
+    """
     columns, outputs = problem.shape
     total = problem.moments.weight_sum
     here = problem.evaluate(coef, hessian=columns)
     factor = problem.factor(here, np.arange(columns))
     if not problem.loss.quadratic:
-        inverse = factor.inverse() / total
-        return (_within_gauge(inverse, columns, outputs) if problem.loss.coupled else inverse), None
+        spread = factor.inverse() / total
+        return (_within_gauge(spread, columns, outputs) if problem.loss.coupled else spread), None
     if wants_digits(problem, factor.condition) and problem.normal is not None:
         return problem.normal.inverse(), problem.normal.residual_squares()
     return factor.parts[0].inverse() / total, _squares(problem, coef)
 
 
 def _bread(problem: Problem, coef: Array) -> Array:
-    inverse, squares = _inverse(problem, coef)
-    return inverse if squares is None else np.asarray(np.kron(np.eye(problem.shape[1]), inverse))
+    spread, squares = inverse(problem, coef)
+    return spread if squares is None else np.asarray(np.kron(np.eye(problem.shape[1]), spread))
 
 
 def pieces(problem: Problem) -> Iterator[Block]:

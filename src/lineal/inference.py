@@ -13,11 +13,13 @@ from scipy import special
 from lineal import covariance
 from lineal.designs import as_design
 from lineal.errors import InputError, near
+from lineal.evidence import Evidence, evidence
 from lineal.features.cells import texts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
 from lineal.features.outcome import responses
+from lineal.firth import firth, profile
 from lineal.model import Model
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
@@ -28,7 +30,7 @@ from lineal.summary import Likelihood, Summary
 from lineal.table import Table, as_table, split, uniform
 from lineal.target import Target
 
-__all__ = ["Ratio", "likelihood_ratio", "summarise"]
+__all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]

@@ -1,0 +1,249 @@
+"""Firth's logistic regression: finite estimates where maximum likelihood has none, with profile intervals.
+
+The log-likelihood is charged with half the logarithm of the determinant of the information (Jeffreys' prior),
+
+    L*(b) = log L(b) + 1/2 log det I(b),       I = X' S W X,   w = p (1 - p),
+
+which takes away the first-order bias and falls without end towards infinity, so that a maximiser exists whatever the
+data. Its slope is ``sum_i s_i x_i (y_i - p_i + h_i (1/2 - p_i))``, h_i the leverage of a row (Firth 1993). It need not be
+concave: what is found is a stationary point, and the verdict says "local".
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from lineal.covariance import leverage, pieces, scores
+from lineal.errors import InputError
+from lineal.fitting import Fit
+from lineal.losses import Logistic
+from lineal.passes import Moments
+from lineal.penalties import NoPenalty
+from lineal.problem import EPS, Problem
+from lineal.source import Source
+from lineal.summary import Row, Summary, check_level, information, quantile
+from lineal.trace import Record, Trace
+from lineal.verdict import Verdict
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+TOLERANCE = 1e-8
+"""The slope, measured in standard errors of the coefficients, at which a point counts as stationary."""
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The penalised log-likelihood at one point, its slope, the information and its inverse."""
+
+    coef: Array
+    value: float
+    slope: Array
+    information: Array
+    inverse: Array
+
+    def norm(self, free: Index) -> float:
+        """Return sqrt(g' I^-1 g) over the free coefficients: how many standard errors a step would move them."""
+        return math.sqrt(max(float(self.slope[free] @ self.step(free)), 0.0))
+
+    def step(self, free: Index) -> Array:
+        """Return the scoring step I^-1 g of the free coefficients."""
+        return np.asarray(np.linalg.solve(self.information[np.ix_(free, free)], self.slope[free]))
+
+
+def firth(
+    source: Source,
+    *,
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int = 1000,
+    time_limit: float | None = None,
+    moments: Moments | None = None,
+) -> Fit:
+    """Maximise the likelihood of two classes charged with Jeffreys' prior; the verdict is ``stationary``.
+
+    ``tol`` bounds the norm of the slope, in standard errors. ``arrays["covariance"]`` is the inverse information.
+    """
+    first = next(iter(source.blocks()))
+    if np.any(first.y > 1.0):
+        raise InputError(
+            "Firth's penalty is for two classes, coded 0 and 1; for several classes use a ridge penalty, or compare the "
+            "classes two by two."
+        )
+    problem = Problem.of(source, Logistic(), NoPenalty(len(source.columns)), moments)
+    columns = problem.shape[0]
+    began, trace = time.monotonic(), Trace()
+    point = _look(problem, np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns))
+    if point is None:
+        raise InputError(
+            "the columns depend on each other (or are more than the rows), so that the information is singular and "
+            "Firth's penalty infinite; drop the columns that repeat others."
+        )
+    free, stopped = np.arange(columns), f"the limit of {max_iter} iterations was reached"
+    for number in range(max_iter + 1):
+        norm = point.norm(free)
+        seconds = time.monotonic() - began
+        trace.add(Record(number, _objective(problem, point), 0.5 * norm**2, problem.passes, seconds))
+        if norm <= tol:
+            stopped = ""
+            break
+        if time_limit is not None and seconds > time_limit:
+            stopped = "the time limit was reached"
+            break
+        better = _climb(problem, point, free)
+        if better is None:
+            stopped = "rounding error allows no further progress"
+            break
+        point = better
+    coef = point.coef[:, None]
+    verdict = _verdict(problem, point, point.norm(free), tol, stopped)
+    arrays = {"covariance": point.inverse}
+    return Fit(coef, verdict, _objective(problem, point), "firth", "asked for", trace, problem, arrays)
+
+
+def profile(fit: Fit, *, level: float = 0.95) -> Summary:
+    """Return the estimates of a Firth fit with intervals and tests from their profile.
+
+    The interval of b_j holds the values v with ``2 (max L* - max L* given b_j = v) <= q``, q the quantile of chi-squared
+    with one degree of freedom; the statistic is that drop at v = 0.
+    """
+    check_level(level)
+    problem = fit.problem
+    best = _look(problem, fit.coef[:, 0])
+    if best is None or fit.solver != "firth":
+        raise InputError("profiles are for fits made by lineal.inference.firth.")
+    rows = []
+    reach = quantile(level)
+    for j, name in enumerate(problem.source.columns):
+        search = _Profile(problem, best, j)
+        error = math.sqrt(best.inverse[j, j])
+        drop = max(search.root(0.0), 0.0) ** 2
+        ends = [search.end(side, reach, error) for side in (-1.0, 1.0)]
+        rows.append(Row(name, "", float(best.coef[j]), error, drop, float(special.chdtrc(1, drop)), *ends))
+    S = problem.moments.weight_sum
+    plain = -S * problem.evaluate(fit.coef).value
+    figures = {"observations": S, "parameters": len(best.coef), **information(plain, len(best.coef), S)}
+    figures["penalised_log_likelihood"] = best.value
+    return Summary(
+        title="Firth's logistic regression",
+        rows=tuple(rows),
+        errors="classical",
+        test="penalised ratio",
+        level=level,
+        figures=figures,
+        notes=("Intervals and p-values are from the profile of the penalised likelihood, not from standard errors.",),
+    )
+
+
+@dataclass
+class _Profile:
+    """The penalised likelihood with one coefficient held, the others at their best."""
+
+    problem: Problem
+    best: _Point
+    column: int
+
+    def __post_init__(self) -> None:
+        self.free = np.delete(np.arange(len(self.best.coef)), self.column)
+        self.last = self.best
+
+    def root(self, value: float) -> float:
+        """Return sqrt(2 (max L* - max L* given b_j = value)), infinite where that cannot be computed."""
+        # Along the profile the others move with the held one about as the normal approximation says.
+        shift = value - self.last.coef[self.column]
+        guess = self.last.coef + self.last.inverse[:, self.column] / self.last.inverse[self.column, self.column] * shift
+        point = _look(self.problem, guess)
+        if point is None:
+            return math.inf
+        for _ in range(1000):
+            if not len(self.free) or point.norm(self.free) <= 1e-6:
+                break
+            better = _climb(self.problem, point, self.free)
+            if better is None:
+                break
+            point = better
+        self.last = point
+        return math.sqrt(max(2.0 * (self.best.value - point.value), 0.0))
+
+    def end(self, side: float, reach: float, error: float) -> float:
+        """Return the end of the interval on one side; infinite where the profile does not fall far enough."""
+        from scipy.optimize import brentq
+
+        self.last = self.best
+        centre = float(self.best.coef[self.column])
+        far = reach * error
+        for _ in range(40):
+            if self.root(centre + side * far) > reach:
+                break
+            far *= 1.5
+        else:
+            return side * math.inf
+        self.last = self.best
+        found = brentq(lambda t: self.root(centre + side * t) - reach, 0.0, far, xtol=1e-10 * error, rtol=1e-10)
+        return centre + side * float(found)
+
+
+def _objective(problem: Problem, point: _Point) -> float:
+    return -point.value / problem.moments.weight_sum
+
+
+def _look(problem: Problem, coef: Array) -> _Point | None:
+    """Return the penalised log-likelihood and its slope; None where the information is singular."""
+    columns = np.arange(len(coef))
+    total = problem.moments.weight_sum
+    here = problem.evaluate(coef[:, None], hessian=len(coef))
+    factor = problem.factor(here, columns)
+    if here.hessian is None or factor.singular:
+        return None
+    part = factor.parts[0]
+    determinant = 2.0 * float(np.sum(np.log(np.diagonal(part.upper))) - np.sum(np.log(part.scale)))
+    inverse = part.inverse() / total
+    root = np.asarray(np.linalg.cholesky(0.5 * (inverse + inverse.T)), np.float64)
+    slope = np.zeros(len(coef))
+    for block in pieces(problem):
+        y, eta, weight = scores(coef[:, None], block)
+        h = leverage(problem, coef[:, None], block, root)
+        mean = problem.loss.mean(eta)[:, 0]
+        row = -problem.loss.slope(y, eta)[:, 0] + h * (0.5 - mean)
+        slope += block.design.transpose_times((weight * row)[:, None])[:, 0]
+    value = -total * here.value + 0.5 * (determinant + len(coef) * math.log(total))
+    return _Point(coef, value, slope, total * here.hessian[0], inverse)
+
+
+def _climb(problem: Problem, point: _Point, free: Index) -> _Point | None:
+    """Return the first of b + d, b + d/2, ... that is higher, d the scoring step; None where rounding hides any climb."""
+    step = np.zeros(len(point.coef))
+    step[free] = point.step(free)
+    rise = float(point.slope[free] @ step[free])
+    noise = 64 * EPS * max(abs(point.value), 1.0)
+    for halvings in range(40):
+        scale = 0.5**halvings
+        there = _look(problem, point.coef + scale * step)
+        if there is None:
+            continue
+        if there.value >= point.value + 1e-4 * scale * rise:
+            return there
+        if scale * rise <= noise:
+            return there if there.norm(free) < 0.9 * point.norm(free) else None
+    return None
+
+
+def _verdict(problem: Problem, point: _Point, norm: float, tol: float, stopped: str) -> Verdict:
+    evidence: dict[str, object] = {"objective": _objective(problem, point), "slope_norm": norm, "tol": tol}
+    if norm > tol:
+        sentence = f"Stopped without a proof: {stopped}; the slope is still {norm:.2g} standard errors."
+        return Verdict("budget", sentence, None, None, evidence, stopped)
+    reason = (
+        "the penalised likelihood need not be concave, so there is no bound on how much higher another point may be"
+    )
+    sentence = (
+        f"Stationary: the penalised likelihood has no slope here (norm {norm:.2g}, in standard errors); "
+        "that makes it a local optimum, which may not be the only one."
+    )
+    return Verdict("stationary", sentence, None, None, evidence, reason)
