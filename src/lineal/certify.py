@@ -26,10 +26,12 @@ from lineal.factor import Factor
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 WHOLE = 1500
 """Up to this many coefficients a certificate asks for the whole second derivative without need."""
@@ -100,7 +102,9 @@ def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
 
 def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
     baseline = null(problem).value
-    if problem.loss.quadratic and problem.normal_known and problem.normal is not None:
+    if not np.isfinite(problem.penalty.value(coef)):
+        return Proof(problem.evaluate(coef).value, baseline, None, "the coefficients are outside their bounds")
+    if problem.loss.quadratic and problem.penalty.smooth and problem.normal_known and problem.normal is not None:
         here = problem.evaluate(coef)
         basis = problem.basis if len(problem.normal.dependent) else None
         return Proof(here.value, baseline, problem.normal.gap(coef), basis=basis, unit=_unit(problem, coef, baseline))
@@ -111,7 +115,9 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
     if problem.loss.quadratic and problem.penalty.smooth and _held(problem, here) == problem.shape[0]:
         whole = problem.factor(here, np.arange(problem.shape[0]))
         if not whole.singular:
-            return Proof(here.value, baseline, _decrement(problem, coef, here, whole), unit=_unit(problem, coef, baseline))
+            return Proof(
+                here.value, baseline, _decrement(problem, coef, here, whole), unit=_unit(problem, coef, baseline)
+            )
     moved, there = coef, here
     for _ in range(polish + 1):
         proof = _prove_here(problem, moved, there, hint if moved is coef else None, baseline)
@@ -140,58 +146,99 @@ def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
     """Return the evaluation at coef, with as much of the second derivative as is known or needed."""
     columns, outputs = problem.shape
     whole = hint is None and columns * outputs <= WHOLE
-    return problem.evaluate(coef, hessian=columns if whole else problem.lead)
+    here = problem.evaluate(coef, hessian=columns if whole else problem.lead)
+    last = int(np.max(np.flatnonzero(_open(problem, coef, here.gradient).any(axis=1)), initial=-1))
+    return problem.evaluate(coef, hessian=last + 1) if _held(problem, here) <= last < MOST_UNCHARGED else here
+
+
+def _open(problem: Problem, coef: Array, gradient: Array, error: Array | float = 0.0) -> Mask:
+    """Return the charged coefficients that a dual point has to treat like uncharged ones."""
+    return np.asarray(problem.penalty.open(coef, gradient - error) | problem.penalty.open(coef, gradient + error))
 
 
 def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evaluation] | None:
     held = _held(problem, here)
-    if not held:
+    if not problem.penalty.smooth and held == problem.shape[0]:
+        goal, fall = prox_newton.model(problem, coef, here)
+        return prox_newton.search(problem, coef, here, goal, fall) if fall > 0.0 else None
+    if not held or not problem.penalty.smooth:
         return None
     shift = problem.factor(here, np.arange(held)).solve(here.gradient)
     return search(problem, coef, here, shift, hessian=held)
 
 
 def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float) -> Proof:
-    """Build a dual point at ``coef`` and add up what it proves."""
-    inner, basis = None, None
-    if len(problem.uncharged):
-        inner = problem.factor(here, problem.uncharged)
+    """Build a dual point at ``coef`` and add up what it proves; again where it leaves a bound the wrong way."""
+    tied = ~problem.penalty.charged[:, None] | _open(problem, coef, here.gradient - problem.penalty.gradient(coef))
+    for _ in range(10):
+        proof, more = _prove_tied(problem, coef, here, hint, baseline, tied)
+        if not np.any(more & ~tied):
+            return proof
+        tied = tied | more
+        if _held(problem, here) <= np.max(np.flatnonzero(tied.any(axis=1))):
+            break
+    return Proof(here.value, baseline, None, "no dual point was found that all bounds allow")
+
+
+def _prove_tied(
+    problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float, tied: Mask
+) -> tuple[Proof, Mask]:
+    """Prove with a dual point whose gradient is zero where ``tied``; return also where else it has to be."""
+    inner, basis, none = None, None, np.zeros_like(tied)
+    if np.any(tied):
+        inner = problem.factor(here, tied)
         if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
             basis = problem.basis
             if basis is None:
-                return Proof(here.value, baseline, None, "it could not be told which columns depend on others")
-            inner = problem.factor(here, basis.independent)
+                return Proof(here.value, baseline, None, "it could not be told which columns depend on others"), none
+            inner = problem.factor(here, _without(tied, basis))
             basis = basis if len(basis.dependent) else None
         if inner.singular:
             # Scores so large that probabilities are 0 or 1, or a column that is zero.
             return Proof(
                 here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis
-            )
+            ), none
     reach = 0.0
-    for shift in _shifts(problem, coef, here, hint, inner, basis):
-        dual = _feasible(problem, coef, shift, inner)
-        reach = dual.reach
-        if reach <= problem.loss.reach and np.isfinite(dual.high):
-            gap = _add_up(problem, coef, dual, inner)
-            if gap is None:
-                return Proof(here.value, baseline, None, "rounding errors are too large for a proof", basis=basis)
-            return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef, baseline))
+    for shift in _shifts(problem, coef, here, hint, inner, basis, tied):
+        found = _feasible(problem, coef, shift, inner, tied)
+        reach = found.dual.reach
+        if reach <= problem.loss.reach and np.isfinite(found.dual.high):
+            if np.any(found.open):
+                return Proof(here.value, baseline, None), found.open
+            gap = _add_up(problem, coef, found)
+            if gap is None or not np.isfinite(gap):
+                reason = "rounding errors are too large for a proof"
+                return Proof(here.value, baseline, None, reason, basis=basis), none
+            return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef, baseline)), none
     reason = f"a Newton step would still move a score by {reach:.3g}"
-    return Proof(here.value, baseline, None, reason, interior=False, basis=basis)
+    return Proof(here.value, baseline, None, reason, interior=False, basis=basis), none
 
 
 def _shifts(
-    problem: Problem, coef: Array, here: Evaluation, hint: Array | None, inner: Factor | None, basis: Basis | None
+    problem: Problem,
+    coef: Array,
+    here: Evaluation,
+    hint: Array | None,
+    inner: Factor | None,
+    basis: Basis | None,
+    tied: Mask,
 ) -> Iterator[Array]:
     """Yield the steps from which to build a dual point: a Newton step in all columns, then in the uncharged ones only."""
     if hint is not None:
         yield hint
     elif here.hessian is not None and _held(problem, here) == problem.shape[0]:
-        columns = np.flatnonzero(problem.penalty.moving(coef))
-        columns = columns if basis is None else np.setdiff1d(columns, basis.dependent)
-        yield problem.factor(here, columns).solve(here.gradient)
-    if len(problem.uncharged) < problem.shape[0]:
+        yield problem.factor(here, _without(problem.penalty.moving(coef) | tied, basis)).solve(here.gradient)
+    if not np.all(tied):
         yield np.zeros(problem.shape) if inner is None else inner.solve(here.gradient)
+
+
+def _without(mask: Mask, basis: Basis | None) -> Mask:
+    """Return the mask without the columns that depend on others."""
+    if basis is None:
+        return mask
+    kept = mask.copy()
+    kept[basis.dependent] = False
+    return kept
 
 
 def _held(problem: Problem, here: Evaluation) -> int:
@@ -199,8 +246,25 @@ def _held(problem: Problem, here: Evaluation) -> int:
     return 0 if here.hessian is None else here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
 
 
-def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None) -> Dual:
-    """Return the dual point of a step, improved until the uncharged columns allow it to rounding."""
+@dataclass(frozen=True)
+class Feasible:
+    """A dual point ``scale (slope - W X shift)`` that the uncharged columns allow but for a step of size ``norm``.
+
+    ``gradient`` is its gradient, exactly zero where that step would settle it, and known to ``error``;
+    ``slip`` is how far the step may move a score, ``open`` says where else the gradient must be settled.
+    """
+
+    dual: Dual
+    scale: float
+    norm: float
+    slip: float
+    gradient: Array
+    error: Array
+    open: Mask
+
+
+def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None, tied: Mask) -> Feasible:
+    """Return the dual point of a step, improved until the uncharged columns allow it to rounding, scaled if need be."""
     dual = problem.dual(coef, shift)
     for _ in range(2):
         if inner is None or dual.reach > problem.loss.reach:
@@ -213,34 +277,47 @@ def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None)
         if not inner.norm(better.gradient) < 0.5 * left:
             break
         shift, dual = moved, better
-    # What the penalty forbids is scaled down; a share of the rounding error is left as room.
-    room = problem.grain(dual.slope_sum)
-    scale = problem.penalty.shrink(dual.gradient + np.copysign(room, dual.gradient))
-    return dual if scale == 1.0 else problem.dual(coef, shift, scale)
+    found = _settled(problem, coef, dual, 1.0, inner, tied)
+    # What the penalty forbids is scaled down; twice the error is left as room.
+    scale = problem.penalty.shrink(found.gradient + np.copysign(2.0 * found.error, found.gradient))
+    if scale == 1.0 or np.any(found.open):
+        return found
+    return _settled(problem, coef, problem.dual(coef, shift, scale), scale, inner, tied)
 
 
-def _add_up(problem: Problem, coef: Array, dual: Dual, inner: Factor | None) -> float | None:
-    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much."""
-    rows = max(dual.high + dual.low, 0.0)
-    gap = rows + problem.penalty.mismatch(coef, dual.gradient)
-    error = problem.grain(dual.slope_sum)
+def _settled(problem: Problem, coef: Array, dual: Dual, scale: float, inner: Factor | None, tied: Mask) -> Feasible:
+    """Bound the step that would bring the tied gradients to exactly zero, and what it does to the others."""
+    error, norm, slip = problem.grain(dual.slope_sum), 0.0, 0.0
     if inner is not None:
         spread = inner.spread()
         norm = inner.norm(dual.gradient) + float(np.sum(error * spread))
         slip = float(np.max(problem.moments.largest @ spread)) * norm
-        if slip > problem.loss.room:
-            return None
-        gap += 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
         # That step would move the gradient of column j by X_j' S W X_U tau / S <= |X_j|_W |X_U tau|_W (Cauchy-Schwarz).
         error = error + norm * np.sqrt(_steep(problem, dual)[1])[:, None]
-    return float(gap + _rounding(problem, coef, dual, rows, error))
+    gradient, error = np.where(tied, 0.0, dual.gradient), np.where(tied, 0.0, error)
+    return Feasible(dual, scale, norm, slip, gradient, error, _open(problem, coef, gradient, error) & ~tied)
 
 
-def _rounding(problem: Problem, coef: Array, dual: Dual, rows: float, error: Array) -> float:
+def _add_up(problem: Problem, coef: Array, found: Feasible) -> float | None:
+    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much."""
+    dual, norm = found.dual, found.norm
+    if found.slip > problem.loss.room * found.scale:
+        return None
+    rows = max(dual.high + dual.low, 0.0)
+    gap = rows + problem.penalty.mismatch(coef, found.gradient) + 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
+    if found.scale < 1.0:
+        # Far from the slopes the mismatch is steeper: a slope scaled by a differs in scores by |log a| and a little.
+        gap += norm * (1.0 - np.log(found.scale)) + norm * norm / found.scale
+    return float(gap + _rounding(problem, coef, found, rows))
+
+
+def _rounding(problem: Problem, coef: Array, found: Feasible, rows: float) -> float:
     """Return what rounding errors of scores, sums and gradients may have hidden from the gap."""
-    total = problem.penalty.blur(coef, dual.gradient, error)
+    dual = found.dual
+    total = problem.penalty.blur(coef, found.gradient, found.error)
     blur = problem.blur(coef)
     total += _steep(problem, dual)[0] * float(np.sum(blur * dual.reach + 0.5 * blur**2))
+    total += (1.0 - found.scale) / found.scale * float(blur @ dual.slope_sum)
     return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
 
 

@@ -73,14 +73,16 @@ class Factor:
     """The second derivative of an objective in some of its columns, ready to solve with.
 
     Three layouts: one matrix shared by all outputs (squared loss), one per output, or one for all columns and
-    outputs together, output-major (softmax). Softmax scores may move together at no cost: that gauge is filled
-    with the size of the diagonal, which leaves solutions for right sides with zero sum as they are.
+    outputs together, output-major (softmax). A factor of some coefficients only has one part per output, or one for
+    all; ``places`` then says where each part's coefficients are, output-major. Softmax scores may move together at no cost:
+    that gauge is filled with the size of the diagonal, which leaves solutions for right sides with zero sum as they are.
     """
 
     parts: tuple[Cholesky, ...]
     columns: Index
     shape: tuple[int, int]
     coupled: bool
+    places: tuple[Index, ...] = ()
 
     @staticmethod
     def of(hessian: Array, columns: Index, shape: tuple[int, int], *, coupled: bool) -> Factor:
@@ -99,6 +101,27 @@ class Factor:
         h = len(columns)
         return Factor((Cholesky.of(four.reshape(k * h, k * h)),), columns, shape, coupled)
 
+    @staticmethod
+    def masked(hessian: Array, mask: npt.NDArray[np.bool_], *, coupled: bool) -> Factor:
+        """Factor the rows and columns of a hessian that belong to the coefficients of a mask ``(columns, outputs)``."""
+        p, k = mask.shape
+        columns = np.flatnonzero(mask.any(axis=1))
+        if coupled:
+            h = hessian.shape[1] // k
+            four = hessian[0].reshape(k, h, k, h).copy()
+            for j in np.flatnonzero(mask.all(axis=1)):
+                size = float(np.trace(four[:, j, :, j])) / k
+                four[:, j, :, j] += (size if size > 0.0 else 1.0) / k
+            flat = np.flatnonzero(mask[:h].T)
+            part = Cholesky.of(four.reshape(k * h, k * h)[np.ix_(flat, flat)])
+            return Factor((part,), columns, (p, k), coupled, (np.flatnonzero(mask.T),))
+        parts, places = [], []
+        for a in range(k):
+            on = np.flatnonzero(mask[:, a])
+            parts.append(Cholesky.of(hessian[a % len(hessian)][np.ix_(on, on)]))
+            places.append(a * p + on)
+        return Factor(tuple(parts), columns, (p, k), coupled, tuple(places))
+
     @property
     def singular(self) -> bool:
         """Whether some part could not be told from a singular matrix."""
@@ -113,6 +136,8 @@ class Factor:
         """Return H^-1 right on the factor's columns, zero elsewhere; shapes are ``(columns, outputs)``."""
         if len(self.parts) == 1 and not self.coupled and len(self.columns) == self.shape[0]:
             return self.parts[0].solve(right)
+        if self.places:
+            return self._scattered([part.solve(right.T.ravel()[place]) for part, place in self._pairs])
         inner = right[self.columns]
         result = np.zeros(self.shape)
         if self.coupled:
@@ -124,6 +149,17 @@ class Factor:
             for output, part in enumerate(self.parts):
                 result[self.columns, output] = part.solve(np.ascontiguousarray(inner[:, output]))
         return result
+
+    @property
+    def _pairs(self) -> list[tuple[Cholesky, Index]]:
+        return [(part, place) for part, place in zip(self.parts, self.places, strict=True) if len(place)]
+
+    def _scattered(self, values: list[Array]) -> Array:
+        """Return values of the parts' coefficients at their places, zero elsewhere."""
+        flat = np.zeros(self.shape[0] * self.shape[1])
+        for (_, place), value in zip(self._pairs, values, strict=True):
+            flat[place] = value
+        return np.ascontiguousarray(flat.reshape(self.shape[1], self.shape[0]).T)
 
     def norm(self, right: Array) -> float:
         """Return sqrt(right' H^-1 right) over the factor's columns."""
@@ -141,6 +177,8 @@ class Factor:
 
     def spread(self) -> Array:
         """Return sqrt of the diagonal of H^-1, shape ``(columns, outputs)``, zero outside the factor's columns."""
+        if self.places:
+            return self._scattered([np.sqrt(np.maximum(np.diagonal(part.inverse()), 0.0)) for part, _ in self._pairs])
         result = np.zeros(self.shape)
         k = self.shape[1]
         if self.coupled:

@@ -27,7 +27,7 @@ from lineal.solvers import BY_NAME, choose
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
-from lineal.wording import judge
+from lineal.wording import infeasible, judge
 
 Array = npt.NDArray[np.float64]
 
@@ -69,6 +69,9 @@ def fit(
     """
     problem = Problem.of(source, loss, penalty, moments)
     chosen, reason = _solver(solver, problem)
+    if len(penalty.clash()):
+        rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+        return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
     begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
         raise InputError(

@@ -31,8 +31,10 @@ def null(problem: Problem) -> Null:
         columns = problem.uncharged
         if len(columns) == problem.shape[0]:
             columns = np.arange(1 if problem.intercept else 0)
-        if problem.intercept and len(columns) == 1:
-            coef = np.zeros(problem.shape)
+        # Charged coefficients rest at zero, or as near to it as their bounds allow.
+        rest = problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+        if problem.intercept and columns.tolist() == [0] and not rest.any():
+            coef = rest
             constant = _intercept_alone(problem)
             coef[0], value = constant.coef[0], constant.value
         elif not problem.loss.smooth:
@@ -41,7 +43,7 @@ def null(problem: Problem) -> Null:
             coef[: int(problem.intercept)] = _intercept_alone(problem).coef if problem.intercept else 0.0
             value = problem.evaluate(coef).value
         else:
-            coef = _newton(problem, np.zeros(problem.shape), columns)
+            coef = _newton(problem, rest, columns)
             value = problem.evaluate(coef).value
         problem.null = Null(coef, value)
     return problem.null
@@ -85,13 +87,13 @@ def _constant(problem: Problem) -> float:
         order = np.argsort(at, kind="stable")
         return float(at[order][min(int(np.searchsorted(np.cumsum(jump[order]), -slope)), len(at) - 1)])
     y, weight, offset = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    low, high = float(np.min(y - offset)), float(np.max(y - offset))
+    left, right = float(np.min(y - offset)), float(np.max(y - offset))
     for _ in range(100):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
+        middle = 0.5 * (left + right)
+        if not left < middle < right:
             break
-        low, high = (low, middle) if float(weight @ loss.slope(y, middle + offset)[:, 0]) > 0.0 else (middle, high)
-    return low
+        left, right = (left, middle) if float(weight @ loss.slope(y, middle + offset)[:, 0]) > 0.0 else (middle, right)
+    return left
 
 
 def _newton(problem: Problem, coef: Array, columns: Index) -> Array:

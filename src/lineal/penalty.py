@@ -16,8 +16,8 @@ class Penalty(ABC):
 
     A column whose charge is zero (the intercept, always) is *uncharged*: the penalty does not see it.
     ``smooth`` says that the penalty has a gradient everywhere. One that is not smooth may forbid dual points
-    whose gradient is too large: ``shrink`` says by how much they have to be scaled down, ``open`` which columns
-    allow no gradient at all. ``even`` says that of all rows of coefficients that differ by a constant the one with
+    whose gradient is too large: ``shrink`` says by how much they have to be scaled down, ``open`` which
+    coefficients allow no gradient at all. ``even`` says that of all rows of coefficients that differ by a constant the one with
     zero sum over outputs costs least, so that softmax coefficients are kept there.
     """
 
@@ -36,23 +36,23 @@ class Penalty(ABC):
 
     @abstractmethod
     def gradient(self, coef: Array) -> Array:
-        """Return its gradient; on a column that ``moving`` leaves out, that of its smooth part."""
+        """Return its gradient; on a coefficient that ``moving`` leaves out, that of its smooth part."""
 
     @abstractmethod
     def curvature(self) -> Array:
         """Return the diagonal of the second derivative of its smooth part, per column, shape ``(columns,)``."""
 
     def moving(self, coef: Array) -> npt.NDArray[np.bool_]:
-        """Return the columns in which the penalty is smooth around ``coef``, so that a Newton step may move them."""
-        return np.ones(len(coef), dtype=bool)
+        """Return the coefficients in which the penalty is smooth around ``coef``, so that a Newton step may move them."""
+        return np.ones(coef.shape, dtype=bool)
 
     def shrink(self, gradient: Array) -> float:
         """Return the largest factor a <= 1 for which ``penalty*(-a gradient)`` is finite on the charged columns."""
         return 1.0
 
     def open(self, coef: Array, gradient: Array) -> npt.NDArray[np.bool_]:
-        """Return the charged columns whose gradient a dual point must bring to zero, because no scaling allows it."""
-        return np.zeros(len(coef), dtype=bool)
+        """Return the charged coefficients whose gradient a dual point must bring to zero: no scaling would allow it."""
+        return np.zeros(coef.shape, dtype=bool)
 
     def clash(self) -> npt.NDArray[np.intp]:
         """Return the columns whose constraints exclude each other."""

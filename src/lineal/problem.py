@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 
@@ -192,13 +193,20 @@ class Problem:
         chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
         return np.asarray(chain * EPS * np.outer(self.moments.largest, slope))
 
-    def factor(self, evaluation: Evaluation, columns: Index) -> Factor:
-        """Return the factored second derivative in ``columns``."""
+    def factor(self, evaluation: Evaluation, columns: Index | Mask) -> Factor:
+        """Return the factored second derivative in ``columns``, or in the coefficients of a mask ``(columns, outputs)``."""
         if evaluation.hessian is None:
             raise ValueError("this evaluation holds no second derivative")
+        if columns.ndim == 2:
+            mask = columns.astype(bool)
+            if np.any(mask.any(axis=1) & ~mask.all(axis=1)):
+                return Factor.masked(evaluation.hessian, mask, coupled=self.loss.coupled)
+            columns = np.flatnonzero(mask.any(axis=1))
         key = columns.tobytes()
         if self._factored is None or self._factored[0] is not evaluation.hessian or self._factored[1] != key:
-            factor = Factor.of(evaluation.hessian, columns, self.shape, coupled=self.loss.coupled)
+            factor = Factor.of(
+                evaluation.hessian, columns.astype(np.intp, copy=False), self.shape, coupled=self.loss.coupled
+            )
             self._factored = (evaluation.hessian, key, factor)
         return self._factored[2]
 
@@ -214,7 +222,12 @@ class Problem:
             return None
         self.passes += 1
         gram = self.source.sum(NormalEquations())
-        return Normal.of(gram, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
+        curvature = self.penalty.curvature()
+        if not self.penalty.smooth:
+            # Kinks and bounds have no normal equations: these only tell which uncharged columns depend on each other.
+            square = self.moments.mean**2 + self.moments.sd**2
+            curvature = np.where(self.penalty.charged, np.where(square > 0.0, square, 1.0), curvature)
+        return Normal.of(gram, curvature, self.moments.weight_sum, self.moments.rows)
 
     @cached_property
     def basis(self) -> Basis | None:
@@ -247,7 +260,8 @@ class Problem:
     def equilibrated(self) -> View:
         """Return the problem in centred and scaled columns, for solvers that follow gradients; F is the same."""
         moments = self.moments
-        shift = moments.mean.copy() if self.intercept else np.zeros(self.shape[0])
+        centred = self.intercept and 0 in self.uncharged
+        shift = moments.mean.copy() if centred else np.zeros(self.shape[0])
         scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
         # A column that hardly varies is not blown up: rounding would be all that is left of it.
         scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))

@@ -51,3 +51,13 @@ class Solver(ABC):
     @abstractmethod
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield better and better steps from ``start``; ending means rounding error allows no more."""
+
+
+def kinks(problem: Problem) -> str | None:
+    """Return what of the problem has no gradient everywhere, in words, or None: for solvers that need one."""
+    if not problem.loss.smooth:
+        return f"the {problem.loss.name} loss has kinks, where it has no slope"
+    if not problem.penalty.smooth:
+        others = "prox-newton, coordinate or prox-gradient"
+        return f"the {problem.penalty.name} penalty has kinks or bounds, where it has no gradient; use {others}"
+    return None

@@ -44,7 +44,7 @@ def judge(
     }
     curvature = problem.penalty.curvature()
     strength = float(getattr(problem.penalty, "strength", 0.0))
-    if strength > 0.0 and np.all(curvature[1 if problem.intercept else 0 :] > 0.0):
+    if strength > 0.0 and problem.penalty.smooth and np.all(curvature[1 if problem.intercept else 0 :] > 0.0):
         evidence["radius"] = float(np.sqrt(2.0 * proof.gap / strength))
     if relative > tol:
         sentence = (
@@ -112,3 +112,24 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
         "rows": list(found.rows),
     }
     return Verdict("at_infinity", sentence, None, None, evidence, "no finite optimum exists")
+
+
+def infeasible(problem: Problem) -> Verdict:
+    """Name the columns whose bounds exclude each other; adding both bounds of one proves it: 0 >= lower - upper > 0."""
+    bounds = problem.penalty.to_dict()
+    lower, upper = np.asarray(bounds["lower"]), np.asarray(bounds["upper"])
+    clashes: list[dict[str, object]] = [
+        {
+            "column": problem.source.columns[j],
+            "lower": float(lower[j]),
+            "upper": float(upper[j]),
+            "multipliers": [1.0, 1.0],
+        }
+        for j in problem.penalty.clash()
+    ]
+    first, more = clashes[0], len(clashes) - 1
+    sentence = (
+        f"Infeasible: the coefficient of {first['column']} would have to be at least {first['lower']:g} and at most "
+        f"{first['upper']:g}{f' (and {more} more like it)' if more else ''}. Change its bounds."
+    )
+    return Verdict("infeasible", sentence, None, None, {"clashes": clashes}, "the bounds exclude each other")

@@ -48,7 +48,7 @@ class Group(Penalty):
 
     def moving(self, coef: Array) -> Mask:
         """Return the columns that are not charged, or not zero."""
-        return np.asarray(~self.charged | np.any(coef != 0.0, axis=1))
+        return np.broadcast_to((~self.charged | np.any(coef != 0.0, axis=1))[:, None], coef.shape)
 
     def gradient(self, coef: Array) -> Array:
         """Return strength charge_j b_j / |b_j|, 0 where b_j is."""

@@ -68,14 +68,14 @@ class Separable(Penalty):
         return float(self.linear @ np.abs(coef).sum(axis=1) + 0.5 * self.curvature() @ (coef**2).sum(axis=1))
 
     def moving(self, coef: Array) -> Mask:
-        """Return the columns strictly between their bounds, all of whose outputs are away from the kink at zero."""
+        """Return the coefficients strictly between their bounds and away from the kink at zero."""
         kink = (self.linear[:, None] > 0.0) & (coef == 0.0)
-        return np.asarray(np.all((coef > self.least[:, None]) & (coef < self.most[:, None]) & ~kink, axis=1))
+        return np.asarray((coef > self.least[:, None]) & (coef < self.most[:, None]) & ~kink)
 
     def gradient(self, coef: Array) -> Array:
-        """Return curvature_j b_j + linear_j sign(b_j); without the second where the column does not move."""
-        rate = np.where(self.moving(coef), self.linear, 0.0)
-        return np.asarray(self.curvature()[:, None] * coef + rate[:, None] * np.sign(coef))
+        """Return curvature_j b_j + linear_j sign(b_j); without the second where the coefficient does not move."""
+        rate = np.where(self.moving(coef), self.linear[:, None], 0.0)
+        return np.asarray(self.curvature()[:, None] * coef + rate * np.sign(coef))
 
     def prox(self, coef: Array, step: Array) -> Array:
         """Return soft(b_j, step_j linear_j) / (1 + step_j curvature_j), cut to the bounds."""
@@ -105,11 +105,11 @@ class Separable(Penalty):
         return float(min(1.0, np.min(rate[over] / size[over], initial=1.0)))
 
     def open(self, coef: Array, gradient: Array) -> Mask:
-        """Return one-sided columns without any cost that are off their bound, or whose gradient pulls them to infinity."""
+        """Return one-sided coefficients without any cost that are off their bound, or whose gradient pulls them to infinity."""
         free = (self.linear == 0.0) & (self.curvature() == 0.0) & (np.isinf(self.least) ^ np.isinf(self.most))
         edge = np.where(np.isinf(self.least), self.most, self.least)
         away = (coef != edge[:, None]) | np.isinf(self._best(-gradient))
-        return np.asarray(free & np.any(away, axis=1))
+        return np.asarray(free[:, None] & away)
 
     def critical(self, gradient: Array) -> float:
         """Return max_j |gradient_j| / rate_j over the charged coefficients that their bounds let go where it pulls."""

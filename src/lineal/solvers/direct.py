@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.problem import EPS, Problem
-from lineal.solver import Array, Solver, Step
+from lineal.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)
@@ -28,6 +28,8 @@ class Direct(Solver):
         """Decline what is not a quadratic with a gram of reasonable size."""
         if not problem.loss.quadratic:
             return f"the {problem.loss.name} loss has no closed form"
+        if (reason := kinks(problem)) is not None:
+            return reason
         if problem.shape[0] > self.largest:
             return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
         return None

@@ -10,7 +10,7 @@ import numpy as np
 
 from lineal.errors import InputError
 from lineal.problem import Problem
-from lineal.solver import Array, Solver, Step
+from lineal.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class GradientDescent(Solver):
 
     def declines(self, problem: Problem) -> str | None:
         """Take every smooth problem."""
-        return None
+        return kinks(problem)
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per move; a step too large ends where F is no longer finite."""

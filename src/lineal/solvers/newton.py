@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.problem import EPS, Evaluation, Problem
-from lineal.solver import Array, Solver, Step
+from lineal.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)
@@ -24,7 +24,9 @@ class Newton(Solver):
     name: ClassVar[str] = "newton"
 
     def declines(self, problem: Problem) -> str | None:
-        """Decline where the second derivative would not fit."""
+        """Decline what has kinks, and where the second derivative would not fit."""
+        if (reason := kinks(problem)) is not None:
+            return reason
         size = problem.shape[0] * problem.shape[1]
         if size > self.largest:
             return f"{size} coefficients need a second derivative of {size} x {size}; the limit is {self.largest}"
@@ -33,7 +35,7 @@ class Newton(Solver):
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per full evaluation."""
         coef = start
-        for sample in _samples(problem):
+        for sample in samples(problem):
             coef = _descend(problem, coef, sample)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
@@ -74,7 +76,7 @@ def search(
     return None
 
 
-def _samples(problem: Problem) -> list[int]:
+def samples(problem: Problem) -> list[int]:
     """Return the subsampling rates to pass through before all rows are looked at."""
     enough = max(20 * problem.shape[0] * problem.shape[1], 10_000)
     rate, rates = problem.moments.rows // enough, []

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.problem import Problem
-from lineal.solver import Array, Solver, Step
+from lineal.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class QuasiNewton(Solver):
 
     def declines(self, problem: Problem) -> str | None:
         """Take every smooth problem."""
-        return None
+        return kinks(problem)
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per line search."""
