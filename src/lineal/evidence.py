@@ -218,7 +218,7 @@ def _maximise(curve: _Curve, logs: Pair, free: npt.NDArray[np.bool_], tol: float
         if norm <= tol:
             break
         candidates = (_newton(curve, logs, slope, free), np.where(free, curve.again(logs), logs))
-        better = [c for c in candidates if c is not None and np.all(np.abs(c) < 600.0)]
+        better = [c for c in candidates if c is not None and np.all(np.abs(c) < 300.0)]
         values = [curve.value(c) for c in better]
         # Near the top the climb drowns in rounding, and the slope tells.
         norms = [float(np.linalg.norm(np.where(free, curve.slope(c), 0.0))) for c in better]
