@@ -11,9 +11,11 @@ from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.inference import likelihood_ratio, summarise
-from lineal.losses import Softmax
+from lineal.losses import Poisson, Softmax
+from lineal.model import Model
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
+from lineal.target import Target
 
 statsmodels = pytest.importorskip("statsmodels.api")
 
@@ -356,3 +358,37 @@ def test_the_display_holds_every_figure():
     with console.capture() as captured:
         console.print(summary)
     assert f"{summary.figures['aic']:.5g}" in captured.get()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_counts(seed):
+    """Poisson: the log-likelihood needs log y!, which a model does not keep, so its summary says where to get it."""
+    X, y, weight, offset, group = rows(seed, "linear")
+    rng = np.random.default_rng(seed)
+    y = rng.poisson(np.exp(0.2 * X[:, 0] - 0.02 * X[:, 1] + 0.3 * offset)).astype(float)
+    result = fit(Memory(as_design(X), y, weight, 0.3 * offset), Poisson(), NoPenalty(4), tol=1e-12)
+    assert result.verdict.kind == "optimal"
+    model = Model(
+        result.coef,
+        result.problem.source.columns,
+        Poisson(),
+        result.problem.penalty,
+        Target("y", "number"),
+        result.verdict,
+        training={"rows": result.problem.moments.rows, "weight_sum": weight.sum()},
+        arrays=result.arrays,
+    )
+    family = statsmodels.families.Poisson()
+    design = statsmodels.add_constant(X)
+    theirs = statsmodels.GLM(y, design, family, freq_weights=weight, offset=0.3 * offset).fit(tol=1e-14)
+    stored = model.summary()
+    agrees(stored, theirs)
+    assert stored.figures["log_likelihood"] is None
+    assert "lineal.summarise" in str(stored)
+    ours = summarise(model, X, y, weight=weight, offset=0.3 * offset)
+    assert ours.figures["log_likelihood"] == pytest.approx(theirs.llf, rel=1e-10)
+    assert ours.figures["aic"] == pytest.approx(theirs.aic, rel=1e-10)
+    clustered = summarise(model, X, y, weight=weight, offset=0.3 * offset, cluster=group)
+    X, y, offset, group = repeated(weight, X, y, offset, group)
+    theirs = statsmodels.GLM(y, statsmodels.add_constant(X), family, offset=0.3 * offset)
+    agrees(clustered, theirs.fit(tol=1e-14, cov_type="cluster", cov_kwds={"groups": group}))

@@ -1,4 +1,4 @@
-"""The command line: `lineal fit`, `predict`, `evaluate`, `show`, `verify`."""
+"""The command line: `lineal fit`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`."""
 
 from __future__ import annotations
 

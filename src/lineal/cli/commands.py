@@ -153,5 +153,50 @@ def verify(**options: Any) -> int:
     return run(**options)
 
 
+@lineal.command()
+@click.argument("model", type=File)
+@click.argument("data", type=File, required=False)
+@click.option(
+    "--errors",
+    type=click.Choice(["classical", "HC0", "HC1", "HC2", "HC3"]),
+    default="classical",
+    show_default=True,
+    help="Which standard errors; the robust ones need DATA.",
+)
+@click.option("--cluster", metavar="COL", help="A column of DATA whose rows depend on each other.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="The probability an interval covers.",
+)
+@click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
+@reading
+@json_option
+def summary(**options: Any) -> int:
+    """Show standard errors, p-values, intervals and likelihood of a fit without a penalty.
+
+    DATA is the file the model was fitted on; without it the figures are those the model holds.
+    """
+    from lineal.cli.summarise import run
+
+    return run(**options)
+
+
+@lineal.command()
+@click.argument("value", type=float)
+@click.option("--from", "source", metavar="DIALECT", default="strength", show_default=True, help="What VALUE is.")
+@click.option("--n", type=click.FloatRange(min=0, min_open=True), required=True, help="The number of rows.")
+@click.option("--weight-sum", type=click.FloatRange(min=0, min_open=True), help="The sum of the weights, if not N.")
+@click.option("--spread", type=click.FloatRange(min=0, min_open=True), help="What a few dialects also depend on.")
+@json_option
+def dialect(**options: Any) -> int:
+    """Translate the strength of a penalty: scikit-learn's C and alpha, glmnet's lambda, sigma^2/tau^2 and others."""
+    from lineal.cli.dialect import run
+
+    return run(**options)
+
+
 def _was_given(context: click.Context, name: str) -> bool:
     return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
