@@ -21,6 +21,9 @@ _HOMES = {
     "LinearRegression": "lineal.estimators",
     "Ridge": "lineal.estimators",
     "LogisticRegression": "lineal.estimators",
+    "Lasso": "lineal.estimators",
+    "ElasticNet": "lineal.estimators",
+    "PoissonRegressor": "lineal.estimators",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lineal.estimators.counts import PoissonRegressor
+from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.logistic import LogisticRegression
 
-__all__ = ["LinearRegression", "LogisticRegression", "Ridge"]
+__all__ = ["ElasticNet", "Lasso", "LinearRegression", "LogisticRegression", "PoissonRegressor", "Ridge"]

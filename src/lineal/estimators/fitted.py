@@ -1,4 +1,4 @@
-"""What the three estimators share: from checked arrays through ``fitting.fit`` to attributes, scores and a display."""
+"""What the estimators share: from checked arrays through ``fitting.fit`` to attributes, scores and a display."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from lineal import fitting
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
 from lineal.loss import Loss
 from lineal.model import Model
-from lineal.penalties import NoPenalty, Ridge
 from lineal.sources.memory import Memory
 from lineal.target import Target
 from lineal.trace import Trace
@@ -53,7 +53,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         offset: Any,
         *,
         loss: Loss,
-        strength: Callable[[float], float],
+        penalty: Charge,
         target: Target,
         intercept: bool,
         solver: str,
@@ -61,56 +61,32 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         max_iter: int | None,
         start: Array | None = None,
     ) -> Array:
-        """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``.
+        """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
+        source, charges = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
+        total = float(X.shape[0] if weight is None else weight.sum())
+        found = fitting.fit(
+            source, loss, penalty(total, charges), solver=solver, start=start, tol=tol, max_iter=max_iter
+        )
+        self._note(found, target, tol)
+        return found.coef
 
-        ``strength`` is the dialect: it turns the sum of weights into the strength of F.
-        """
+    def _source(
+        self, X: Any, y: Array, weight: Array | None, offset: Any, *, outputs: int, intercept: bool
+    ) -> tuple[Memory, Array]:
+        """Return the rows as a source, and a charge of 1 for every column but the intercept."""
         columns = _columns(self, intercept=intercept)
         charges = np.ones(len(columns))
         charges[: int(intercept)] = 0.0
-        rows = X.shape[0]
-        weight_sum = float(rows if weight is None else weight.sum())
-        charge = strength(weight_sum)
-        source = Memory(
-            as_design(X, intercept=intercept),
-            y,
-            weight=weight,
-            offset=offsets(offset, rows, loss.outputs),
-            columns=columns,
-        )
-        fitted = fitting.fit(
-            source,
-            loss,
-            Ridge(charge, charges) if charge > 0.0 else NoPenalty(len(columns)),
-            solver=solver,
-            start=start,
-            tol=tol,
-            max_iter=max_iter,
-        )
-        self.verdict_ = fitted.verdict
-        self.objective_ = fitted.objective
-        self.solver_ = f"{fitted.solver}: {fitted.reason}"
-        self.trace_ = fitted.trace
-        self.model_ = Model(
-            coef=fitted.coef,
-            columns=columns,
-            loss=loss,
-            penalty=fitted.problem.penalty,
-            target=target,
-            verdict=fitted.verdict,
-            solver=fitted.solver,
-            reason=fitted.reason,
-            tol=tol,
-            training={
-                "rows": fitted.problem.moments.rows,
-                "weight_sum": weight_sum,
-                "without_target": 0,
-                "split": None,
-                "fingerprint": None,
-            },
-            arrays=fitted.arrays,
-        )
-        return fitted.coef
+        shift = offsets(offset, X.shape[0], outputs)
+        return Memory(as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns), charges
+
+    def _note(self, found: fitting.Fit, target: Target, tol: float) -> None:
+        """Note a fit on the estimator: everything but the coefficients."""
+        self.verdict_ = found.verdict
+        self.objective_ = found.objective
+        self.solver_ = f"{found.solver}: {found.reason}"
+        self.trace_ = found.trace
+        self.model_ = model_of(found, target, tol)
 
     @property
     def _steps(self) -> int:
@@ -129,6 +105,18 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         stacked[0] = self.intercept_
         stacked[1:] = coef.T
         return stacked
+
+    def _before(self, outputs: int, *, intercept: bool) -> Array | None:
+        """Return the coefficients a warm start begins with, or None at the first fit."""
+        if "coef_" not in self.__dict__:
+            return None
+        found = np.atleast_2d(self.coef_).shape
+        if found != (outputs, self.n_features_in_):
+            raise InputError(
+                f"warm_start continues a fit with {found[1]} features and {found[0]} outputs; this data has "
+                f"{self.n_features_in_} and {outputs}. Use warm_start=False."
+            )
+        return self._stacked()[0 if intercept else 1 :]
 
     def _scores(self, X: Any, offset: Any) -> Array:
         """Return ``X b + intercept + offset``, shape ``(n, outputs)``."""
@@ -165,6 +153,30 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         if verdict is None:
             return diagram
         return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
+
+
+def model_of(found: fitting.Fit, target: Target, tol: float) -> Model:
+    """Return a fit as a Model."""
+    problem = found.problem
+    return Model(
+        coef=found.coef,
+        columns=problem.source.columns,
+        loss=problem.loss,
+        penalty=problem.penalty,
+        target=target,
+        verdict=found.verdict,
+        solver=found.solver,
+        reason=found.reason,
+        tol=tol,
+        training={
+            "rows": problem.moments.rows,
+            "weight_sum": problem.moments.weight_sum,
+            "without_target": 0,
+            "split": None,
+            "fingerprint": None,
+        },
+        arrays=found.arrays,
+    )
 
 
 def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:

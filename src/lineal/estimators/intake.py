@@ -21,12 +21,15 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 """What designs are made of, in the machine's byte order."""
 
 
-def features_and_target(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tuple[Any, npt.NDArray[Any]]:
+def features_and_target(
+    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True
+) -> tuple[Any, npt.NDArray[Any]]:
     """Return X and y checked, and note on the estimator which features it saw.
 
-    ``numeric`` targets are numbers and may have several columns; others are labels, one per row.
+    ``numeric`` targets are numbers and may have several columns where ``several`` says so; others are labels, one a row.
     """
-    if _plain(X) and type(y) is np.ndarray and len(y) == len(X) and _simple(y, numeric):
+    several = several and numeric
+    if _plain(X) and type(y) is np.ndarray and len(y) == len(X) and _simple(y, several):
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
@@ -39,7 +42,7 @@ def features_and_target(estimator: Any, X: Any, y: Any, *, numeric: bool) -> tup
         y,
         accept_sparse=("csr", "csc"),
         dtype=[np.float64, np.float32],
-        multi_output=numeric,
+        multi_output=several,
         y_numeric=numeric,
     )
     return X, y
@@ -111,5 +114,5 @@ def _plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0
 
 
-def _simple(y: npt.NDArray[Any], numeric: bool) -> bool:
-    return y.dtype.kind in "fiub" and y.size > 0 and (y.ndim == 1 or (numeric and y.ndim == 2))
+def _simple(y: npt.NDArray[Any], several: bool) -> bool:
+    return y.dtype.kind in "fiub" and y.size > 0 and (y.ndim == 1 or (several and y.ndim == 2))

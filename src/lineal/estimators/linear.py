@@ -6,70 +6,16 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import MultiOutputMixin, RegressorMixin
+from sklearn.base import MultiOutputMixin
 
 from lineal.dialects import solver_named, strength_of_alpha
-from lineal.estimators.fitted import Fitted
-from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.estimators.charging import charging
 from lineal.estimators.parameters import count, flag, number, only, seed
-from lineal.losses import Squared
-from lineal.target import Target
+from lineal.estimators.regression import Regressor
 from lineal.verdict import TOLERANCE
 
-Array = npt.NDArray[np.float64]
 
-
-class _Regressor(MultiOutputMixin, RegressorMixin, Fitted):  # type: ignore[misc]
-    """Squared loss with ``alpha`` in scikit-learn's dialect; one target or several."""
-
-    _keeps_column: ClassVar[bool] = True
-    """Whether one target in a column, (n, 1), gives predictions in a column; in scikit-learn it does but for Ridge."""
-
-    def _regress(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: Any,
-        offset: Any,
-        *,
-        alpha: float,
-        intercept: bool,
-        solver: str,
-        tol: float,
-        max_iter: int | None,
-    ) -> Self:
-        X, y = features_and_target(self, X, y, numeric=True)
-        values = numbers(y)
-        several = y.ndim == 2 and (self._keeps_column or y.shape[1] > 1)
-        names = tuple(f"y{k}" for k in range(values.shape[1])) if several else None
-        coef = self._solve(
-            X,
-            values,
-            weights(sample_weight, X),
-            offset,
-            loss=Squared(values.shape[1]),
-            strength=lambda weight_sum: strength_of_alpha(alpha, weight_sum),
-            target=Target("y", "number", names=names),
-            intercept=intercept,
-            solver=solver,
-            tol=tol,
-            max_iter=max_iter,
-        )
-        slopes = coef[int(intercept) :].T.copy()
-        self.coef_ = slopes if several else slopes[0]
-        if intercept:
-            self.intercept_ = coef[0].copy() if y.ndim == 2 else float(coef[0, 0])
-        else:
-            self.intercept_ = 0.0
-        return self
-
-    def predict(self, X: Any, *, offset: Any = None) -> Array:
-        """Return ``X coef_ + intercept_ (+ offset)`` for every row."""
-        eta = self._scores(X, offset)
-        return eta if self.coef_.ndim == 2 else eta[:, 0]
-
-
-class LinearRegression(_Regressor):
+class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Least squares: minimise ``sum_i s_i (y_i - x_i b)^2``, and say what is proven about the result.
 
     scikit-learn's LinearRegression with its parameters; ``docs/differences.md`` lists what differs. Columns that depend
@@ -81,7 +27,7 @@ class LinearRegression(_Regressor):
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     tol : the relative gap to prove, see ``verdict_``.
     n_jobs : only None.
-    positive : only False.
+    positive : whether every coefficient but the intercept must be at least 0.
 
     >>> import numpy as np
     >>> model = LinearRegression().fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
@@ -111,21 +57,18 @@ class LinearRegression(_Regressor):
         """
         flag("copy_X", self.copy_X)
         only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
-        only(False, "lineal has no sign constraints yet", positive=self.positive)
         return self._regress(
             X,
             y,
             sample_weight,
             offset,
-            alpha=0.0,
+            penalty=charging(lambda _: 0.0, positive=flag("positive", self.positive)),
             intercept=flag("fit_intercept", self.fit_intercept),
-            solver="auto",
             tol=number("tol", self.tol),
-            max_iter=None,
         )
 
 
-class Ridge(_Regressor):
+class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not charged.
 
     scikit-learn's Ridge with its parameters; ``docs/differences.md`` lists what differs.
@@ -138,7 +81,7 @@ class Ridge(_Regressor):
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
     solver : "auto", "direct", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
-    positive : only False.
+    positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
 
     >>> import numpy as np
@@ -177,14 +120,14 @@ class Ridge(_Regressor):
         ``offset`` is added to every score without a coefficient.
         """
         flag("copy_X", self.copy_X)
-        only(False, "lineal has no sign constraints yet", positive=self.positive)
         seed("random_state", self.random_state)
+        alpha = number("alpha", self.alpha)
         self._regress(
             X,
             y,
             sample_weight,
             offset,
-            alpha=number("alpha", self.alpha),
+            penalty=charging(lambda total: strength_of_alpha(alpha, total), positive=flag("positive", self.positive)),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),

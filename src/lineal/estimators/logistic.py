@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from lineal.designs import as_design
 from lineal.dialects import solver_named, strength_of_C
 from lineal.errors import InputError, near
+from lineal.estimators.charging import charging
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import blame, features, features_and_target, offsets, weights
 from lineal.estimators.labels import encode, present, weigh
@@ -23,17 +24,42 @@ from lineal.verdict import TOLERANCE
 Array = npt.NDArray[np.float64]
 
 
+PENALTIES = {"l2": 0.0, "l1": 1.0, "elasticnet": None, None: 0.0}
+"""scikit-learn's older names of the penalties, and the l1_ratio that each stands for."""
+
+
+def penalty_named(penalty: object, C: float, l1_ratio: object) -> tuple[float, float]:
+    """Return C and the share of l1 that penalty, C and l1_ratio say together.
+
+    >>> penalty_named("deprecated", 2.0, 0.5), penalty_named("l1", 2.0, 0.0), penalty_named(None, 1.0, 0.0)
+    ((2.0, 0.5), (2.0, 1.0), (inf, 0.0))
+    """
+    ratio = number("l1_ratio", l1_ratio, most=1.0)
+    if penalty == "deprecated":
+        return C, ratio
+    if not (penalty is None or isinstance(penalty, str)) or penalty not in PENALTIES:
+        hint = near(penalty, [name for name in PENALTIES if name]) if isinstance(penalty, str) else ""
+        raise InputError(f"penalty is {penalty!r}; accepted are 'l2', 'l1', 'elasticnet' and None.{hint}")
+    share = PENALTIES[penalty]
+    if share is not None and ratio not in (0.0, share):
+        raise InputError(f"penalty={penalty!r} leaves l1_ratio without effect, but l1_ratio is {ratio:g}; give one.")
+    if penalty is None and C not in (1.0, float("inf")):
+        raise InputError(f"penalty=None leaves C without effect, but C is {C:g}; leave C out, or leave penalty out.")
+    return float("inf") if penalty is None else C, ratio if share is None else share
+
+
 class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
-    """Logistic regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+    """Logistic regression: minimise ``C sum_i s_i loss_i + l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2``, b without intercept.
 
     The loss of a row is ``log(1 + e^eta) - y eta`` for two classes, ``log sum_k e^eta_k - eta_y`` for several.
     scikit-learn's LogisticRegression with its parameters; ``docs/differences.md`` lists what differs.
 
     Parameters
     ----------
-    penalty : "l2", or None for no penalty (as is C=inf).
-    C : the inverse of the charge on squared coefficients, above 0.
-    l1_ratio, dual, intercept_scaling, verbose, n_jobs : only their defaults.
+    penalty : leave it out, as in scikit-learn; "l2", "l1", "elasticnet" and None (no penalty) are understood.
+    C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
+    l1_ratio : the share of l1 in the charge: 0 ridge, 1 lasso, between them the elastic net.
+    dual, intercept_scaling, verbose, n_jobs : only their defaults.
     tol : the relative gap to prove, see ``verdict_``.
     fit_intercept : whether to add an intercept.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
@@ -54,7 +80,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
 
     def __init__(
         self,
-        penalty: str | None = "l2",
+        penalty: str | None = "deprecated",
         *,
         C: float = 1.0,
         l1_ratio: float = 0.0,
@@ -90,7 +116,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
 
         ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
         """
-        C = self._refuse()
+        C, ratio = self._refuse()
         intercept = flag("fit_intercept", self.fit_intercept)
         X, y = features_and_target(self, X, y, numeric=False)
         labels, codes = encode(y)
@@ -103,7 +129,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
             weight,
             offset,
             loss=Logistic() if outputs == 1 else Softmax(outputs),
-            strength=lambda weight_sum: strength_of_C(C, weight_sum),
+            penalty=charging(lambda total: strength_of_C(C, total), ratio),
             target=Target("y", "classes", classes=tuple(labels.tolist())),
             intercept=intercept,
             solver=solver_named(self.solver),
@@ -154,30 +180,23 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
         eta = eta - eta.max(axis=1, keepdims=True)
         return np.asarray(eta - np.log(np.exp(eta).sum(axis=1, keepdims=True)))
 
-    def _refuse(self) -> float:
-        """Refuse what we do not honour, and return C, infinite for no penalty."""
+    def _refuse(self) -> tuple[float, float]:
+        """Refuse what we do not honour, and return C, infinite for no penalty, and the share of l1."""
         C = number("C", self.C, above=0.0, infinite=True)
-        if self.penalty not in ("l2", None):
-            hint = near(self.penalty, ["l2"]) if isinstance(self.penalty, str) else ""
-            raise InputError(f"penalty is {self.penalty!r}; accepted are 'l2' and None: l1 is not here yet.{hint}")
-        if self.penalty is None and C not in (1.0, float("inf")):
-            raise InputError(f"penalty=None leaves C without effect, but C is {C:g}; leave C out, or use penalty='l2'.")
-        only(0.0, "l1 is not here yet", l1_ratio=self.l1_ratio)
         only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read trace_ after the fit", verbose=self.verbose)
         only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
         seed("random_state", self.random_state)
-        return C if self.penalty == "l2" else float("inf")
+        return penalty_named(self.penalty, C, self.l1_ratio)
 
     def _start(self, labels: npt.NDArray[Any], *, intercept: bool) -> Array | None:
         """Return where a warm start begins, or None at the first fit."""
         if "coef_" not in self.__dict__:
             return None
-        outputs = 1 if len(labels) == 2 else len(labels)
-        if self.coef_.shape != (outputs, self.n_features_in_) or not np.array_equal(labels, self.classes_):
+        if not np.array_equal(labels, self.classes_):
             raise InputError(
-                f"warm_start continues a fit with {self.coef_.shape[1]} features and classes {self.classes_.tolist()}; "
-                f"this data has {self.n_features_in_} and {labels.tolist()}. Use warm_start=False."
+                f"warm_start continues a fit with the classes {self.classes_.tolist()}; this data has {labels.tolist()}. "
+                "Use warm_start=False."
             )
-        return self._stacked()[0 if intercept else 1 :]
+        return self._before(1 if len(labels) == 2 else len(labels), intercept=intercept)

@@ -22,17 +22,26 @@ def flag(name: str, value: object) -> bool:
     return bool(value)
 
 
-def number(name: str, value: Any, *, above: float | None = None, least: float = 0.0, infinite: bool = False) -> float:
-    """Return a parameter that must be a number, at least ``least`` or strictly above ``above``.
+def number(
+    name: str,
+    value: Any,
+    *,
+    above: float | None = None,
+    least: float = 0.0,
+    most: float = math.inf,
+    infinite: bool = False,
+) -> float:
+    """Return a parameter that must be a number, at least ``least`` or strictly above ``above``, at most ``most``.
 
     >>> number("tol", 1e-3)
     0.001
     """
     plain = isinstance(value, Real) and value is not True and value is not False
     found = float(value) if plain else math.nan
-    if found >= least and (above is None or found > above) and (infinite or math.isfinite(found)):
+    if least <= found <= most and (above is None or found > above) and (infinite or math.isfinite(found)):
         return found
     bound = f"of at least {least:g}" if above is None else f"above {above:g}"
+    bound += f" and at most {most:g}" if math.isfinite(most) else ""
     raise InputError(f"{name} is {value!r}; it must be one {'' if infinite else 'finite '}number {bound}.")
 
 

@@ -1,0 +1,46 @@
+"""What coefficients cost in scikit-learn's words: its alpha, C and l1_ratio as a penalty of F.
+
+F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b),        S = sum_i s_i
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.penalties import L1, Bounds, ElasticNet, NoPenalty, Ridge
+from lineal.penalty import Penalty
+
+Array = npt.NDArray[np.float64]
+
+Charge = Callable[[float, Array], Penalty]
+"""From the sum of weights and the charges (1 for every column, 0 for the intercept) to the penalty of F."""
+
+
+def charging(strength: Callable[[float], float], l1_ratio: float = 0.0, *, positive: bool = False) -> Charge:
+    """Return ``strength (l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2)``, b not negative if ``positive``.
+
+    ``strength`` is the dialect: it turns the sum of weights into the strength of F.
+
+    >>> penalty = charging(lambda weight_sum: 1.0 / weight_sum, 1.0)(10.0, np.array([0.0, 1.0]))
+    >>> penalty.name, penalty.value(np.array([[7.0], [-2.0]]))
+    ('l1', 0.2)
+    """
+
+    def penalty(weight_sum: float, charges: Array) -> Penalty:
+        found = _plain(strength(weight_sum), l1_ratio, charges)
+        if not positive:
+            return found
+        return Bounds(np.where(charges > 0.0, 0.0, -np.inf), np.full(len(charges), np.inf), found)
+
+    return penalty
+
+
+def _plain(strength: float, l1_ratio: float, charges: Array) -> Penalty:
+    if strength == 0.0:
+        return NoPenalty(len(charges))
+    if l1_ratio == 0.0:
+        return Ridge(strength, charges)
+    return L1(strength, charges) if l1_ratio == 1.0 else ElasticNet(strength, l1_ratio, charges)

@@ -1,0 +1,83 @@
+"""What the regressors share: numbers as targets, one or several, and predictions with the shape of y."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import RegressorMixin
+
+from lineal.estimators.charging import Charge
+from lineal.estimators.fitted import Fitted
+from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.loss import Loss
+from lineal.losses import Squared
+from lineal.target import Target
+
+Array = npt.NDArray[np.float64]
+
+
+class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
+    """A regressor: squared loss of one target or several, or another loss of one."""
+
+    _keeps_column: ClassVar[bool] = True
+    """Whether one target in a column, (n, 1), gives predictions in a column; in scikit-learn it does but for Ridge."""
+
+    def _regress(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        offset: Any,
+        *,
+        penalty: Charge,
+        intercept: bool,
+        tol: float,
+        loss: Loss | None = None,
+        solver: str = "auto",
+        max_iter: int | None = None,
+        warm_start: bool = False,
+    ) -> Self:
+        """Fit, and note coefficients in the shape of y; ``loss`` is squared unless given."""
+        X, y = features_and_target(self, X, y, numeric=True, several=loss is None)
+        values = numbers(y)
+        several = y.ndim == 2 and (self._keeps_column or y.shape[1] > 1)
+        coef = self._solve(
+            X,
+            values,
+            weights(sample_weight, X),
+            offset,
+            loss=Squared(values.shape[1]) if loss is None else loss,
+            penalty=penalty,
+            target=target_of(values.shape[1] if several else None),
+            intercept=intercept,
+            solver=solver,
+            tol=tol,
+            max_iter=max_iter,
+            start=self._before(values.shape[1], intercept=intercept) if warm_start else None,
+        )
+        self._spread(coef, intercept=intercept, several=several, column=y.ndim == 2)
+        return self
+
+    def _spread(self, coef: Array, *, intercept: bool, several: bool = False, column: bool = False) -> None:
+        """Note coefficients and intercept: arrays for several targets, an intercept in an array if y is a column."""
+        slopes = coef[int(intercept) :].T.copy()
+        self.coef_ = slopes if several else slopes[0]
+        self.intercept_ = 0.0
+        if intercept:
+            self.intercept_ = coef[0].copy() if column else float(coef[0, 0])
+
+    def predict(self, X: Any, *, offset: Any = None) -> Array:
+        """Return ``X coef_ + intercept_ (+ offset)`` for every row."""
+        eta = self._scores(X, offset)
+        return eta if self.coef_.ndim == 2 else eta[:, 0]
+
+
+def target_of(several: int | None) -> Target:
+    """Return a number as the target, or several of them.
+
+    >>> target_of(2).names
+    ('y0', 'y1')
+    """
+    return Target("y", "number", names=None if several is None else tuple(f"y{k}" for k in range(several)))
