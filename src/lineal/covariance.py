@@ -61,15 +61,13 @@ def robust(problem: Problem, coef: Array, kind: str) -> Array:
         )
     bread = _bread(problem, coef)
     columns, outputs = problem.shape
-    root: Array | None = (
-        np.asarray(np.linalg.cholesky(bread[:columns, :columns]), np.float64) if kind in ("HC2", "HC3") else None
-    )
+    half = root(bread[:columns, :columns]) if kind in ("HC2", "HC3") else None
     meat = np.zeros((outputs, columns, outputs, columns))
     for block in pieces(problem):
         slope, weight = _slopes(problem, coef, block)
         factor = weight
-        if root is not None:
-            left = 1.0 - leverage(problem, coef, block, root)
+        if half is not None:
+            left = 1.0 - leverage(problem, coef, block, half)
             # A row of leverage one is fitted exactly: its slope is zero, whatever it is divided by.
             factor = weight / np.maximum(left, 1e-10) ** (1 if kind == "HC2" else 2)
         for a in range(outputs):
@@ -115,6 +113,19 @@ def parameters(problem: Problem) -> int:
     """Return the number of free coefficients that share one sum of weights: softmax has one class less than outputs."""
     columns, outputs = problem.shape
     return columns * (outputs - 1) if problem.loss.coupled else columns
+
+
+def root(matrix: Array) -> Array:
+    """Return R with ``R R' = matrix``, for a covariance of any scale, also where rounding left it a little indefinite.
+
+    >>> root(np.array([[4.0, 0.0], [0.0, 1e-20]])) ** 2
+    array([[0.e+00, 4.e+00],
+           [1.e-20, 0.e+00]])
+    """
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(matrix / unit[:, None] / unit)
+    return np.ascontiguousarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:
@@ -168,11 +179,11 @@ def _slopes(problem: Problem, coef: Array, block: Block) -> tuple[Array, Array]:
     return problem.loss.slope(y, eta), weight
 
 
-def leverage(problem: Problem, coef: Array, block: Block, root: Array) -> Array:
-    """Return the leverage of each row, once whatever its weight: ``h_i = c_i |x_i' root|^2``, ``root root' = (X'SCX)^-1``."""
+def leverage(problem: Problem, coef: Array, block: Block, half: Array) -> Array:
+    """Return the leverage of each row, once whatever its weight: ``h_i = c_i |x_i' half|^2``, ``half half' = (X'SCX)^-1``."""
     y, eta, _ = scores(coef, block)
     curvature: npt.NDArray[Any] = problem.loss.curvature(y, eta)[:, 0]
-    return np.asarray(curvature * np.sum(block.design.times(np.ascontiguousarray(root)) ** 2, axis=1))
+    return np.asarray(curvature * np.sum(block.design.times(half) ** 2, axis=1))
 
 
 def _squares(problem: Problem, coef: Array) -> Array:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
-from lineal.covariance import inverse
+from lineal.covariance import inverse, root
 from lineal.design import Design
 from lineal.doubled import Doubled
 from lineal.errors import InputError
@@ -62,9 +62,7 @@ class Evidence:
 
     def variance(self, design: Design) -> Array:
         """Return the predictive variance of every row, ``sigma^2 + x' covariance x``, shape (n,)."""
-        values, vectors = np.linalg.eigh(self.covariance)
-        root = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-        return np.asarray(self.noise + np.sum(design.times(root) ** 2, axis=1))
+        return np.asarray(self.noise + np.sum(design.times(root(self.covariance)) ** 2, axis=1))
 
 
 def evidence(

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from lineal.covariance import leverage, pieces, scores
+from lineal.covariance import leverage, pieces, root, scores
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.losses import Logistic
@@ -204,11 +204,11 @@ def _look(problem: Problem, coef: Array) -> _Point | None:
     part = factor.parts[0]
     determinant = 2.0 * float(np.sum(np.log(np.diagonal(part.upper))) - np.sum(np.log(part.scale)))
     inverse = part.inverse() / total
-    root = np.asarray(np.linalg.cholesky(0.5 * (inverse + inverse.T)), np.float64)
+    half = root(inverse)
     slope = np.zeros(len(coef))
     for block in pieces(problem):
         y, eta, weight = scores(coef[:, None], block)
-        h = leverage(problem, coef[:, None], block, root)
+        h = leverage(problem, coef[:, None], block, half)
         mean = problem.loss.mean(eta)[:, 0]
         row = -problem.loss.slope(y, eta)[:, 0] + h * (0.5 - mean)
         slope += block.design.transpose_times((weight * row)[:, None])[:, 0]

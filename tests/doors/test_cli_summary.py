@@ -60,6 +60,7 @@ def test_summary_of_a_model_file(table, capsys):
         (["m.lineal", "rows.csv", "--cluster", "twon"], "town"),
         (["m.lineal", "rows.csv", "--cluster", "town", "--errors", "HC1"], "exclude each other"),
         (["m.lineal", "other.csv"], "not the rows"),
+        (["m.lineal", "--delimiter", ";"], "no DATA is given"),
         (["m.lineal", "--against", "no"], "one score"),
         (["m.lineal", "--level", "95"], "not in the range"),
         (["ridge.lineal"], "pulls coefficients towards zero"),

@@ -33,6 +33,8 @@ def run(
         if errors != "classical" or cluster is not None:
             asked = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
             raise InputError(f"{asked} needs another look at the rows: give the file the model was fitted on as DATA.")
+        if delimiter is not None or header is not None:
+            raise InputError("--delimiter and --header say how DATA is written, and no DATA is given; leave them out.")
         found = fitted.summary(level=level, against=against)
     else:
         with Watch(f"reading {data}"):
