@@ -96,7 +96,8 @@ def prove(
 def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
     baseline, value = null(problem).value, problem.evaluate(coef).value
     found = bound(problem, coef, theta)
-    unit = _unit(problem, coef, baseline)
+    # At a corner an error of a score counts in full, not squared.
+    unit = 4.0 * float(np.sum(problem.blur(coef))) + 256 * EPS * abs(baseline)
     return Proof(value, baseline, found.gap, found.reason, interior=True, unit=unit, theta=found.theta)
 
 
@@ -227,7 +228,12 @@ def _shifts(
     if hint is not None:
         yield hint
     elif here.hessian is not None and _held(problem, here) == problem.shape[0]:
-        yield problem.factor(here, _without(problem.penalty.moving(coef) | tied, basis)).solve(here.gradient)
+        right = here.gradient
+        if not problem.penalty.smooth:
+            # Aim a little inside of what a kink allows, so that rounding does not force all of theta to be scaled down.
+            edge = problem.penalty.gradient(coef)
+            right = right - np.copysign(np.minimum(4.0 * problem.grain(here.slope), 0.5 * np.abs(edge)), edge)
+        yield problem.factor(here, _without(problem.penalty.moving(coef) | tied, basis)).solve(right)
     if not np.all(tied):
         yield np.zeros(problem.shape) if inner is None else inner.solve(here.gradient)
 

@@ -33,6 +33,8 @@ class Cholesky:
         even = matrix * scale[:, None]
         even *= scale
         norm = float(np.linalg.norm(even, 1)) if len(even) else 0.0
+        if not len(even):
+            return Cholesky(scale, even, 1.0, singular=False, even=even)
         upper, info = lapack.dpotrf(even, lower=0, clean=1)
         if info == 0:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
@@ -45,6 +47,8 @@ class Cholesky:
 
     def solve(self, right: Array) -> Array:
         """Return H^-1 right."""
+        if not len(self.scale):
+            return right
         scaled = right * (self.scale if right.ndim == 1 else self.scale[:, None])
         if self.singular:
             inner = self.upper @ (self.upper.T @ scaled)
