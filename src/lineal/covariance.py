@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from lineal.errors import InputError, near
 from lineal.problem import Problem
@@ -87,6 +86,8 @@ def clustered(problem: Problem, coef: Array, clusters: Codes) -> tuple[Array, in
     ``c B (sum_g u_g u_g') B``, u_g the gradient summed over a cluster, ``c = G / (G - 1) (S - 1) / (S - p)``.
     ``clusters`` numbers the cluster of every row, in the order of the source.
     """
+    from scipy import sparse  # here: no fit needs it
+
     columns, outputs = problem.shape
     sums = np.zeros((int(clusters.max(initial=-1)) + 1, outputs * columns))
     seen = np.zeros(len(sums), dtype=bool)

@@ -30,7 +30,7 @@ from lineal.summary import Likelihood, Summary
 from lineal.table import Table, as_table, split, uniform
 from lineal.target import Target
 
-__all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise"]
+__all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise", "training_rows"]
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
@@ -66,14 +66,7 @@ def summarise(
     if errors != "classical" and errors not in covariance.ROBUST:
         known = ("classical", *covariance.ROBUST)
         raise InputError(f"the standard errors are {errors!r}; known are {', '.join(known)}.{near(errors, known)}")
-    if model.encoder is None:
-        source, codes = _from_arrays(model, data, y, weight, offset, cluster)
-    elif y is not None or weight is not None or offset is not None:
-        raise InputError(
-            "the model was fitted on a table: target, weight and offset are columns of it; leave them out."
-        )
-    else:
-        source, codes = _from_table(model, data, cluster)
+    source, codes = _rows(model, data, y, weight, offset, cluster)
     problem = Problem.of(source, model.loss, NoPenalty(len(model.columns)))
     _same_rows(model, problem)
     likelihood = model.likelihood(_base(source) if model.loss.name == "poisson" else None)
@@ -91,6 +84,18 @@ def summarise(
         spread = covariance.robust(problem, model.coef, errors)
     freedom = freedom if likelihood.freedom is not None else None
     return model.summarised(likelihood, spread, words, level=level, against=against, freedom=freedom)
+
+
+def training_rows(model: Model, data: Any, y: Any = None, *, weight: Any = None, offset: Any = None) -> Source:
+    """Return the rows a model was fitted on as a source, for ``firth`` and ``evidence``; arguments as in ``summarise``.
+
+    >>> import lineal
+    >>> table = {"dose": [0.0, 1.0, 2.0, 3.0], "ill": ["no", "no", "yes", "yes"]}
+    >>> model = lineal.fit(table, target="ill", model="logistic", penalty="none")
+    >>> model.verdict.kind, firth(training_rows(model, table)).verdict.kind
+    ('at_infinity', 'stationary')
+    """
+    return _rows(model, data, y, weight, offset, None)[0]
 
 
 @dataclass(frozen=True)
@@ -188,6 +193,17 @@ def _same_rows(model: Model, problem: Problem) -> None:
         raise InputError(
             f"these are not the rows the model was fitted on: the mean loss is {here:.9g}, the model says {stated:.9g}."
         )
+
+
+def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: Any) -> tuple[Source, Codes | None]:
+    """Return the training rows and the number of the cluster of each."""
+    if model.encoder is None:
+        return _from_arrays(model, data, y, weight, offset, cluster)
+    if y is not None or weight is not None or offset is not None:
+        raise InputError(
+            "the model was fitted on a table: target, weight and offset are columns of it; leave them out."
+        )
+    return _from_table(model, data, cluster)
 
 
 def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | None]:

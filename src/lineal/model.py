@@ -159,6 +159,7 @@ class Model:
 
         ``base`` is the part of the log-likelihood of counts that does not depend on coefficients; None if not known.
         """
+        self._likely()
         evidence: Mapping[str, Any] = self.verdict.evidence
         if "weight_sum" not in self.training or evidence.get("objective") is None:
             raise InputError("this model does not say how many rows it was fitted on or what it reached: fit it again.")
@@ -227,14 +228,17 @@ class Model:
 
     def refuse_summary(self) -> None:
         """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
+        self._likely()
+        reason = _no_errors(self.penalty, self.verdict)
+        if reason is not None:
+            raise InputError(reason)
+
+    def _likely(self) -> None:
         if self.loss.name not in WORDS:
             raise InputError(
                 f"{self.loss.name} loss is not the likelihood of anything, so it has no log-likelihood and no standard "
                 f"errors; bootstrap the fit, or use one of {', '.join(WORDS)}."
             )
-        reason = _no_errors(self.penalty, self.verdict)
-        if reason is not None:
-            raise InputError(reason)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data (docs/model-file.md), without its arrays."""
@@ -292,7 +296,7 @@ def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:
     if verdict.kind == "at_infinity":
         return (
             "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
-            "finite estimates and intervals (lineal.inference.firth)."
+            "finite estimates and intervals (lineal.inference.firth, docs/statistics.md)."
         )
     if verdict.kind == "not_unique":
         return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from lineal.errors import InputError
 
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Array = npt.NDArray[np.float64]
+
+# scipy.special is imported where it is used: a model that is only asked to predict does not pay for it.
 
 HEADINGS: Final = ("estimate", "std. error", "statistic", "p", "lower", "upper")
 
@@ -161,6 +162,8 @@ def quantile(level: float, freedom: float | None = None) -> float:
     >>> round(quantile(0.95), 4), round(quantile(0.95, 10), 4)
     (1.96, 2.2281)
     """
+    from scipy import special
+
     share = 0.5 + 0.5 * level
     return float(special.ndtri(share) if freedom is None else special.stdtrit(freedom, share))
 
@@ -171,6 +174,8 @@ def tail(value: float, freedom: float | None = None) -> float:
     >>> tail(0.0), round(tail(2.2281, 10), 4)
     (0.5, 0.025)
     """
+    from scipy import special
+
     return float(special.ndtr(-value) if freedom is None else special.stdtr(freedom, -value))
 
 
@@ -193,6 +198,8 @@ def normal_figures(
     ``log L = -(S/2) sum_k (log(2 pi RSS_k / S) + 1)``; the noise variance counts as a parameter, as in R.
     ``null_squares`` is the sum of squares about the best constant, or about zero where there is no intercept.
     """
+    from scipy import special
+
     S, p, outputs = observations, columns, len(squares)
     left, total = S - p, math.fsum(squares)
     share = 1.0 - total / null_squares if null_squares > 0.0 else math.nan
@@ -222,6 +229,8 @@ def likelihood_figures(
 
     ``mcfadden = 1 - log L / log L_null``; the ratio test compares with the null fit.
     """
+    from scipy import special
+
     found: dict[str, float | None] = {"observations": observations, "parameters": parameters}
     found |= information(log_likelihood, parameters, observations)
     found["null_log_likelihood"] = null_log_likelihood

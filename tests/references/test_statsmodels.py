@@ -293,6 +293,29 @@ def test_likelihood_ratio_of_least_squares():
     assert "F = " in str(ours)
 
 
+def test_ratio_test_of_a_model_that_repeats_a_column():
+    """Dependent columns are not counted: the optimum is the same, only its coefficients are not unique."""
+    X, y, *_ = rows(0, "logistic")
+    small, large = fitted("logistic", X[:, :1], y), fitted("logistic", X, y)
+    twice = fitted("logistic", np.column_stack([X, X[:, 0] + X[:, 1]]), y)
+    assert twice.verdict.kind == "not_unique"
+    ours, theirs = likelihood_ratio(small, twice), likelihood_ratio(small, large)
+    assert (ours.more, ours.statistic) == (2, pytest.approx(theirs.statistic, rel=1e-8))
+    with pytest.raises(InputError, match="no column"):
+        likelihood_ratio(large, twice)
+
+
+def test_one_cluster_per_row_is_for_sampling_weights():
+    X, y, weight, *_ = rows(0, "linear")
+    weight = weight + 0.5
+    model = fitted("linear", X, y, weight=weight)
+    ours = summarise(model, X, y, weight=weight, cluster=np.arange(len(y)))
+    theirs = statsmodels.WLS(y, statsmodels.add_constant(X), weight).fit(cov_type="HC0")
+    S, n = weight.sum(), len(y)
+    factor = n / (n - 1) * (S - 1) / (S - 4)
+    np.testing.assert_allclose(columns(ours, "error"), theirs.bse * np.sqrt(factor), rtol=1e-8)
+
+
 def test_models_that_cannot_be_compared():
     X, y, *_ = rows(0, "linear")
     large = fitted("linear", X, y)
