@@ -32,7 +32,7 @@ def write(path, loss, seed, rows=18):
     size = rng.normal(size=rows) * 10
     size[3] = np.nan
     y = {
-        "squared": lambda: (rng.normal(size=rows) + 3.0).tolist(),
+        "squared": lambda: list(rng.normal(size=rows) + 3.0),
         "logistic": lambda: [["no", "yes"][k] for k in np.r_[0, 1, rng.integers(0, 2, size=rows - 2)]],
         "softmax": lambda: [["a", "b", "c"][k] for k in np.r_[0, 1, 2, rng.integers(0, 3, size=rows - 3)]],
     }[loss]()
