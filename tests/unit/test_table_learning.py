@@ -180,7 +180,8 @@ def test_a_column_that_looks_like_numbers_at_first_is_read_again_as_text(tmp_pat
 
 def test_targets():
     def target(cells, **options):
-        return learn(as_table({"t": cells, "a": [1.0, 2.0, 4.0, 8.0]}), target="t", **options).target
+        table = {"t": cells * 3, "a": [1.0, 2.0, 4.0, 8.0] * 3}
+        return learn(as_table(table), target="t", **options).target
 
     assert target(["b", "a", "b", "a"]).classes == ("a", "b")
     assert target([2, 1, 10, 1]).classes == (1, 2, 10)
@@ -193,9 +194,12 @@ def test_targets():
     assert target([0.5, 10.5, 2.5, 0.5], model="classes").classes == ("0.5", "2.5", "10.5")
     assert learn(as_table({"t": range(11), "a": np.arange(11) ** 2}), target="t").target.kind == "number"
     assert (
-        learn(as_table({"t": [i % 10 for i in range(20)], "a": np.arange(20) ** 2}), target="t").target.kind
+        learn(as_table({"t": [i % 10 for i in range(30)], "a": np.arange(30) ** 2}), target="t").target.kind
         == "classes"
     )
+    # values that hardly repeat are numbers, unless there are only two of them
+    assert learn(as_table({"t": [3, 4, 6, 7, 9, 8], "a": [1, 2, 4, 3, 9, 7]}), target="t").target.kind == "number"
+    assert learn(as_table({"t": [0, 1, 1], "a": [1, 2, 4]}), target="t").target.kind == "classes"
 
 
 BAD_TARGETS = {

@@ -95,7 +95,9 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     if numeric:
         check_numbers(survey, table)
     check_commas(survey, table)
-    few = numeric and survey.values.whole and 0 < len(survey.values.distinct or ()) <= FEW
+    different = len(survey.values.distinct or ())
+    repeated = different <= 2 or survey.present >= 3 * different
+    few = numeric and survey.values.whole and 0 < different <= FEW and repeated
     if model == "number" or (model == "auto" and numeric and not few):
         if not numeric:
             raise InputError(_not_number(survey, table))
@@ -135,7 +137,7 @@ def _number(survey: Column, model: Model) -> tuple[Target, None, str]:
     told = (
         "as told"
         if model == "number"
-        else "it has more than 10 different values"
+        else "it has too many different values for classes"
         if survey.values.whole
         else "its values are not all whole"
     )
@@ -160,7 +162,7 @@ def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[
     told = (
         "as told"
         if model == "classes"
-        else "whole numbers with at most 10 different values"
+        else "few different whole numbers"
         if numeric
         else "not a number"
     )
