@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "epochs.hpp"
 #include "parts.hpp"
 
 namespace {
@@ -322,6 +323,7 @@ NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of lineal; see docs/core.md.";
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
+    bind_epochs(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

@@ -113,3 +113,27 @@ def sweep_columns(
     tol: float,
     most: int,
 ) -> tuple[int, float]: ...
+def epoch(
+    segments: list[tuple[tuple[Part, ...], Array, Array | None, Array | None]],
+    order: npt.NDArray[np.int64],
+    loss: str,
+    parameter: float,
+    coef: Array,
+    rate: Array,
+    shift: Array | None,
+    linear: Array,
+    square: Array,
+    step: float,
+    weight: float = 1.0,
+    batch: int = 1,
+    sum: Array | None = None,
+    table: Array | None = None,
+    mean_gradient: Array | None = None,
+    total: float = 1.0,
+) -> float: ...
+def largest_row(
+    segments: list[tuple[tuple[Part, ...], Array | None, Array | None, Array | None]],
+    order: npt.NDArray[np.int64],
+    rate: Array,
+    shift: Array | None,
+) -> float: ...
