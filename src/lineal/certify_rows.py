@@ -27,7 +27,7 @@ from lineal.source import Block
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-MIXTURES = (0.0, 1e-11, 1e-9, 1e-7)
+MIXTURES = (0.0, 1e-11, 1e-8)
 """Shares of the middle of the domain given to every theta, where too few are inside for a correction."""
 
 MOST_COLUMNS = 4000
@@ -62,23 +62,25 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if len(columns) > 1 and problem.shape[0] > MOST_COLUMNS:
         return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
     start = _inside(problem, coef, theta)
-    found = Bound(None)
     for share in MIXTURES:
-        moved = start if share == 0.0 else _mixed(problem, start, share)
-        found = _bound(problem, coef, columns, moved)
+        found = _bound(problem, coef, columns, start if share == 0.0 else _mixed(problem, start, share))
         if found.gap is not None:
             return found
     if len(columns) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
         # X_U' S theta = 0 on the independent columns says it for all.
-        found = _bound(problem, coef, basis.independent, _mixed(problem, start, MIXTURES[2]))
-    return found
+        for share in MIXTURES:
+            found = _bound(problem, coef, basis.independent, start if share == 0.0 else _mixed(problem, start, share))
+            if found.gap is not None:
+                return found
+    # Zero is always allowed, and enough where the loss can vanish.
+    return _bound(problem, coef, columns, np.zeros_like(start))
 
 
 def _bound(problem: Problem, coef: Array, columns: Index, theta: Array) -> Bound:
     """Move a dual point until the uncharged columns allow it to rounding, and add up what it proves."""
     limit = 0.5 if problem.loss.coupled else 1.0
     last = np.inf
-    for _ in range(30):
+    for _ in range(12):
         sums = _sums(problem, coef, columns, theta)
         factor = _factor(problem, columns, sums)
         if factor is None or factor.singular:
@@ -100,12 +102,12 @@ def _bound(problem: Problem, coef: Array, columns: Index, theta: Array) -> Bound
             return Bound(None, reason="the uncharged columns do not allow the dual point")
         square = problem.moments.mean**2 + problem.moments.sd**2
         error = error + 2.0 * norm * np.sqrt(sums.steepest * square)[:, None]
-    scale = problem.penalty.shrink(sums.gradient + np.copysign(error, sums.gradient))
+    scale = problem.penalty.shrink(sums.gradient + np.copysign(2.0 * error, sums.gradient))
     if scale < 1.0:
         # Every domain holds zero and is convex: a shorter theta is as good, and its errors are shorter too.
-        theta = scale * theta
+        theta, error, norm = scale * theta, scale * error, scale * norm
         sums = _sums(problem, coef, columns, theta)
-    gap = sums.mismatch + problem.penalty.mismatch(coef, sums.gradient)
+    gap = (sums.mismatch + problem.penalty.mismatch(coef, sums.gradient)) * (1.0 + _chain(problem))
     gap += 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
     gap += problem.penalty.blur(coef, sums.gradient, error) + _rounding(problem, coef, sums)
     return Bound(float(gap), theta) if np.isfinite(gap) else Bound(None, reason="the dual point is outside its domain")
@@ -120,12 +122,16 @@ def _factor(problem: Problem, columns: Index, sums: _Sums) -> Factor | None:
 
 
 def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
-    """Return what rounding errors of scores and sums may have hidden: a mismatch changes by |slope - theta| per score."""
+    """Return what rounding errors of scores may have hidden: a mismatch changes by |slope - theta| per score."""
     blur = problem.blur(coef)
     jump = sums.apart if problem.loss.smooth else 2.0 * max(1.0, sums.apart)
     steep = problem.loss.steepest if np.isfinite(problem.loss.steepest) else 0.0
-    chain = 64.0 + np.log2(1.0 + problem.moments.rows)
-    return float(np.sum(jump * blur + steep * blur**2) + chain * EPS * sums.mismatch)
+    return float(np.sum(jump * blur + steep * blur**2))
+
+
+def _chain(problem: Problem) -> float:
+    """Return the relative rounding error of sums of terms >= 0, each with a few roundings of its own."""
+    return float(EPS * (64.0 + problem.shape[0] + 2.0 * np.log2(1.0 + problem.moments.rows)))
 
 
 def _rows(problem: Problem, *others: Array) -> Iterator[tuple[Block, Array, list[Array]]]:
@@ -178,7 +184,7 @@ def _put(problem: Problem, y: Array, point: Array) -> Array:
 def _zero_sum(q: Array, mine: Array) -> Array:
     """Return q - e_y with the entry of y made from the others."""
     others = q * (1.0 - mine)
-    return others - mine * np.minimum(others.sum(axis=1, keepdims=True), 1.0)
+    return np.asarray(others - mine * np.minimum(others.sum(axis=1, keepdims=True), 1.0))
 
 
 def _mixed(problem: Problem, theta: Array, share: float) -> Array:
@@ -189,8 +195,10 @@ def _mixed(problem: Problem, theta: Array, share: float) -> Array:
         y = np.where(present, block.y, 0.0)
         box = problem.loss.box(y)
         if box is not None:
-            low, high = np.maximum(box[0], part - 1.0), np.minimum(box[1], part + 1.0)
-            moved = np.clip(part + share * (0.5 * (low + high) - part), *box)
+            # zero, which the uncharged columns allow; the middle where zero is on the border
+            inner = (box[0] < 0.0) & (box[1] > 0.0)
+            middle = 0.5 * (np.maximum(box[0], part - 1.0) + np.minimum(box[1], part + 1.0))
+            moved = np.clip(part + share * (np.where(inner, 0.0, middle) - part), *box)
         else:
             mine = hot(y, problem.shape[1])
             moved = _zero_sum((part + mine) + share * (1.0 / problem.shape[1] - (part + mine)), mine)
@@ -213,7 +221,7 @@ def _metric(problem: Problem, y: Array, theta: Array) -> Array:
 def _moved(problem: Problem, theta: Array, step: Array, limit: float) -> tuple[Array, bool]:
     """Return theta - V X step, cut short where it would leave the domain, and whether it was not."""
     parts, moves, largest = [], [], 0.0
-    for block, weight, (part,) in _rows(problem, theta):
+    for block, weight, _ in _rows(problem):
         present = (weight > 0.0)[:, None]
         moves.append(np.where(present, block.design.times(step), 0.0))
         largest = max(largest, float(np.max(np.abs(moves[-1]), initial=0.0)))
@@ -258,7 +266,7 @@ def _strain(problem: Problem, y: Array, eta: Array, theta: Array, v: Array, rows
         lean = problem.loss.lean(y, theta) - eta
         lean = lean - np.max(lean, axis=1, keepdims=True)
         mean = np.sum(q * lean, axis=1, keepdims=True)
-        return np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1)
+        return np.asarray(np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1))
     ends = [problem.loss.mismatch(y, eta, _put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
     more = np.maximum(np.maximum(*ends) - rows, 0.0)
     room = v[:, 0]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from lineal.errors import InputError
 from lineal.problem import Problem
 from lineal.solver import Solver
 from lineal.solvers.direct import Direct
 from lineal.solvers.gradient_descent import GradientDescent
+from lineal.solvers.interior_point import InteriorPoint
 from lineal.solvers.newton import Newton
 from lineal.solvers.newton_cg import NewtonCG
 from lineal.solvers.quasi_newton import QuasiNewton
@@ -19,6 +21,7 @@ BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "newton-cg": NewtonCG,
     "quasi-newton": QuasiNewton,
     "gradient-descent": GradientDescent,
+    "interior-point": InteriorPoint,
 }
 """Every solver by the name a user gives it."""
 
@@ -28,7 +31,7 @@ NEWTON_COLUMNS: Final = 300
 NEWTON_COUPLED: Final = 150
 """The same for coefficients of a loss that couples its outputs, whose second derivative has outputs^2 blocks."""
 
-__all__ = ["BY_NAME", "Direct", "GradientDescent", "Newton", "NewtonCG", "QuasiNewton", "choose"]
+__all__ = ["BY_NAME", "Direct", "GradientDescent", "InteriorPoint", "Newton", "NewtonCG", "QuasiNewton", "choose"]
 
 
 def choose(problem: Problem) -> tuple[Solver, str]:
@@ -37,9 +40,19 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     The list is ordered; the first that fits is taken.
     """
     columns, outputs = problem.shape
+    if not problem.loss.smooth:
+        return _with_corners(problem)
     if problem.loss.quadratic and Direct().declines(problem) is None:
         return Direct(), f"squared loss with {columns} columns: one pass gives the normal equations"
     size = columns * outputs
     if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
         return Newton(), f"{size} coefficients: few enough for the whole second derivative"
     return NewtonCG(), f"{size} coefficients: too many for the whole second derivative, so only products with it"
+
+
+def _with_corners(problem: Problem) -> tuple[Solver, str]:
+    """Return the solver for a loss that is not smooth."""
+    refusal = InteriorPoint().declines(problem)
+    if refusal is None:
+        return InteriorPoint(), f"{problem.loss.name} loss is piecewise linear: one weighted gram per interior point"
+    raise InputError(f"no solver minimises this: {refusal}.")

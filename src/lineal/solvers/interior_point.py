@@ -1,0 +1,273 @@
+"""Losses made of corners by an interior point: Frisch and Newton, with Mehrotra's predictor and corrector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.factor import Cholesky
+from lineal.problem import Problem
+from lineal.solver import Array, Solver, Step
+
+Index = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class InteriorPoint(Solver):
+    """Follow the central path of ``min sum_i w_i sum_m max(low (eta_i - a_im), high (eta_i - a_im)) + b'Db/2``, w = s / S.
+
+    Every corner has two distances, ``eta - a = u - v``, and a dual point with room on both sides, ``p = high - theta``
+    and ``q = theta - low``; on the path ``u p = v q = mu``, the same for every corner, and mu falls to zero:
+
+        (D + X' W c X) db = r,   c = 1 / (u / p + v / q),   dtheta = c (X db - ...),
+
+    one weighted gram for each step. An l1 penalty is a corner at zero in a row of its own, ``x = e_j``.
+    """
+
+    largest: int = 4000
+    name: ClassVar[str] = "interior-point"
+    corners: ClassVar[bool] = True
+
+    def declines(self, problem: Problem) -> str | None:
+        """Decline what is not piecewise linear, and what has too many columns."""
+        loss, penalty = problem.loss, problem.penalty
+        if loss.smooth or loss.coupled:
+            return f"the {loss.name} loss is not a sum of corners"
+        if problem.shape[0] > self.largest:
+            return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
+        if penalty.name not in {"none", "ridge", "l1", "elastic"}:
+            return f"the {penalty.name} penalty is neither quadratic nor made of corners"
+        return None
+
+    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+        """Yield one step per point of the path."""
+        state = _State(problem, start)
+        best = np.inf
+        stalled = 0
+        while True:
+            value = problem.penalty.value(state.coef) + state.value()
+            gap = state.gap()
+            yield Step(state.coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
+            if gap <= 1e-9 * abs(value) and (exact := state.corner(0.1 * gap)) is not None:
+                yield exact
+            stalled = 0 if gap < 0.9 * best else stalled + 1
+            best = min(best, gap)
+            if not np.isfinite(gap) or stalled > 8 or gap <= 1e-15 * abs(value) or not state.advance():
+                return
+
+
+class _State:
+    """A point of the path: coefficients, and for every corner u, v and theta."""
+
+    def __init__(self, problem: Problem, start: Array) -> None:
+        self.problem = problem
+        self.blocks = list(problem.source.blocks()) if problem.moments.rows else []
+        self.heights = [block.n_rows for block in self.blocks]
+        self.coef = start.copy()
+        self.passes = 0
+        self.smooth = problem.penalty.curvature()
+        self._corners()
+        self._begin()
+
+    def _corners(self) -> None:
+        """Lay out the corners of all rows, one array per corner of a row, and those of the penalty behind."""
+        problem, parts = self.problem, []
+        weights, offsets = [], []
+        for block in self.blocks:
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            present = (weight > 0.0)[:, None]
+            parts.append(problem.loss.kinks(np.where(present, block.y, 0.0)))
+            weights.append(weight / problem.moments.weight_sum)
+            offsets.append(
+                np.zeros((block.n_rows, 1)) if block.offset is None else np.where(present, block.offset, 0.0)
+            )
+        weight, offset = np.concatenate(weights), np.concatenate(offsets)[:, 0]
+        self.present = weight > 0.0
+        self.weight = weight[self.present]
+        rows, corners = len(self.weight), len(parts[0])
+        linear = getattr(problem.penalty, "linear", np.zeros(problem.shape[0]))
+        self.kinked = np.flatnonzero(linear > 0.0)
+        # a corner of the penalty is a row like any other if its score is as large as the column's
+        square = problem.moments.mean**2 + problem.moments.sd**2
+        self.unit = np.sqrt(np.where(square > 0.0, square, 1.0))[self.kinked]
+        size = corners * rows + len(self.kinked)
+        self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
+        self.w = np.ones(size)
+        for m in range(corners):
+            place = slice(m * rows, (m + 1) * rows)
+            for to, name in ((self.at, "at"), (self.low, "low"), (self.high, "high")):
+                to[place] = np.concatenate([getattr(part[m], name)[:, 0] for part in parts])[self.present]
+            self.at[place] -= offset[self.present]
+            self.w[place] = self.weight
+        self.low[corners * rows :] = -1.0
+        self.w[corners * rows :] = linear[self.kinked] / self.unit
+        self.corners, self.rows = corners, rows
+
+    def _begin(self) -> None:
+        """Start from the middle of every domain, with distances that keep away from zero."""
+        r = self.residual = self._times(self.coef) - self.at
+        self.theta = 0.5 * (self.low + self.high)
+        size = float(self.w @ np.abs(r)) / float(np.sum(self.w))
+        floor = max(0.1 * size, 1e-8 * float(np.max(np.abs(r), initial=0.0)), 1e-12)
+        self.u, self.v = np.maximum(r, 0.0) + floor, np.maximum(-r, 0.0) + floor
+
+    def _times(self, coef: Array) -> Array:
+        """Return X coef for every corner."""
+        self.passes += 1
+        parts = [block.design.times(coef)[:, 0] for block in self.blocks]
+        eta = (np.concatenate(parts) if len(parts) != 1 else parts[0])[self.present]
+        return np.concatenate([eta] * self.corners + [self.unit * coef[self.kinked, 0]])
+
+    def _transpose(self, values: Array) -> Array:
+        """Return X' values summed over all corners."""
+        self.passes += 1
+        result = np.zeros(self.problem.shape)
+        by_row, start = self._by_row(values), 0
+        for block, height in zip(self.blocks, self.heights, strict=True):
+            result += block.design.transpose_times(np.ascontiguousarray(by_row[start : start + height, None]))
+            start += height
+        result[self.kinked, 0] += self.unit * values[self.corners * self.rows :]
+        return result
+
+    def _by_row(self, values: Array) -> Array:
+        """Return the sum of a row's corners, zero for absent rows."""
+        inner = values[: self.corners * self.rows].reshape(self.corners, self.rows).sum(axis=0)
+        if self.rows == len(self.present):
+            return np.asarray(inner)
+        result = np.zeros(len(self.present))
+        result[self.present] = inner
+        return result
+
+    def _gram(self, weights: Array) -> Array:
+        """Return X' diag(weights) X + D."""
+        self.passes += 1
+        p = self.problem.shape[0]
+        result = np.zeros((p, p))
+        by_row, start = self._by_row(weights), 0
+        for block, height in zip(self.blocks, self.heights, strict=True):
+            result += block.design.gram(np.ascontiguousarray(by_row[start : start + height]))
+            start += height
+        diagonal = self.smooth.copy()
+        diagonal[self.kinked] += self.unit**2 * weights[self.corners * self.rows :]
+        result[np.arange(p), np.arange(p)] += diagonal
+        return result
+
+    def value(self) -> float:
+        """Return the mean loss at the coefficients."""
+        r = self.residual[: self.corners * self.rows]
+        low, high = self.low[: len(r)], self.high[: len(r)]
+        return float(self.w[: len(r)] @ np.maximum(low * r, high * r))
+
+    def gap(self) -> float:
+        """Return sum w (u p + v q), the gap once both sides are feasible, and how far they are from that."""
+        p, q = self.high - self.theta, self.theta - self.low
+        lost = self.w @ (np.abs(self.residual - self.u + self.v) * (p + q))
+        return float(self.w @ (self.u * p + self.v * q) + lost)
+
+    def corner(self, enough: float) -> Step | None:
+        """Guess which corners the optimum is in, solve for it, and return it where its gap is small enough.
+
+        In a corner the score is the corner's place and theta is free; elsewhere theta is low or high:
+        ``D db + X_B' W dtheta_B = -slope``, ``X_B db = -residual_B``.
+        """
+        problem = self.problem
+        p, q, width = self.high - self.theta, self.theta - self.low, self.high - self.low
+        size = float(self.w @ np.abs(self.residual)) / float(np.sum(self.w))
+        active = np.flatnonzero((self.u * width < p * size) & (self.v * width < q * size))
+        columns = problem.shape[0]
+        if len(active) > columns + 20 or columns > 1000:
+            return None
+        theta = np.where(self.u > self.v, self.high, self.low)
+        theta[active] = self.theta[active]
+        rows = self._rows(active)
+        slope = self._transpose(self.w * theta) + self.smooth[:, None] * self.coef
+        left = rows * self.w[active][:, None]
+        matrix = np.block([[np.diag(self.smooth), left.T], [rows, np.zeros((len(active), len(active)))]])
+        right = -np.concatenate([slope[:, 0], self.residual[active]])
+        scale = np.sqrt(np.maximum(np.max(np.abs(matrix), axis=1, initial=0.0), 1e-300))
+        found = np.linalg.lstsq(matrix / scale[:, None] / scale, right / scale, rcond=None)[0] / scale
+        coef = self.coef + found[:columns, None]
+        theta[active] = np.clip(theta[active] + found[columns:], self.low[active], self.high[active])
+        r, slope = self._times(coef) - self.at, self._transpose(self.w * theta)
+        tied = self.smooth > 0.0
+        if np.any(np.abs(slope[~tied, 0]) > 1e-12 * problem.moments.largest[~tied]):
+            return None
+        off = slope[tied, 0] + self.smooth[tied] * coef[tied, 0]
+        gap = float(self.w @ (np.maximum(r, 0.0) * (self.high - theta) + np.maximum(-r, 0.0) * (theta - self.low)))
+        gap += 0.5 * float(np.sum(off**2 / self.smooth[tied]))
+        if not gap <= enough:
+            return None
+        here = problem.evaluate(coef)
+        return Step(coef, here.value, gap, self.passes + problem.passes, "at a corner", theta=self.by_row(theta))
+
+    def _rows(self, corners: Index) -> Array:
+        """Return the rows of some corners as a plain array."""
+        result = np.zeros((len(corners), self.problem.shape[0]))
+        places = np.flatnonzero(self.present)
+        starts = np.concatenate([[0], np.cumsum(self.heights)])
+        for place, corner in enumerate(corners):
+            if corner >= self.corners * self.rows:
+                which = corner - self.corners * self.rows
+                result[place, self.kinked[which]] = self.unit[which]
+                continue
+            row = int(places[corner % self.rows])
+            block = int(np.searchsorted(starts, row, side="right")) - 1
+            design = self.blocks[block].design
+            result[place] = design.slice(row - int(starts[block]), row - int(starts[block]) + 1).dense()[0]
+        return result
+
+    def by_row(self, theta: Array) -> Array:
+        """Return the dual point of every row of the source from those of its corners."""
+        return self._by_row(theta)[:, None]
+
+    def advance(self) -> bool:
+        """Take one predictor-corrector step; False where rounding allows none."""
+        u, v, theta = self.u, self.v, self.theta
+        p, q = self.high - theta, theta - self.low
+        c = 1.0 / (u / p + v / q)
+        gram = self._gram(self.w * c)
+        if not np.all(np.isfinite(gram)):
+            return False  # every row is met exactly: the distances have underflowed
+        factor = Cholesky.of(gram)
+        off = self.residual - u + v
+        slope = self._transpose(self.w * theta) + self.smooth[:, None] * self.coef
+        mu = float(self.w @ (u * p + v * q)) / (2.0 * float(np.sum(self.w)))
+
+        def solve(first: Array, second: Array) -> tuple[Array, Array, Array, Array, Array]:
+            """Return the Newton step towards u p = first + u p, v q = second + v q and feasibility."""
+            gap = first / p - second / q - off
+            right = self._transpose(self.w * c * gap) - slope
+            coef = factor.solve(right)
+            move = self._times(coef)
+            angle = c * (move - gap)
+            return coef, move, (first + u * angle) / p, (second - v * angle) / q, angle
+
+        _, _, du, dv, angle = solve(-u * p, -v * q)
+        primal, dual = _length(u, du, v, dv), _length(p, -angle, q, angle)
+        after = float(self.w @ ((u + primal * du) * (p - dual * angle) + (v + primal * dv) * (q + dual * angle)))
+        target = (max(after, 0.0) / (2.0 * float(np.sum(self.w)) * mu)) ** 3 * mu
+        coef, move, du, dv, angle = solve(target - u * p + du * angle, target - v * q - dv * angle)
+        primal, dual = 0.9995 * _length(u, du, v, dv), 0.9995 * _length(p, -angle, q, angle)
+        if np.any(self.smooth):
+            primal = dual = min(primal, dual)  # a quadratic ties both sides
+        primal, dual = min(primal, 1.0), min(dual, 1.0)
+        if not np.all(np.isfinite(coef)) or max(primal, dual) < 1e-12:
+            return False
+        self.coef = self.coef + primal * coef
+        self.residual = self.residual + primal * move
+        self.u, self.v = u + primal * du, v + primal * dv
+        self.theta = theta + dual * angle
+        return bool(
+            np.all(self.u > 0) and np.all(self.v > 0) and np.all((self.theta > self.low) & (self.theta < self.high))
+        )
+
+
+def _length(a: Array, da: Array, b: Array, db: Array) -> float:
+    """Return the longest step for which a and b stay positive, at most 1 / 0.9995."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        worst = max(float(np.max(-da / a, initial=0.0)), float(np.max(-db / b, initial=0.0)))
+    return min(1.0 / worst, 1.0 / 0.9995) if worst > 0.0 else 1.0 / 0.9995

@@ -1,0 +1,339 @@
+"""The law of verdicts for losses with corners: the gap is never below the truth, against optima in rational numbers."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from lineal.certify import prove
+from lineal.certify_rows import bound
+from lineal.designs import as_design
+from lineal.fitting import fit
+from lineal.losses import (
+    Absolute,
+    CrammerSinger,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Quantile,
+    Sparsemax,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
+from lineal.null import null
+from lineal.penalties import L1, NoPenalty, Ridge
+from lineal.problem import Problem
+from lineal.source import Block
+from lineal.sources.memory import Blocks, Memory
+
+CORNERED = [Absolute(), Quantile(0.25), EpsilonInsensitive(0.5), Hinge()]
+
+
+def solve(matrix, right):
+    """Return the solution of a square system of fractions, or None."""
+    size = len(matrix)
+    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
+    for i in range(size):
+        pivot = next((j for j in range(i, size) if rows[j][i] != 0), None)
+        if pivot is None:
+            return None
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [value / rows[i][i] for value in rows[i]]
+        for j in range(size):
+            if j != i and rows[j][i] != 0:
+                factor = rows[j][i]
+                rows[j] = [a - factor * b for a, b in zip(rows[j], rows[i], strict=True)]
+    return [row[-1] for row in rows]
+
+
+class Case:
+    """A small problem with corners, and its optimum in fractions; the number decides its shape and its traps."""
+
+    def __init__(self, number):
+        rng = self.rng = np.random.default_rng(number)
+        self.loss = CORNERED[number % 4]
+        p = int(rng.integers(1, 3))
+        n = int(rng.integers(3, 7))
+        self.intercept = bool(rng.random() < 0.7)
+        x = rng.normal(size=(n, p)) * rng.choice([1.0, 1e-3, 1e3], size=p) + rng.choice([0.0, 0.0, 10.0], size=p)
+        if rng.random() < 0.3:
+            x = np.round(x)  # ties and degenerate corners
+        y = rng.normal(size=(n, 1)) + (1e6 if number % 5 == 0 else 0.0)
+        self.y = np.round(y) if rng.random() < 0.3 else y
+        if self.loss.name == "hinge":
+            self.y = rng.integers(0, 2, size=(n, 1)).astype(float)
+        self.weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n) if rng.random() < 0.5 else None
+        if self.weight is not None:
+            self.weight[0] = 1.0
+        self.offset = rng.normal(size=(n, 1)) if rng.random() < 0.3 else None
+        self.design = as_design(x, intercept=self.intercept)
+        self.x = self.design.dense()
+        columns = self.x.shape[1]
+        charges = np.ones(columns)
+        charges[: int(self.intercept)] = 0.0
+        kind = ["none", "ridge", "l1"][number // 4 % 3]
+        strength = float(rng.choice([1e-6, 1e-2, 1.0]))
+        self.penalty = {
+            "none": NoPenalty(columns),
+            "ridge": Ridge(strength, charges),
+            "l1": L1(strength, charges),
+        }[kind]
+        self.exact()
+
+    def exact(self):
+        """Write the problem in fractions: weights, rows and corners (x, at, low, high, weight), quadratic charges."""
+        weight = np.ones(len(self.y)) if self.weight is None else self.weight
+        offset = np.zeros((len(self.y), 1)) if self.offset is None else self.offset
+        total = sum(map(Fraction, weight))
+        self.corners = []
+        for i in np.flatnonzero(weight > 0):
+            row = [Fraction(v) for v in self.x[i]]
+            y = Fraction(self.y[i, 0])
+            if self.loss.name == "absolute":
+                found = [(y, Fraction(-1), Fraction(1))]
+            elif self.loss.name == "quantile":
+                found = [(y, -Fraction(self.loss.q), 1 - Fraction(self.loss.q))]
+            elif self.loss.name == "hinge":
+                found = [
+                    (Fraction(1), Fraction(-1), Fraction(0)) if y == 1 else (Fraction(-1), Fraction(0), Fraction(1))
+                ]
+            else:
+                e = Fraction(self.loss.epsilon)
+                found = [(y + e, Fraction(0), Fraction(1)), (y - e, Fraction(-1), Fraction(0))]
+            for at, low, high in found:
+                self.corners.append((row, at - Fraction(offset[i, 0]), low, high, Fraction(weight[i]) / total))
+        p = self.x.shape[1]
+        self.quadratic = [Fraction(0)] * p
+        if self.penalty.name == "ridge":
+            self.quadratic = [Fraction(self.penalty.strength) * Fraction(c) for c in self.penalty.charges]
+        if self.penalty.name == "l1":
+            for j, charge in enumerate(self.penalty.charges):
+                size = Fraction(self.penalty.strength) * Fraction(charge)
+                row = [Fraction(int(i == j)) for i in range(p)]
+                if size:
+                    self.corners.append((row, Fraction(0), -size, size, Fraction(1)))
+
+    def value(self, coef):
+        """Return F in fractions."""
+        result = sum(c * b * b for c, b in zip(self.quadratic, coef, strict=True)) / 2
+        for row, at, low, high, weight in self.corners:
+            r = sum(a * b for a, b in zip(row, coef, strict=True)) - at
+            result += weight * max(low * r, high * r)
+        return result
+
+    def optimum(self, start):
+        """Return F* in fractions, or None where neither vertices nor the corners near the start tell it."""
+        if not any(self.quadratic):
+            return self.best_vertex()
+        return self.stationary(start)
+
+    def best_vertex(self):
+        """Without a quadratic some vertex is optimal, if the rows span all columns."""
+        p = self.x.shape[1]
+        best = None
+        for chosen in itertools.combinations(self.corners, p):
+            coef = solve([list(corner[0]) for corner in chosen], [corner[1] for corner in chosen])
+            if coef is not None:
+                value = self.value(coef)
+                best = value if best is None or value < best else best
+        return best
+
+    def stationary(self, start):
+        """Solve the conditions of optimality exactly, with the corners that are active near the start; check them."""
+        p = self.x.shape[1]
+        active, slopes = [], []
+        for corner in self.corners:
+            r = float(sum(a * Fraction(b) for a, b in zip(corner[0], start, strict=True)) - corner[1])
+            if abs(r) < 1e-5:
+                active.append(corner)
+            else:
+                slopes.append((corner, corner[3] if r > 0 else corner[2]))
+        size = p + len(active)
+        matrix = [[Fraction(0)] * size for _ in range(size)]
+        right = [Fraction(0)] * size
+        for j in range(p):
+            matrix[j][j] = self.quadratic[j]
+            right[j] = -sum(corner[4] * slope * corner[0][j] for corner, slope in slopes)
+            for m, corner in enumerate(active):
+                matrix[j][p + m] = matrix[p + m][j] = corner[0][j]
+        for m, corner in enumerate(active):
+            right[p + m] = corner[1]
+        found = solve(matrix, right)
+        if found is None:
+            return None
+        coef = found[:p]
+        for theta, corner in zip(found[p:], active, strict=True):
+            if not corner[4] * corner[2] <= theta <= corner[4] * corner[3]:
+                return None
+        for corner, slope in slopes:
+            r = sum(a * b for a, b in zip(corner[0], coef, strict=True)) - corner[1]
+            if max(corner[2] * r, corner[3] * r) != slope * r:
+                return None
+        return self.value(coef)
+
+    def source(self, parts):
+        if parts == 1:
+            return Memory(self.design, self.y, self.weight, self.offset)
+        edges = np.linspace(0, len(self.y), parts + 1).astype(int)
+        blocks = [
+            Block(
+                self.design.slice(int(a), int(b)),
+                self.y[a:b],
+                None if self.weight is None else self.weight[a:b],
+                None if self.offset is None else self.offset[a:b],
+            )
+            for a, b in itertools.pairwise(edges)
+        ]
+        return Blocks(blocks)
+
+    def away(self, coef, best):
+        """Return F(coef) - F*."""
+        return self.value([Fraction(float(v)) for v in coef[:, 0]]) - best
+
+
+def sabotaged(rng, theta):
+    """Yield dual points that no honest solver would hand over."""
+    yield None
+    yield np.zeros_like(theta)
+    yield theta + 1e-6 * rng.normal(size=theta.shape)
+    yield rng.normal(size=theta.shape) * 3
+    yield np.full_like(theta, np.nan)
+    yield theta[:-1]
+    yield -theta
+
+
+@pytest.mark.parametrize("number", range(120))
+def test_gap_bounds_the_true_suboptimality(number):
+    case = Case(number)
+    result = fit(case.source(1 if number % 2 else 3), case.loss, case.penalty)
+    assert result.verdict.kind in {"optimal", "budget"}, result.verdict.sentence
+    best = case.optimum([float(v) for v in result.coef[:, 0]])
+    if best is None:
+        return  # counted below
+    if result.verdict.gap is not None:
+        assert 0 <= case.away(result.coef, best) <= Fraction(result.verdict.gap)
+    theta = result.arrays.get("theta", np.zeros((len(case.y), 1)))
+    problem = Problem.of(case.source(3), case.loss, case.penalty)
+    for size in (0.0, 1e-9, 1e-3, 1.0):
+        coef = result.coef + size * case.rng.normal(size=result.coef.shape) * (1.0 + np.abs(result.coef))
+        away = case.away(coef, best)
+        for bad in (theta, *sabotaged(case.rng, theta)):
+            proof = prove(problem, coef, theta=bad)
+            assert proof.gap is None or away <= Fraction(proof.gap), (size, proof)
+
+
+def test_most_cases_have_an_exact_optimum_and_a_proof():
+    """A certificate that always declined, or a reference that never answers, would obey the law above."""
+    known = proven = zero = 0
+    for number in range(120):
+        case = Case(number)
+        result = fit(case.source(1), case.loss, case.penalty)
+        known += case.optimum([float(v) for v in result.coef[:, 0]]) is not None
+        proven += result.verdict.kind == "optimal"
+        problem = Problem.of(case.source(1), case.loss, case.penalty)
+        zero += prove(problem, np.zeros_like(result.coef), theta=result.arrays.get("theta")).gap is not None
+    assert known >= 100
+    assert proven >= 117
+    assert zero >= 110
+
+
+@pytest.mark.parametrize("loss", CORNERED, ids=lambda loss: loss.name)
+def test_interior_point_agrees_with_a_linear_program(loss):
+    rng = np.random.default_rng(3)
+    n, p = 60, 4
+    design = as_design(rng.normal(size=(n, p)) * [1.0, 100.0, 0.01, 1.0])
+    x = design.dense()
+    y = x[:, 1:2] * 0.01 + rng.standard_t(2, size=(n, 1))
+    y = (y > 0).astype(float) if loss.name == "hinge" else y
+    weight = rng.uniform(0.5, 2.0, size=n)
+    result = fit(Memory(design, y, weight), loss, NoPenalty(p + 1), tol=1e-8)
+    assert result.verdict.kind == "optimal"
+    assert result.solver == "interior-point"
+    # eta - at = u - v, cost high u - low v
+    blocks, costs, rights = [], [], []
+    for at, low, high in loss.kinks(y):
+        blocks.append(x)
+        costs.append((weight * high[:, 0], -weight * low[:, 0]))
+        rights.append(at[:, 0])
+    rows = np.vstack(blocks)
+    m = len(rows)
+    found = optimize.linprog(
+        np.concatenate([np.zeros(p + 1), *[c[0] for c in costs], *[c[1] for c in costs]]) / weight.sum(),
+        A_eq=np.hstack([rows, -np.eye(m), np.eye(m)]),
+        b_eq=np.concatenate(rights),
+        bounds=[(None, None)] * (p + 1) + [(0, None)] * (2 * m),
+    )
+    assert result.objective == pytest.approx(found.fun, rel=1e-7)
+
+
+@pytest.mark.parametrize("loss", [*CORNERED, Huber(0.5)], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("offset", [False, True])
+def test_null_fit_is_the_best_constant(loss, offset):
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, size=(21, 1)).astype(float) if loss.name == "hinge" else rng.standard_t(1, size=(21, 1)) * 9
+    shift = rng.normal(size=(21, 1)) if offset else None
+    weight = rng.choice([0.0, 1.0, 2.0], size=21)
+    problem = Problem.of(Memory(as_design(rng.normal(size=(21, 2))), y, weight, shift), loss, NoPenalty(3))
+    best = null(problem)
+
+    def total(constant):
+        return (
+            float(weight @ loss.value(y, constant + (0.0 if shift is None else shift) + np.zeros((21, 1))))
+            / weight.sum()
+        )
+
+    assert best.value == pytest.approx(total(best.coef[0, 0]))
+    grid = np.linspace(-60, 60, 20001)
+    assert best.value <= min(total(c) for c in grid[:: 1 + 20 * (loss.name == "huber")]) + 1e-9
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [Huber(0.3), SquaredHinge(), SquaredEpsilonInsensitive(0.3), Sparsemax(3), CrammerSinger(3), Hinge(), Absolute()],
+    ids=lambda loss: loss.name,
+)
+@pytest.mark.parametrize("seed", range(6))
+def test_rowwise_bound_holds_for_every_loss_with_a_border(loss, seed):
+    """Against the best of many starts of scipy: not exact, but from outside."""
+    rng = np.random.default_rng(seed)
+    n, p = 14, 2
+    x = rng.normal(size=(n, p))
+    design = as_design(x)
+    dense = design.dense()
+    k = loss.outputs
+    y = rng.normal(size=(n, 1)) if loss.name in {"huber", "absolute", "squared-epsilon-insensitive"} else None
+    y = rng.integers(0, max(k, 2), size=(n, 1)).astype(float) if y is None else y
+    weight = rng.choice([0.0, 1.0, 2.0], size=n)
+    penalty = Ridge(0.1, np.array([0.0, 1.0, 1.0]))
+    problem = Problem.of(Memory(design, y, weight), loss, penalty)
+
+    def objective(flat):
+        coef = flat.reshape(p + 1, k)
+        return float(weight @ loss.value(y, dense @ coef)) / weight.sum() + penalty.value(coef)
+
+    reference = min(
+        optimize.minimize(objective, rng.normal(size=(p + 1) * k), method=method, options={"maxiter": 4000}).fun
+        for method in ("BFGS", "Nelder-Mead", "Powell")
+    )
+    given = 0
+    for size in (0.0, 0.1, 1.0):
+        coef = size * rng.normal(size=(p + 1, k))
+        for theta in (None, rng.normal(size=(n, k)), np.zeros((n, k))):
+            found = bound(problem, coef, theta)
+            given += found.gap is not None
+            assert found.gap is None or found.gap >= objective(coef.ravel()) - reference
+    assert given >= 3
+
+
+def test_solvers_that_follow_slopes_decline_corners():
+    from lineal.errors import InputError
+
+    case = Case(0)
+    with pytest.raises(InputError, match=r"corners|kinks"):
+        fit(case.source(1), case.loss, case.penalty, solver="newton")
+    with pytest.raises(InputError, match="sum of corners"):
+        fit(case.source(1), Huber(1.0), case.penalty, solver="interior-point")
