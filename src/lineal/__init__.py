@@ -24,6 +24,11 @@ _HOMES = {
     "Lasso": "lineal.estimators",
     "ElasticNet": "lineal.estimators",
     "PoissonRegressor": "lineal.estimators",
+    "BayesianRidge": "lineal.estimators",
+    "QuantileRegressor": "lineal.estimators",
+    "SparsemaxClassifier": "lineal.estimators",
+    "LinearSVC": "lineal.estimators",
+    "LinearSVR": "lineal.estimators",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

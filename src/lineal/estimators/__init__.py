@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+from lineal.estimators.bayes import BayesianRidge
 from lineal.estimators.counts import PoissonRegressor
 from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.logistic import LogisticRegression
+from lineal.estimators.quantile import QuantileRegressor
+from lineal.estimators.sparsemax import SparsemaxClassifier
+from lineal.estimators.svm import LinearSVC, LinearSVR
 
-__all__ = ["ElasticNet", "Lasso", "LinearRegression", "LogisticRegression", "PoissonRegressor", "Ridge"]
+__all__ = [
+    "BayesianRidge",
+    "ElasticNet",
+    "Lasso",
+    "LinearRegression",
+    "LinearSVC",
+    "LinearSVR",
+    "LogisticRegression",
+    "PoissonRegressor",
+    "QuantileRegressor",
+    "Ridge",
+    "SparsemaxClassifier",
+]

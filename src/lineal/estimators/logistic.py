@@ -6,19 +6,16 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin
 
 from lineal.designs import as_design
 from lineal.dialects import solver_named, strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
-from lineal.estimators.fitted import Fitted
-from lineal.estimators.intake import blame, features, features_and_target, offsets, weights
-from lineal.estimators.labels import encode, present, weigh
+from lineal.estimators.classification import Classifier, target_of
+from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import count, flag, number, only, seed
 from lineal.losses import Logistic, Softmax
 from lineal.losses.logistic import softplus
-from lineal.target import Target
 from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
@@ -48,7 +45,7 @@ def penalty_named(penalty: object, C: float, l1_ratio: object) -> tuple[float, f
     return float("inf") if penalty is None else C, ratio if share is None else share
 
 
-class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
+class LogisticRegression(Classifier):
     """Logistic regression: minimise ``C sum_i s_i loss_i + l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2``, b without intercept.
 
     The loss of a row is ``log(1 + e^eta) - y eta`` for two classes, ``log sum_k e^eta_k - eta_y`` for several.
@@ -75,7 +72,6 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
     ('optimal', ['yes'])
     """
 
-    classes_: npt.NDArray[Any]
     n_iter_: npt.NDArray[np.int32]
 
     def __init__(
@@ -118,10 +114,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
         """
         C, ratio = self._refuse()
         intercept = flag("fit_intercept", self.fit_intercept)
-        X, y = features_and_target(self, X, y, numeric=False)
-        labels, codes = encode(y)
-        weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
-        labels, codes = present(labels, codes, weight)
+        X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
         outputs = 1 if len(labels) == 2 else len(labels)
         coef = self._solve(
             X,
@@ -130,7 +123,7 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
             offset,
             loss=Logistic() if outputs == 1 else Softmax(outputs),
             penalty=charging(lambda total: strength_of_C(C, total), ratio),
-            target=Target("y", "classes", classes=tuple(labels.tolist())),
+            target=target_of(labels),
             intercept=intercept,
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),
@@ -138,21 +131,9 @@ class LogisticRegression(ClassifierMixin, Fitted):  # type: ignore[misc]
             start=self._start(labels, intercept=intercept) if flag("warm_start", self.warm_start) else None,
         )
         self.classes_ = labels
-        self.coef_ = coef[int(intercept) :].T.copy()
-        self.intercept_ = coef[0].copy() if intercept else np.zeros(outputs)
+        self._spread(coef, intercept=intercept)
         self.n_iter_ = np.array([self._steps], dtype=np.int32)
         return self
-
-    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
-        """Return the score of the second class, or of every class where there are several."""
-        eta = self._scores(X, offset)
-        return eta[:, 0] if eta.shape[1] == 1 else eta
-
-    def predict(self, X: Any, *, offset: Any = None) -> npt.NDArray[Any]:
-        """Return the most probable class of every row."""
-        eta = self._scores(X, offset)
-        index = (eta[:, 0] > 0.0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
-        return np.asarray(self.classes_[index])
 
     def predict_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the probability of every class, in the order of ``classes_``."""

@@ -1,0 +1,53 @@
+"""What the classifiers share: labels, class weights, scores, the class of the best score."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin
+
+from lineal.estimators.fitted import Fitted
+from lineal.estimators.intake import features_and_target, weights
+from lineal.estimators.labels import Codes, encode, present, weigh
+from lineal.target import Target
+
+Array = npt.NDArray[np.float64]
+
+
+class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
+    """A classifier with one score for two classes, or one for each of several."""
+
+    classes_: npt.NDArray[Any]
+
+    def _labelled(
+        self, X: Any, y: Any, sample_weight: Any, class_weight: object
+    ) -> tuple[Any, npt.NDArray[Any], Codes, Array | None]:
+        """Return X, the classes, the place of every row's class among them, and weights with those of classes."""
+        X, y = features_and_target(self, X, y, numeric=False)
+        labels, codes = encode(y)
+        weight = weigh(class_weight, labels, codes, weights(sample_weight, X))
+        labels, codes = present(labels, codes, weight)
+        return X, labels, codes, weight
+
+    def _spread(self, coef: Array, *, intercept: bool) -> None:
+        """Note coefficients, (outputs, features), and intercepts, zero without one."""
+        self.coef_ = coef[int(intercept) :].T.copy()
+        self.intercept_ = coef[0].copy() if intercept else np.zeros(coef.shape[1])
+
+    def decision_function(self, X: Any, *, offset: Any = None) -> Array:
+        """Return the score of the second class, or of every class where there are several."""
+        eta = self._scores(X, offset)
+        return eta[:, 0] if eta.shape[1] == 1 else eta
+
+    def predict(self, X: Any, *, offset: Any = None) -> npt.NDArray[Any]:
+        """Return the class with the best score of every row."""
+        eta = self._scores(X, offset)
+        index = (eta[:, 0] > 0.0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
+        return np.asarray(self.classes_[index])
+
+
+def target_of(labels: npt.NDArray[Any]) -> Target:
+    """Return classes as the target."""
+    return Target("y", "classes", classes=tuple(labels.tolist()))

@@ -1,0 +1,79 @@
+"""Quantile regression with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from lineal.dialects import solver_named
+from lineal.errors import InputError
+from lineal.estimators.charging import charging
+from lineal.estimators.parameters import flag, number, only
+from lineal.estimators.regression import Regressor
+from lineal.losses import Quantile
+from lineal.verdict import TOLERANCE
+
+
+class QuantileRegressor(Regressor):
+    """Quantile regression: minimise ``(1/S) sum_i s_i loss_i + alpha |b|_1``, the intercept not charged.
+
+    The loss of a row is ``q (y - eta)`` below the target and ``(1 - q) (eta - y)`` above it; S is the sum of weights.
+    scikit-learn's QuantileRegressor with its parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    quantile : the quantile q to predict, between 0 and 1, both excluded.
+    alpha : the charge on absolute coefficients, at least 0.
+    fit_intercept : whether to add an intercept.
+    solver : "auto" or "interior-point".
+    solver_options : only None.
+    tol : the relative gap to prove, see ``verdict_``.
+
+    >>> import numpy as np
+    >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0])
+    >>> model = QuantileRegressor(alpha=0.0).fit(X, y)
+    >>> model.verdict_.kind, round(float(model.coef_[0]), 5)
+    ('optimal', 1.0)
+    """
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        quantile: float = 0.5,
+        alpha: float = 1.0,
+        fit_intercept: bool = True,
+        solver: str = "auto",
+        solver_options: None = None,
+        tol: float = TOLERANCE,
+    ) -> None:
+        self.quantile = quantile
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.solver = solver
+        self.solver_options = solver_options
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and one target y.
+
+        ``offset`` is added to every score without a coefficient.
+        """
+        q = number("quantile", self.quantile, above=0.0)
+        if not q < 1.0:
+            raise InputError(f"quantile is {q:g}; it must lie between 0 and 1, both excluded.")
+        only(None, "lineal's solvers have no options here", solver_options=self.solver_options)
+        alpha = number("alpha", self.alpha)
+        self._regress(
+            X,
+            y,
+            sample_weight,
+            offset,
+            loss=Quantile(q),
+            penalty=charging(lambda _: alpha, 1.0),
+            intercept=flag("fit_intercept", self.fit_intercept),
+            solver=solver_named(self.solver),
+            tol=number("tol", self.tol),
+        )
+        self.n_iter_ = self._steps
+        return self

@@ -1,0 +1,252 @@
+"""Linear support vector machines with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.dialects import strength_of_C
+from lineal.errors import InputError, near
+from lineal.estimators.charging import Charge, charging
+from lineal.estimators.classification import Classifier, target_of
+from lineal.estimators.fitted import model_of
+from lineal.estimators.labels import Codes
+from lineal.estimators.members import worst
+from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.regression import Regressor
+from lineal.loss import Loss
+from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
+from lineal.model import Model
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+class LinearSVC(Classifier):
+    """Linear support vector classification: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+
+    With the margin z = eta for the class and -eta against it, the loss is ``max(1 - z, 0)^2`` or ``max(1 - z, 0)``.
+    Several classes: each against the rest, or with the loss of Crammer and Singer, all at once. scikit-learn's LinearSVC
+    with its parameters; it charges the intercept, we do not: ``docs/differences.md``.
+
+    Parameters
+    ----------
+    penalty : "l2", or "l1" for ``|b|_1`` in the place of ``|b|^2 / 2``.
+    loss : "squared_hinge" or "hinge".
+    dual : "auto", or False: whether a primal solver must be taken, which squared hinge has.
+    tol : the relative gap to prove, see ``verdict_``.
+    C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
+    multi_class : "ovr", or "crammer_singer".
+    fit_intercept : whether to add an intercept.
+    intercept_scaling, verbose : only their defaults.
+    class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
+    random_state : any seed; no solver draws random numbers, so all give the same fit.
+    max_iter : at most this many steps of the solver; None for no limit.
+
+    ``verdicts_`` and ``models_`` hold one member for each class against the rest; ``verdict_`` is the worst of them.
+
+    >>> import numpy as np
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "yes", "no", "yes"])
+    >>> model = LinearSVC().fit(X, y)
+    >>> model.verdict_.kind, model.predict([[9.0]]).tolist()
+    ('optimal', ['yes'])
+    """
+
+    n_iter_: int
+    verdicts_: list[Verdict]
+    models_: list[Model]
+
+    def __init__(
+        self,
+        penalty: str = "l2",
+        loss: str = "squared_hinge",
+        *,
+        dual: bool | str = "auto",
+        tol: float = TOLERANCE,
+        C: float = 1.0,
+        multi_class: str = "ovr",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1,
+        class_weight: Any = None,
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int | None = None,
+    ) -> None:
+        self.penalty = penalty
+        self.loss = loss
+        self.dual = dual
+        self.tol = tol
+        self.C = C
+        self.multi_class = multi_class
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and labels y: strings, whole numbers or Booleans.
+
+        ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
+        """
+        whole = self._refuse()
+        intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
+        X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
+        whole = whole and len(labels) > 2
+        outputs = 1 if len(labels) == 2 else len(labels)
+        rows, charges = self._source(X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept)
+        penalty = self._charge(whole)(float(len(codes) if weight is None else weight.sum()), charges)
+        fits = []
+        for loss, target, shift in self._members(codes, outputs, rows.block.offset, whole=whole):
+            source = type(rows)(rows.block.design, target, weight, shift, rows.columns)
+            fits.append(fitting.fit(source, loss, penalty, tol=tol, max_iter=count("max_iter", self.max_iter)))
+        self.classes_ = labels
+        self._gather(fits, labels, tol)
+        self._spread(np.hstack([found.coef for found in fits]), intercept=intercept)
+        return self
+
+    def _members(
+        self, codes: Codes, outputs: int, offset: Array | None, *, whole: bool
+    ) -> list[tuple[Loss, Array, Array | None]]:
+        """Return loss, targets and offset of every problem to solve."""
+        if whole:
+            return [(CrammerSinger(outputs), codes.astype(np.float64)[:, None], offset)]
+        loss = Hinge() if self.loss == "hinge" else SquaredHinge()
+        if outputs == 1:
+            return [(loss, codes.astype(np.float64)[:, None], offset)]
+        return [
+            (loss, (codes == k).astype(np.float64)[:, None], None if offset is None else offset[:, k : k + 1].copy())
+            for k in range(outputs)
+        ]
+
+    def _gather(self, fits: list[fitting.Fit], labels: npt.NDArray[Any], tol: float) -> None:
+        """Note all fits, and the worst of them as the one to judge by."""
+        self.verdicts_ = [found.verdict for found in fits]
+        place = worst(self.verdicts_)
+        self._note(fits[place], target_of(labels), tol)
+        self.models_ = [self.model_]
+        if len(fits) > 1:
+            rest = [target_of(np.array([False, True])) for _ in fits]
+            self.models_ = [model_of(found, target, tol) for found, target in zip(fits, rest, strict=True)]
+            self.model_ = self.models_[place]
+            self.objective_ = sum(found.objective for found in fits)
+        self.n_iter_ = max(len(found.trace) - 1 for found in fits)
+
+    def _charge(self, whole: bool) -> Charge:
+        """Return the penalty; squared hinge is half of scikit-learn's here, so that C counts twice."""
+        C = number("C", self.C, above=0.0, infinite=True)
+        factor = 2.0 if self.loss == "squared_hinge" and not whole else 1.0
+        return charging(lambda total: strength_of_C(factor * C, total), 1.0 if self.penalty == "l1" else 0.0)
+
+    def _refuse(self) -> bool:
+        """Refuse what we do not honour, and return whether all classes are to be fitted at once."""
+        _one_of("penalty", self.penalty, ("l2", "l1"))
+        _one_of("loss", self.loss, ("squared_hinge", "hinge"))
+        whole = _one_of("multi_class", self.multi_class, ("ovr", "crammer_singer")) == "crammer_singer"
+        if whole and self.penalty != "l2":
+            raise InputError("penalty is 'l1', which Crammer and Singer's loss is not fitted with; use 'l2'.")
+        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
+        only(0, "read trace_ after the fit", verbose=self.verbose)
+        seed("random_state", self.random_state)
+        _primal(self.dual, smooth=self.loss == "squared_hinge" and not whole)
+        return whole
+
+
+class LinearSVR(Regressor):
+    """Linear support vector regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+
+    The loss is ``max(|y - eta| - epsilon, 0)``, or its square. scikit-learn's LinearSVR with its parameters; it charges
+    the intercept, we do not: ``docs/differences.md``.
+
+    Parameters
+    ----------
+    epsilon : residuals up to this cost nothing, at least 0.
+    tol : the relative gap to prove, see ``verdict_``.
+    C : the inverse of the charge on squared coefficients, above 0; infinity for no penalty.
+    loss : "epsilon_insensitive" or "squared_epsilon_insensitive".
+    fit_intercept : whether to add an intercept.
+    intercept_scaling, verbose : only their defaults.
+    dual : "auto", or False: whether a primal solver must be taken, which the squared loss has.
+    random_state : any seed; no solver draws random numbers, so all give the same fit.
+    max_iter : at most this many steps of the solver; None for no limit.
+
+    >>> import numpy as np
+    >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0])
+    >>> model = LinearSVR(C=100.0).fit(X, y)
+    >>> model.verdict_.kind, round(float(model.coef_[0]), 4)
+    ('optimal', 1.0)
+    """
+
+    n_iter_: int
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = TOLERANCE,
+        C: float = 1.0,
+        loss: str = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        dual: bool | str = "auto",
+        verbose: int = 0,
+        random_state: Any = None,
+        max_iter: int | None = None,
+    ) -> None:
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.dual = dual
+        self.verbose = verbose
+        self.random_state = random_state
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
+        """Fit to rows X and one target y.
+
+        ``offset`` is added to every score without a coefficient.
+        """
+        epsilon, C = number("epsilon", self.epsilon), number("C", self.C, above=0.0, infinite=True)
+        squared = _one_of("loss", self.loss, ("epsilon_insensitive", "squared_epsilon_insensitive"))[0] == "s"
+        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
+        only(0, "read trace_ after the fit", verbose=self.verbose)
+        seed("random_state", self.random_state)
+        _primal(self.dual, smooth=squared)
+        self._regress(
+            X,
+            y,
+            sample_weight,
+            offset,
+            loss=SquaredEpsilonInsensitive(epsilon) if squared else EpsilonInsensitive(epsilon),
+            penalty=charging(lambda total: strength_of_C((2.0 if squared else 1.0) * C, total)),
+            intercept=flag("fit_intercept", self.fit_intercept),
+            tol=number("tol", self.tol),
+            max_iter=count("max_iter", self.max_iter),
+        )
+        self.n_iter_ = self._steps
+        return self
+
+
+def _one_of(name: str, value: object, accepted: tuple[str, ...]) -> str:
+    """Return a parameter that must be one of some words."""
+    if isinstance(value, str) and value in accepted:
+        return value
+    hint = near(value, accepted) if isinstance(value, str) else ""
+    raise InputError(f"{name} is {value!r}; accepted are {' and '.join(repr(word) for word in accepted)}.{hint}")
+
+
+def _primal(dual: object, *, smooth: bool) -> None:
+    """Refuse a choice between primal and dual that is not ours to honour."""
+    if isinstance(dual, str) and dual == "auto":
+        return
+    if dual is False and smooth:
+        return
+    accepted = "'auto' and False are" if smooth else "only 'auto' is"
+    raise InputError(f"dual is {dual!r}; {accepted} accepted with this loss: the solver is chosen by the problem.")
