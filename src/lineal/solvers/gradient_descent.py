@@ -15,14 +15,22 @@ from lineal.solver import Array, Solver, Step, kinks
 
 @dataclass(frozen=True)
 class GradientDescent(Solver):
-    """``b <- b - t g`` with a fixed step ``t``, or, for ``step=None``, one found by halving and cautious growth."""
+    """``b <- b - t g`` with a fixed step ``t``, or, for ``step=None``, one found by halving and cautious growth.
+
+    ``decay`` makes a given step ``t / (1 + decay * number)``.
+    """
 
     step: float | None = None
+    decay: float = 0.0
     name: ClassVar[str] = "gradient-descent"
 
     def __post_init__(self) -> None:
         if self.step is not None and not (np.isfinite(self.step) and self.step > 0.0):
             raise InputError(f"the step of gradient descent is {self.step}; it must be a number above zero.")
+        if not (np.isfinite(self.decay) and self.decay >= 0.0):
+            raise InputError(f"the decay of gradient descent is {self.decay}; it must be a number >= 0.")
+        if self.decay and self.step is None:
+            raise InputError("a decay needs a step to begin with; steps found by halving need none.")
 
     def declines(self, problem: Problem) -> str | None:
         """Take every smooth problem."""
@@ -33,7 +41,7 @@ class GradientDescent(Solver):
         view = problem.equilibrated()
         coef = view.outer_coef(start)
         here = view.problem.evaluate(coef)
-        step = 1.0 if self.step is None else self.step
+        step, number = 1.0 if self.step is None else self.step, 0
         while np.isfinite(here.value):
             square = float(np.sum(here.gradient**2))
             passes = problem.passes + view.problem.passes
@@ -48,5 +56,5 @@ class GradientDescent(Solver):
                 step *= 0.5
             else:
                 return
-            coef, here = trial, there
-            step = step if self.step is not None else 1.5 * step
+            coef, here, number = trial, there, number + 1
+            step = 1.5 * step if self.step is None else self.step / (1.0 + self.decay * number)

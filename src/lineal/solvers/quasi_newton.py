@@ -9,29 +9,41 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.penalties import Separable
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step, kinks
+from lineal.solvers import orthant
+from lineal.solvers.curvature import product
 
 
 @dataclass(frozen=True)
 class QuasiNewton(Solver):
-    """Limited-memory BFGS: a curvature built from the last ``memory`` steps, with a weak Wolfe line search."""
+    """Limited-memory BFGS: a curvature built from the last ``memory`` steps, with a weak Wolfe line search.
+
+    With an l1 penalty every step stays in one orthant, where the penalty is linear (OWL-QN, Andrew and Gao 2007).
+    """
 
     memory: int = 10
     name: ClassVar[str] = "quasi-newton"
 
     def declines(self, problem: Problem) -> str | None:
-        """Take every smooth problem."""
+        """Take every smooth problem, and kinks at zero."""
+        if problem.loss.smooth and isinstance(problem.penalty, Separable):
+            bounded = np.any(np.isfinite(problem.penalty.least) | np.isfinite(problem.penalty.most))
+            return "bounds on coefficients need prox-newton, coordinate or prox-gradient" if bounded else None
         return kinks(problem)
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per line search."""
+        if not problem.penalty.smooth:
+            yield from orthant.steps(problem, start, self.memory)
+            return
         view = problem.equilibrated()
         coef = view.outer_coef(start)
         here = view.problem.evaluate(coef)
         pairs: deque[tuple[Array, Array]] = deque(maxlen=self.memory)
         while True:
-            direction = -_product(pairs, here.gradient)
+            direction = -product(pairs, here.gradient)
             slope = float(np.sum(direction * here.gradient))
             inner = view.inner_coef(coef)
             yield Step(inner, here.value, -0.5 * slope, problem.passes + view.problem.passes)
@@ -55,19 +67,3 @@ class QuasiNewton(Solver):
             if float(np.sum(moved * turned)) > 0.0:
                 pairs.append((moved, turned))
             coef, here = trial, there
-
-
-def _product(pairs: deque[tuple[Array, Array]], gradient: Array) -> Array:
-    """Return the two-loop product of the inverse curvature with the gradient."""
-    result = gradient.copy()
-    factors = []
-    for moved, turned in reversed(pairs):
-        factor = float(np.sum(moved * result) / np.sum(moved * turned))
-        result -= factor * turned
-        factors.append(factor)
-    if pairs:
-        moved, turned = pairs[-1]
-        result *= float(np.sum(moved * turned) / np.sum(turned * turned))
-    for (moved, turned), factor in zip(pairs, reversed(factors), strict=True):
-        result += (factor - float(np.sum(turned * result) / np.sum(moved * turned))) * moved
-    return result
