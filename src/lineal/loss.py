@@ -36,6 +36,7 @@ class Loss(ABC):
     ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
     ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
     a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
+    ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities.
     """
 
     name: ClassVar[str]
@@ -49,6 +50,7 @@ class Loss(ABC):
     endless: ClassVar[bool] = False
     pooled: ClassVar[bool] = True
     likelihood: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
 
     @property
     @abstractmethod

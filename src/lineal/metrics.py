@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+
+TOLD: Final = ("squared", "logistic", "softmax")
+"""Losses that other figures tell already (rmse, log loss); the mean of any other loss is a figure of its own."""
 
 
 def accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
@@ -127,14 +130,21 @@ class NumberFigures:
     absolutes: Array
     mean: Array
     scatter: Array
+    loss: float | None = None
 
     @staticmethod
-    def of(y: Array, predicted: Array, s: Array) -> NumberFigures:
-        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``."""
+    def of(y: Array, predicted: Array, s: Array, losses: Array | None = None) -> NumberFigures:
+        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``, ``losses`` is ``(n,)``."""
         error, total = y - predicted, float(np.sum(s))
         mean = s @ y / total if total > 0 else np.zeros(y.shape[1])
         return NumberFigures(
-            int(np.count_nonzero(s)), total, s @ error**2, s @ np.abs(error), mean, s @ (y - mean) ** 2
+            rows=int(np.count_nonzero(s)),
+            weight=total,
+            squares=s @ error**2,
+            absolutes=s @ np.abs(error),
+            mean=mean,
+            scatter=s @ (y - mean) ** 2,
+            loss=_sum(losses, s),
         )
 
     def __add__(self, other: NumberFigures) -> NumberFigures:
@@ -148,14 +158,17 @@ class NumberFigures:
             self.absolutes + other.absolutes,
             self.mean + share * apart,
             self.scatter + other.scatter + self.weight * share * apart**2,
+            _both(self.loss, other.loss),
         )
 
     def figures(self) -> dict[str, float]:
-        """Return rmse, mae and r2."""
+        """Return rmse, mae and r2, and where losses were given their mean."""
         if self.weight <= 0:
             return {"rmse": math.nan, "mae": math.nan, "r2": math.nan}
         varies = bool(np.all(self.scatter > 0))
+        own = {} if self.loss is None else {"mean_loss": self.loss / self.weight}
         return {
+            **own,
             "rmse": float(np.mean(np.sqrt(self.squares / self.weight))),
             "mae": float(np.mean(self.absolutes) / self.weight),
             "r2": float(np.mean(1 - self.squares / self.scatter)) if varies else math.nan,
@@ -164,30 +177,40 @@ class NumberFigures:
 
 @dataclass(frozen=True)
 class ClassFigures:
-    """Sums for accuracy, log loss and brier; for two classes also every score, since auc needs their order.
+    """Sums for accuracy and, where they have a meaning, log loss, brier and mean loss; for auc every score is kept.
 
-    >>> y, proba = np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])
-    >>> ClassFigures.of(y, proba, np.array([0, 0]), np.zeros(2), np.ones(2), proba[:, 1]).figures()["accuracy"]
+    >>> ClassFigures.of(np.array([0, 1]), np.array([0, 0]), np.ones(2), 2).figures()["accuracy"]
     0.5
     """
 
     rows: int
     weights: Array
     right: Array
-    surprise: float
-    squares: float
+    surprise: float | None = None
+    squares: float | None = None
+    loss: float | None = None
     scored: tuple[tuple[Index, Array, Array], ...] = ()
 
     @staticmethod
-    def of(y: Index, proba: Array, predicted: Index, surprise: Array, s: Array, score: Array | None) -> ClassFigures:
+    def of(
+        y: Index,
+        predicted: Index,
+        s: Array,
+        kinds: int,
+        *,
+        proba: Array | None = None,
+        surprise: Array | None = None,
+        losses: Array | None = None,
+        score: Array | None = None,
+    ) -> ClassFigures:
         """Return the sums of some rows; ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes."""
-        kinds, kept = proba.shape[1], s > 0
         return ClassFigures(
-            rows=int(np.count_nonzero(kept)),
+            rows=int(np.count_nonzero(s)),
             weights=_tally(y, s, kinds),
             right=_tally(y, s * (y == predicted), kinds),
-            surprise=float(np.sum(s[kept] * surprise[kept])),
-            squares=float(s @ _brier_rows(y, proba)),
+            surprise=_sum(surprise, s),
+            squares=None if proba is None else float(s @ _brier_rows(y, proba)),
+            loss=_sum(losses, s),
             scored=() if score is None else ((y, score, s),),
         )
 
@@ -196,21 +219,24 @@ class ClassFigures:
             self.rows + other.rows,
             self.weights + other.weights,
             self.right + other.right,
-            self.surprise + other.surprise,
-            self.squares + other.squares,
+            _both(self.surprise, other.surprise),
+            _both(self.squares, other.squares),
+            _both(self.loss, other.loss),
             self.scored + other.scored,
         )
 
     def figures(self) -> dict[str, float]:
-        """Return accuracy, balanced_accuracy, log_loss, brier and, for two classes, auc."""
+        """Return accuracy and balanced_accuracy, and what was given of log_loss, brier, mean_loss and (two classes) auc."""
         total = float(np.sum(self.weights))
+        sums = {"log_loss": self.surprise, "brier": self.squares, "mean_loss": self.loss}
         if total <= 0:
-            return dict.fromkeys(("accuracy", "balanced_accuracy", "log_loss", "brier"), math.nan)
+            return dict.fromkeys(
+                ("accuracy", "balanced_accuracy", *(n for n, v in sums.items() if v is not None)), math.nan
+            )
         found = {
             "accuracy": float(np.sum(self.right)) / total,
             "balanced_accuracy": _balanced(self.right, self.weights),
-            "log_loss": self.surprise / total,
-            "brier": self.squares / total,
+            **{name: value / total for name, value in sums.items() if value is not None},
         }
         if self.scored:
             found["auc"] = auc(*(np.concatenate(part) for part in zip(*self.scored, strict=True)))
@@ -221,7 +247,7 @@ class ClassFigures:
 class Score:
     """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
 
-    ``eta = level + X coef + offset``; classes are those of a two-output (logistic) or several-output (softmax) loss.
+    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers.
     """
 
     loss: Loss
@@ -237,13 +263,23 @@ class Score:
         if self.level is not None:
             eta = eta + self.level
         s = np.ones(block.n_rows) if block.weight is None else block.weight
+        told = self.loss.name in TOLD
+        losses = self.loss.value(block.y, eta) if self.classes or not told else None
         if not self.classes:
-            return NumberFigures.of(block.y, self.loss.mean(eta), s)
+            return NumberFigures.of(block.y, self.loss.mean(eta), s, losses)
         y, means = block.y[:, 0].astype(np.intp), self.loss.mean(eta)
         two = means.shape[1] == 1
         proba = np.column_stack([1 - means, means]) if two else means
-        predicted = (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1)
-        return ClassFigures.of(y, proba, predicted, self.loss.value(block.y, eta), s, eta[:, 0] if two else None)
+        return ClassFigures.of(
+            y,
+            (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1),
+            s,
+            proba.shape[1],
+            proba=None if self.loss.decides else proba,
+            surprise=losses if told else None,
+            losses=None if told else losses,
+            score=eta[:, 0] if two else None,
+        )
 
 
 def _weights(y: npt.NDArray[np.generic], weight: npt.ArrayLike | None) -> Array:
@@ -262,6 +298,16 @@ def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int = 0) -> Array:
 def _mean(values: Array, s: Array) -> float:
     kept = s > 0  # 0 * inf is not 0: a row of weight 0 is absent whatever its value
     return float(np.sum(s[kept] * values[kept]) / np.sum(s[kept]))
+
+
+def _sum(values: Array | None, s: Array) -> float | None:
+    """Return the weighted sum of what is there; 0 * inf is not 0, and a row of weight 0 is absent whatever its value."""
+    kept = s > 0
+    return None if values is None else float(np.sum(s[kept] * values[kept]))
+
+
+def _both(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
 
 
 def _balanced(right: Array, weights: Array) -> float:

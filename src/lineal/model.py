@@ -18,6 +18,7 @@ from lineal.loss import Loss
 from lineal.penalty import Penalty
 from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
 from lineal.target import Target
+from lineal.trace import Trace
 from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
@@ -46,6 +47,7 @@ class Model:
 
     ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column.
     ``training`` and ``report`` are plain data: what the model was fitted on and what was measured.
+    ``trace`` are the recorded steps of the fit; no file keeps them.
     """
 
     coef: Array
@@ -62,6 +64,7 @@ class Model:
     training: Mapping[str, Any] = field(default_factory=dict)
     report: Mapping[str, Any] = field(default_factory=dict)
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property
     def intercept(self) -> bool:
@@ -112,6 +115,8 @@ class Model:
         """Return the probability of every class, columns in the order of ``target.classes``."""
         if self.target.kind != "classes":
             raise InputError("this model predicts a number, so it has no class probabilities; use predict.")
+        if self.loss.decides:
+            raise InputError(f"{self.loss.name} loss gives no probabilities, only scores and classes; use predict.")
         means = self.means(data, offset)
         return np.column_stack([1.0 - means[:, 0], means[:, 0]]) if means.shape[1] == 1 else means
 
@@ -249,7 +254,7 @@ class Model:
             "version": 1,
             "made_by": f"lineal {__version__}",
             "loss": self.loss.to_dict(),
-            "penalty": {key: value for key, value in self.penalty.to_dict().items() if key != "charges"},
+            "penalty": _apart(self.penalty.to_dict())[0],
             "columns": list(self.columns),
             "target": self.target.to_dict(),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
@@ -263,11 +268,7 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file: whole or not at all."""
-        arrays = {"coef": self.coef, **self.arrays}
-        charges = self.penalty.to_dict().get("charges")
-        if charges is not None:
-            arrays["charges"] = np.asarray(charges)
-        container.write(path, self.to_dict(), arrays)
+        container.write(path, self.to_dict(), {"coef": self.coef, **self.arrays, **_apart(self.penalty.to_dict())[1]})
 
     def __repr__(self) -> str:
         return f"<lineal Model: {self.loss.name}, {len(self.columns)} columns; {self.verdict.sentence}>"
@@ -277,6 +278,21 @@ class Model:
         if offset is None and column is not None and self.encoder is not None:
             return self.encoder.offset(data, column)
         return offset
+
+
+def _apart(penalty: Mapping[str, object]) -> tuple[dict[str, object], dict[str, npt.NDArray[Any]]]:
+    """Return what of a penalty stands in the JSON of a model file, and its arrays by name, also those of an inner penalty."""
+    plain: dict[str, object] = {}
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, value in penalty.items():
+        if isinstance(value, Mapping):
+            plain[name], inner = _apart(value)
+            arrays.update(inner)
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            plain[name] = value
+    return plain, arrays
 
 
 def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:

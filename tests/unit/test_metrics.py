@@ -13,7 +13,10 @@ from hypothesis import strategies as st
 from sklearn import metrics as peer
 
 from lineal import metrics
-from lineal.metrics import ClassFigures, NumberFigures
+from lineal.designs import as_design
+from lineal.losses import Hinge, Logistic, Quantile, Squared
+from lineal.metrics import ClassFigures, NumberFigures, Score
+from lineal.sources.memory import Memory
 
 
 def _classes(seed: int, rows: int, kinds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -99,8 +102,9 @@ def test_figures_of_any_partition_equal_the_whole(cut: list[int], kinds: int, se
     for start, stop in itertools.pairwise(edges):
         at = slice(start, stop)
         part = None if score is None else score[at]
-        class_parts.append(ClassFigures.of(y[at], proba[at], predicted[at], surprise[at], s[at], part))
-        number_parts.append(NumberFigures.of(numbers[at], guess[at], s[at]))
+        told = {"proba": proba[at], "surprise": surprise[at], "losses": proba[at, 0], "score": part}
+        class_parts.append(ClassFigures.of(y[at], predicted[at], s[at], kinds, **told))
+        number_parts.append(NumberFigures.of(numbers[at], guess[at], s[at], proba[at, 0]))
     added = class_parts[0]
     for piece in class_parts[1:]:
         added = added + piece
@@ -109,6 +113,7 @@ def test_figures_of_any_partition_equal_the_whole(cut: list[int], kinds: int, se
     assert found["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy(y, predicted, s))
     assert found["log_loss"] == pytest.approx(metrics.log_loss(y, proba, s))
     assert found["brier"] == pytest.approx(metrics.brier(y, proba, s))
+    assert found["mean_loss"] == pytest.approx(np.average(proba[:, 0], weights=s))
     assert added.rows == np.count_nonzero(s)
     if score is not None:
         assert found["auc"] == pytest.approx(metrics.auc(y, score, s))
@@ -120,6 +125,7 @@ def test_figures_of_any_partition_equal_the_whole(cut: list[int], kinds: int, se
     assert total.figures()["r2"] == pytest.approx(metrics.r2(numbers, guess, s), rel=1e-9)
     assert total.figures()["rmse"] == pytest.approx(metrics.rmse(numbers, guess, s))
     assert total.figures()["mae"] == pytest.approx(metrics.mae(numbers, guess, s))
+    assert total.figures()["mean_loss"] == pytest.approx(np.average(proba[:, 0], weights=s))
 
 
 def test_what_cannot_be_said_is_nan_not_an_error() -> None:
@@ -128,5 +134,21 @@ def test_what_cannot_be_said_is_nan_not_an_error() -> None:
     nothing = NumberFigures.of(np.empty((0, 1)), np.empty((0, 1)), np.empty(0)).figures()
     assert all(math.isnan(value) for value in nothing.values())
     none = np.empty(0)
-    empty = ClassFigures.of(none.astype(np.intp), np.empty((0, 2)), none.astype(np.intp), none, none, None)
+    index = none.astype(np.intp)
+    empty = ClassFigures.of(index, index, none, 2, proba=np.empty((0, 2)), surprise=none)
+    assert set(empty.figures()) == {"accuracy", "balanced_accuracy", "log_loss", "brier"}
     assert all(math.isnan(value) for value in empty.figures().values())
+
+
+def test_only_what_has_a_meaning_is_told() -> None:
+    y, eta = np.array([[0.0], [1.0], [1.0]]), np.array([[-2.0], [0.5], [-0.5]])
+    design, coef = as_design(eta, intercept=False), np.ones((1, 1))
+    hinge = Memory(design, y).sum(Score(Hinge(), coef, classes=True)).figures()
+    assert set(hinge) == {"accuracy", "balanced_accuracy", "mean_loss", "auc"}
+    assert hinge["mean_loss"] == pytest.approx((0 + 0.5 + 1.5) / 3)
+    logistic = Memory(design, y).sum(Score(Logistic(), coef, classes=True)).figures()
+    assert set(logistic) == {"accuracy", "balanced_accuracy", "log_loss", "brier", "auc"}
+    number = Memory(design, y).sum(Score(Quantile(0.9), coef, classes=False)).figures()
+    assert set(number) == {"mean_loss", "rmse", "mae", "r2"}
+    assert number["mean_loss"] == pytest.approx((0.9 * 2 + 0.9 * 0.5 + 0.9 * 1.5) / 3)
+    assert set(Memory(design, y).sum(Score(Squared(1), coef, classes=False)).figures()) == {"rmse", "mae", "r2"}

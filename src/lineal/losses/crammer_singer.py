@@ -22,6 +22,7 @@ class CrammerSinger(Sparsemax):
     name: ClassVar[str] = "crammer-singer"
     smooth: ClassVar[bool] = False
     steepest: ClassVar[float] = 0.0
+    decides: ClassVar[bool] = True
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return max_k (eta_k + [k != y]) - eta_y."""

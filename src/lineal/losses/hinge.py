@@ -20,6 +20,8 @@ def sides(y: Array) -> Array:
 class _Margin(Loss):
     """A function of the margin ``z = eta`` for class 1, ``-eta`` for class 0."""
 
+    decides: ClassVar[bool] = True
+
     @property
     def outputs(self) -> int:
         """One score: positive for the second class."""
