@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -15,7 +15,7 @@ from lineal.errors import InputError, ModelFileError, near
 from lineal.loss import Loss
 from lineal.losses import BY_NAME, PARAMETERS
 from lineal.model import Encoder, Model
-from lineal.penalties import NoPenalty, Ridge
+from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
 from lineal.target import Target
 from lineal.verdict import KINDS, Verdict
@@ -28,7 +28,8 @@ TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge")
 CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax")
 """Losses whose targets are classes."""
 
-ARRAYS: Final = ("coef", "charges", "covariance", "direction", "null_space")
+ARRAYS: Final = ("coef", "charges", "lower", "upper", "covariance", "direction", "null_space", "theta")
+PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "bounds")
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -74,7 +75,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         roles=_roles(_object(meta, "roles", ("weight", "offset"))),
         training=_training(meta["training"]),
         report=_mapping(meta["report"], "report"),
-        arrays=_evidence_arrays(arrays, verdict.kind, len(columns), outputs),
+        arrays=_evidence_arrays(arrays, verdict.kind, len(columns), loss),
     )
 
 
@@ -121,16 +122,40 @@ def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
 
 
 def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
+    """Return the penalty with its arrays; bounds hold another penalty within."""
     data = _mapping(meta["penalty"], "penalty")
-    if data.get("name") == "none":
-        _keys(data, "penalty", ("name",), ("name",))
+    bounded = data.get("name") == "bounds"
+    if bounded:
+        _keys(data, "penalty", ("name", "inner"), ("name", "inner"))
+    inner = _charging(data["inner"] if bounded else data, "penalty.inner" if bounded else "penalty", arrays, columns)
+    if bounded:
+        lower, upper = (_array(arrays, name, (columns,), infinite=True) for name in ("lower", "upper"))
+        return Bounds(lower, upper, inner)
+    for name in ("lower", "upper"):
+        if name in arrays:
+            raise ModelFileError(f"it holds an array {name!r} but no bounds.")
+    return inner
+
+
+def _charging(value: object, where: str, arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
+    """Return a penalty that charges coefficients, without bounds."""
+    data = _mapping(value, where)
+    name = data.get("name")
+    if name not in PENALTIES or (name == "bounds" and where != "penalty"):
+        hint = near(name, PENALTIES) if isinstance(name, str) else ""
+        raise ModelFileError(f"{where}.name is {name!r}; known are {', '.join(PENALTIES)}.{hint}")
+    if name == "none":
+        _keys(data, where, ("name",), ("name",))
         if "charges" in arrays:
             raise ModelFileError("it holds an array 'charges' but no penalty.")
         return NoPenalty(columns)
-    if data.get("name") != "ridge":
-        raise ModelFileError(f"penalty.name is {data.get('name')!r}; known are none and ridge.")
-    _keys(data, "penalty", ("name", "strength"), ("name", "strength"))
-    return Ridge(_number(data, "penalty", "strength"), _array(arrays, "charges", (columns,)))
+    fields = ("name", "strength", "l1_ratio") if name == "elastic" else ("name", "strength")
+    _keys(data, where, fields, fields)
+    strength, charges = _number(data, where, "strength"), _array(arrays, "charges", (columns,))
+    if name == "elastic":
+        return ElasticNet(strength, _number(data, where, "l1_ratio"), charges)
+    known: dict[str, Callable[..., Penalty]] = {"ridge": Ridge, "l1": L1, "group": Group}
+    return known[str(name)](strength, charges)
 
 
 def _verdict(data: Mapping[str, Any]) -> Verdict:
@@ -187,20 +212,30 @@ def _training(value: object) -> Mapping[str, Any]:
 
 
 def _evidence_arrays(
-    arrays: Mapping[str, npt.NDArray[Any]], kind: str, columns: int, outputs: int
+    arrays: Mapping[str, npt.NDArray[Any]], kind: str, columns: int, loss: Loss
 ) -> dict[str, npt.NDArray[Any]]:
+    """Return the arrays that belong to the verdict and to the loss; refuse any other."""
+    outputs = loss.outputs
     wanted: dict[str, tuple[int, ...]] = {"covariance": (columns * outputs, columns * outputs)}
     if kind == "at_infinity":
         wanted["direction"] = (columns, outputs)
     if kind == "not_unique" and "null_space" in arrays:
         wanted["null_space"] = (columns, arrays["null_space"].shape[-1] if arrays["null_space"].ndim else 0)
+    if "theta" in arrays:
+        if loss.smooth:
+            raise ModelFileError(
+                f"it holds an array 'theta', which {loss.name} loss, having a slope everywhere, does not need."
+            )
+        wanted["theta"] = (len(arrays["theta"]) if arrays["theta"].ndim else 0, outputs)
     found = {name: _array(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
-    for name in set(arrays) - {"coef", "charges", *found}:
+    for name in set(arrays) - {"coef", "charges", "lower", "upper", *found}:
         raise ModelFileError(f"it holds an array {name!r}, which a verdict {kind!r} does not have.")
     return found
 
 
-def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...]) -> npt.NDArray[np.float64]:
+def _array(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, ...], *, infinite: bool = False
+) -> npt.NDArray[np.float64]:
     if name not in arrays:
         raise ModelFileError(f"it lacks the array {name!r}.")
     array = arrays[name]
@@ -208,7 +243,7 @@ def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shape: tuple[int, 
         raise ModelFileError(
             f"array {name!r} is {array.dtype} of shape {array.shape}; it must be float64 of shape {shape}."
         )
-    if not np.all(np.isfinite(array)):
+    if not (infinite or np.all(np.isfinite(array))):
         raise ModelFileError(f"array {name!r} holds NaN or infinity.")
     return array
 

@@ -11,7 +11,26 @@ import pytest
 import lineal
 from lineal import container
 from lineal.errors import InputError, LinealError, ModelFileError
+from lineal.losses import (
+    Absolute,
+    CrammerSinger,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
+from lineal.model import Model
 from lineal.model_file import load, model
+from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.target import Target
+from lineal.verdict import Verdict
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 
@@ -154,7 +173,7 @@ WRONG = {
     "charges below zero": (array("charges", -np.ones(5)), "charges"),
     "charges of another shape": (array("charges", np.ones((5, 1))), "array 'charges'"),
     "an array of another kind": (array("direction", np.zeros((5, 1))), "'direction', which a verdict 'optimal'"),
-    "an array unknown": (array("theta", np.zeros(3)), "'theta'"),
+    "an array unknown": (array("phi", np.zeros(3)), "'phi'"),
 }
 
 
@@ -204,3 +223,97 @@ def test_a_damaged_file_and_no_file(ridge, tmp_path):
         load(tmp_path / "m.lineal")
     with pytest.raises(InputError, match="no such file"):
         load(tmp_path / "n.lineal")
+
+
+LOSSES = [
+    *(Squared(1), Absolute(), Quantile(0.3), Huber(0.7), EpsilonInsensitive(0.2), SquaredEpsilonInsensitive(0.2)),
+    *(Poisson(), Logistic(), Hinge(), SquaredHinge(), Softmax(3), CrammerSinger(3), Sparsemax(3)),
+]
+CHARGES = np.array([0.0, 1.0, 2.5])
+INF = np.inf
+PENALTIES = {
+    "none": NoPenalty(3),
+    "ridge": Ridge(0.1, CHARGES),
+    "l1": L1(0.1, CHARGES),
+    "elastic": ElasticNet(0.1, 0.3, CHARGES),
+    "group": Group(0.1, CHARGES),
+    "bounds on none": Bounds(np.array([-INF, 0.0, -1.0]), np.array([INF, INF, 1.0]), NoPenalty(3)),
+    "bounds on l1": Bounds(np.array([-INF, 0.0, -1.0]), np.array([INF, 2.0, 1.0]), L1(0.1, CHARGES)),
+    "bounds on elastic": Bounds(np.array([-INF, 0.0, 0.5]), np.array([INF, 2.0, 0.5]), ElasticNet(0.1, 0.3, CHARGES)),
+}
+
+
+def built(loss, penalty) -> Model:
+    """Return a model that nobody fitted: the file does not care."""
+    draw = np.random.default_rng(3)
+    classes = None if loss.name in NUMBERS else ("a", "b", "c")[: max(loss.outputs, 2)]
+    return Model(
+        coef=draw.normal(size=(3, loss.outputs)),
+        columns=("(intercept)", "x0", "x1"),
+        loss=loss,
+        penalty=penalty,
+        target=Target("y", "number" if classes is None else "classes", classes=classes),
+        verdict=Verdict("budget", "Stopped without a proof: never begun.", None, None, {}, "never begun"),
+        arrays={} if loss.smooth else {"theta": draw.normal(size=(7, loss.outputs))},
+    )
+
+
+NUMBERS = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson")
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("penalty", PENALTIES)
+def test_every_loss_and_penalty_comes_back(loss, penalty, tmp_path):
+    saved = built(loss, PENALTIES[penalty])
+    saved.save(tmp_path / "a.lineal")
+    loaded = load(tmp_path / "a.lineal")
+    assert loaded.loss == loss
+    assert loaded.penalty.name == saved.penalty.name
+    np.testing.assert_equal(loaded.penalty.to_dict(), saved.penalty.to_dict())
+    data = np.random.default_rng(4).normal(size=(9, 2))
+    np.testing.assert_array_equal(loaded.means(data), saved.means(data))
+    np.testing.assert_array_equal(loaded.predict(data), saved.predict(data))
+    for name, array in saved.arrays.items():
+        np.testing.assert_array_equal(loaded.arrays[name], array)
+    loaded.save(tmp_path / "b.lineal")
+    assert (tmp_path / "a.lineal").read_bytes() == (tmp_path / "b.lineal").read_bytes()
+
+
+WRONG_NEW = {
+    "quantile of one": ("quantile", "none", change("loss.q", 1.0), "between 0 and 1"),
+    "quantile left out": ("quantile", "none", change("loss.q", ...), "loss lacks the field 'q'"),
+    "quantile a text": ("quantile", "none", change("loss.q", "half"), "loss.q must be a number"),
+    "threshold zero": ("huber", "none", change("loss.threshold", 0.0), "threshold"),
+    "epsilon below zero": ("epsilon-insensitive", "none", change("loss.epsilon", -0.1), "epsilon"),
+    "a parameter of another loss": ("absolute", "none", change("loss.q", 0.5), "loss has a field 'q'"),
+    "l1_ratio above one": ("squared", "elastic", change("penalty.l1_ratio", 1.5), "l1_ratio"),
+    "l1_ratio left out": ("squared", "elastic", change("penalty.l1_ratio", ...), "'l1_ratio'"),
+    "l1_ratio for l1": ("squared", "l1", change("penalty.l1_ratio", 0.5), "penalty has a field 'l1_ratio'"),
+    "penalty misspelt": ("squared", "elastic", change("penalty.name", "elastik"), "Did you mean 'elastic'"),
+    "bounds within bounds": ("squared", "bounds on l1", change("penalty.inner.name", "bounds"), "penalty.inner.name"),
+    "bounds on groups": ("squared", "bounds on l1", change("penalty.inner.name", "group"), "no joint prox"),
+    "no inner penalty": ("squared", "bounds on l1", change("penalty.inner", ...), "penalty lacks the field 'inner'"),
+    "inner strength below zero": ("squared", "bounds on l1", change("penalty.inner.strength", -1.0), "strength"),
+    "no lower bounds": ("squared", "bounds on l1", array("lower", ...), "lacks the array 'lower'"),
+    "bounds that are no numbers": ("squared", "bounds on l1", array("lower", np.full(3, np.nan)), "must be numbers"),
+    "lower bounds of plus infinity": ("squared", "bounds on l1", array("lower", np.full(3, INF)), "must be numbers"),
+    "bounds too few": ("squared", "bounds on l1", array("upper", np.ones(2)), "array 'upper'"),
+    "bounds without a penalty of bounds": ("squared", "l1", array("upper", np.ones(3)), "'upper' but no bounds"),
+    "theta of a smooth loss": ("huber", "none", array("theta", np.ones((7, 1))), "'theta', which huber loss"),
+    "theta of too many outputs": ("absolute", "none", array("theta", np.ones((7, 2))), "array 'theta'"),
+    "theta not finite": ("absolute", "none", array("theta", np.full((7, 1), INF)), "'theta' holds NaN"),
+    "theta a number": ("absolute", "none", array("theta", np.array(1.0)), "array 'theta'"),
+    "three classes for a hinge": ("hinge", "none", change("target.classes", ["a", "b", "c"]), "target.classes"),
+    "classes for counts": ("poisson", "none", change("target.kind", "classes"), "target.kind"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_NEW)
+def test_a_wrong_field_of_a_loss_or_penalty_is_named(name, tmp_path):
+    loss, penalty, apply, message = WRONG_NEW[name]
+    built(next(one for one in LOSSES if one.name == loss), PENALTIES[penalty]).save(tmp_path / "m.lineal")
+    meta, arrays = container.read(tmp_path / "m.lineal")
+    apply(meta, arrays)
+    container.write(tmp_path / "m.lineal", meta, arrays)
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "m.lineal")
