@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -156,7 +156,7 @@ class _Run:
         baseline = null(self.problem).value
         # A proof is asked for well below tol: mostly the same Newton step, and the optimum is met to 1e-7 by default.
         patience, milestone = (0.02 if self.tol <= TOLERANCE else 0.5), np.inf
-        for number, step in enumerate(solver.steps(self.problem, start)):
+        for number, step in enumerate(self._until_end(solver.steps(self.problem, start))):
             self._record(number, step)
             self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
             gain = max(baseline - step.objective, 0.0)
@@ -185,7 +185,11 @@ class _Run:
             if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
                 self.stopped = "the time limit was reached"
                 return
-        self.stopped = "rounding error allows no further progress"
+
+    def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield a solver's steps; where it ends by itself, keep the reason it returns."""
+        reason = yield from cast("Generator[Step, None, str | None]", steps)
+        self.stopped = reason or "rounding error allows no further progress"
 
     def _separates(self, number: int, objective: float, baseline: float) -> bool:
         """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""

@@ -50,7 +50,10 @@ class Solver(ABC):
 
     @abstractmethod
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
-        """Yield better and better steps from ``start``; ending means rounding error allows no more."""
+        """Yield better and better steps from ``start``.
+
+        A solver that ends may return why; without a reason it says that rounding error allows no more.
+        """
 
 
 def kinks(problem: Problem) -> str | None:

@@ -1,0 +1,252 @@
+"""Stochastic gradient descent and SAGA: steps from one row, or a few, at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from lineal import _core
+from lineal.errors import InputError, near
+from lineal.loss import Loss
+from lineal.penalty import Penalty
+from lineal.problem import Problem
+from lineal.solver import Array, Solver, Step
+from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
+from lineal.solvers.presentation import Window, parts, window, windows
+from lineal.solvers.schedules import Schedule, checked, positive
+from lineal.source import Block
+
+METHODS = ("sgd", "saga")
+
+
+@dataclass(frozen=True)
+class Stochastic(Solver):
+    """``b <- prox(b - t g)``, g the gradient of ``batch`` rows (sgd), corrected by what all rows had last (saga).
+
+    Rows come in an order drawn by a hash of (seed, epoch, row), the same for any partition; one Step is one epoch.
+    ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks.
+    ``average`` averages the iterates (sgd), all of them or those after so many rows. ``patience`` epochs in a row that do not lower
+    F by more than ``least`` divide an adaptive step by 5, and end every other schedule; None: never. ``scaled`` learns in
+    scaled (and, if no column is sparse, centred) columns. ``epochs`` limits their number.
+    """
+
+    method: Literal["sgd", "saga"] = "sgd"
+    batch: int = 1
+    step: float | None = None
+    schedule: str = "constant"
+    average: bool | int = False
+    seed: int = 0
+    epochs: int | None = None
+    power: float = 0.5
+    patience: int | None = None
+    least: float = 0.0
+    scaled: bool = True
+    shuffle: bool = True
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise InputError(f"the method is {self.method!r}; accepted are sgd, saga.{near(str(self.method), METHODS)}")
+        if self.batch < 1:
+            raise InputError(f"the batch is {self.batch}; it must be a whole number of at least 1.")
+        positive("the step of a stochastic method", self.step)
+        checked(self.schedule)
+        if self.method == "saga" and (self.schedule != "constant" or self.average):
+            raise InputError(
+                "saga needs neither a schedule nor averaging: its step is constant and its noise vanishes."
+            )
+
+    @property
+    def name(self) -> str:  # type: ignore[override]
+        """The method."""
+        return self.method
+
+    @property
+    def corners(self) -> bool:  # type: ignore[override]
+        """Whether it treats losses with corners: sgd does."""
+        return self.method == "sgd"
+
+    def declines(self, problem: Problem) -> str | None:
+        """Decline losses and penalties without a stochastic step, and schedules that a problem gives no numbers for."""
+        if self.method == "saga" and self.step is None and not np.isfinite(problem.loss.steepest):
+            return f"the {problem.loss.name} loss bends without limit, so no step is safe; give one"
+        if self.schedule == "optimal" and not getattr(problem.penalty, "strength", 0.0) > 0.0:
+            return "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
+        return refuses(problem.loss, problem.penalty)
+
+    def steps(self, problem: Problem, start: Array) -> Generator[Step, None, str | None]:
+        """Yield one step per epoch; return why it ended, if it did."""
+        learner, frame = self._learner(problem, start)
+        loss, watch = problem.loss, _Watch(self.patience or 5, self.least)
+        tables: list[Array] = []
+        duals: list[Array] = []
+        epoch = 0
+        while True:
+            coef = learner.result
+            value, estimate = _estimate(problem, coef, frame)
+            if not loss.smooth:
+                # Slopes of corners say nothing of the distance: ask now and then.
+                estimate = 0.0 if epoch > 0 and epoch & (epoch - 1) == 0 else np.inf
+            theta = np.concatenate(duals) if duals else None
+            note = f"step size {learner.shrink * learner.schedule.at(learner.steps + 1):.3g}"
+            yield Step(coef, value, estimate, problem.passes, note, theta=theta)
+            if epoch == self.epochs:
+                return f"the limit of {epoch} epochs was reached"
+            if watch.stuck(value):
+                if self.schedule == "adaptive":
+                    learner.shrink /= 5.0
+                elif self.patience is not None:
+                    return f"the last {self.patience} epochs brought no more than {self.least:g}"
+            epoch += 1
+            problem.passes += 1
+            self._present(problem, learner, epoch, tables)
+            if not loss.smooth:
+                _mix(duals, tables, 2.0 / (epoch + 1.0))
+
+    def _present(self, problem: Problem, learner: Learner, epoch: int, tables: list[Array]) -> None:
+        keeps = self.method == "saga" or not problem.loss.smooth
+        for number, rows in enumerate(windows(problem.source)):
+            if keeps and number == len(tables):
+                tables.append(np.zeros((rows.rows, problem.shape[1])))
+            order = rows.order(self.seed, epoch, shuffle=self.shuffle)
+            learner.learn(rows.segments, order, tables[number] if keeps else None)
+
+    def _learner(self, problem: Problem, start: Array) -> tuple[Learner, Frame]:
+        """Return what learns, and the scaled columns in which its progress is measured."""
+        scaled = _frame(problem)
+        frame = scaled if self.scaled else Frame(np.ones(problem.shape[0]))
+        factor = problem.moments.rows / problem.moments.weight_sum
+        bend = problem.loss.steepest if np.isfinite(problem.loss.steepest) and problem.loss.smooth else 1.0
+        largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
+        problem.passes += 1
+        charge = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
+        found = 1.0 / max((3.0 if self.method == "saga" else 1.0) * (largest + charge), np.finfo(float).tiny)
+        strength = self._strength(problem, frame)
+        learner = Learner(
+            problem.loss,
+            problem.penalty,
+            self._schedule(strength, found if problem.loss.smooth or self.schedule != "optimal" else None),
+            frame,
+            frame.inward(start),
+            batch=self.batch,
+            average=int(self.average) if self.average else None,
+            weight=factor,
+            saga=Saga(np.zeros(problem.shape), problem.moments.rows) if self.method == "saga" else None,
+        )
+        return learner, scaled
+
+    def _strength(self, problem: Problem, frame: Frame) -> float:
+        """Return how strongly the penalty bends F, at least, in the columns of a frame."""
+        strength = float(getattr(problem.penalty, "strength", 0.0))
+        bends = (frame.rate * problem.penalty.curvature())[problem.penalty.charged]
+        least = float(np.min(bends, initial=np.inf)) if self.scaled else 0.0
+        return least if 0.0 < least < np.inf else strength
+
+    def _schedule(self, strength: float, found: float | None) -> Schedule:
+        """Return the schedule; ``found`` is the largest first step that is safe, None where none is known to be unsafe."""
+        if self.schedule != "optimal":
+            first = self.step if self.step is not None else found
+            assert first is not None
+            return Schedule(self.schedule, first, self.power)
+        # Bottou's guess of a first step: the size that a coefficient may have.
+        first = self.step if self.step is not None else min(strength**-0.25, np.inf if found is None else found)
+        return Schedule("optimal", first, strength=strength, delay=1.0 / (strength * first))
+
+    def learn(self, block: Block, loss: Loss, penalty: Penalty, state: State) -> State:
+        """Learn the rows of a block in the order they come, each once; what it cost before is summed in the state.
+
+        ``step`` must be given unless the schedule is "optimal": one look at a stream does not tell it.
+        """
+        refusal = refuses(loss, penalty)
+        if self.method == "saga":
+            refusal = "saga comes back to every row, and a stream is seen once"
+        elif self.step is None and self.schedule != "optimal":
+            refusal = "a stream does not tell how large a step may be; give one"
+        elif self.scaled:
+            refusal = "columns cannot be scaled before they are seen; use scaled=False"
+        strength = float(getattr(penalty, "strength", 0.0))
+        if self.schedule == "optimal" and not strength > 0.0:
+            refusal = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
+        if refusal is not None:
+            raise InputError(f"the stream cannot be learned: {refusal}.")
+        columns = len(state.coef)
+        learner = Learner(
+            loss,
+            penalty,
+            self._schedule(strength, None),
+            Frame(np.ones(columns)),
+            state.coef.copy(),
+            batch=self.batch,
+            average=int(self.average) if self.average else None,
+            steps=state.steps,
+            averaged=state.averaged,
+        )
+        learner.sum = state.sum.copy()
+        rows = window([block])
+        order = rows.order(0, 0, shuffle=False)
+        losses = learner.learn(rows.segments, order)
+        return state.after(learner, len(order), float(rows.weight.sum()), losses)
+
+
+@dataclass
+class _Watch:
+    """Counts epochs in a row that brought no more than ``least``."""
+
+    patience: int
+    least: float
+    best: float = np.inf
+    idle: int = 0
+
+    def stuck(self, value: float) -> bool:
+        """Whether so many epochs have brought nothing; then counting starts again."""
+        self.idle = 0 if value < self.best - self.least else self.idle + 1
+        self.best = min(self.best, value)
+        if self.idle < self.patience:
+            return False
+        self.idle = 0
+        return True
+
+
+def _frame(problem: Problem) -> Frame:
+    """Return scaled columns, centred where no column is sparse: centring would fill it."""
+    moments = problem.moments
+    first = next(iter(problem.source.blocks()))
+    dense = all(isinstance(part, _core.Dense | _core.Ones) for part in parts(first))
+    centred = dense and problem.intercept and 0 in problem.uncharged
+    shift = moments.mean.copy() if centred else np.zeros(problem.shape[0])
+    if centred:
+        shift[0] = 0.0
+    scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
+    scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))
+    return Frame(1.0 / scale**2, shift if centred else None)
+
+
+def _largest(rows: Window, frame: Frame) -> float:
+    order = rows.order(0, 0, shuffle=False)
+    return _core.largest_row(
+        [(held, None, weight, None) for held, _, weight, _ in rows.segments], order, frame.rate, frame.shift
+    )
+
+
+def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float]:
+    """Return F, and half the squared slack in scaled columns: a guess of the distance where the loss bends by one."""
+    if not np.all(np.isfinite(coef)):
+        return np.inf, np.inf
+    here = problem.evaluate(coef)
+    gradient = here.gradient - problem.penalty.gradient(coef)
+    if frame.shift is not None:
+        gradient = gradient - frame.shift[:, None] * gradient[0]
+    slack = problem.penalty.slack(coef, gradient)
+    bend = problem.loss.steepest if 0.0 < problem.loss.steepest < np.inf else 1.0
+    return here.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
+
+
+def _mix(duals: list[Array], tables: list[Array], share: float) -> None:
+    """Average the slopes of the epochs, later ones counting more: a dual point for a loss with corners."""
+    for number, table in enumerate(tables):
+        if number == len(duals):
+            duals.append(table.copy())
+        else:
+            duals[number] += share * (table - duals[number])
