@@ -24,7 +24,7 @@ from lineal.doubled import Doubled
 from lineal.errors import InputError
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem import EPS, Problem
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
@@ -83,7 +83,8 @@ def evidence(
     """Return the posterior of a ridge; a variance that is not given maximises the evidence.
 
     ``noise`` is sigma^2, ``prior`` tau^2; the others are scikit-learn's BayesianRidge's: gamma hyperpriors of
-    alpha = 1/sigma^2 and lambda = 1/tau^2 (shape _1, rate _2) and where their search begins. ``charges`` are 1 for every
+    alpha = 1/sigma^2 and lambda = 1/tau^2 (shape _1, rate _2) and where their search begins (without
+    lambda_init at two places, of which the more likely end is taken). ``charges`` are 1 for every
     column but the intercept unless given. ``tol`` bounds the slope of the log-evidence by the logs of the variances.
     """
     for name, value in (("noise", noise), ("prior", prior), ("alpha_init", alpha_init), ("lambda_init", lambda_init)):
@@ -98,17 +99,18 @@ def evidence(
     plain = Problem.of(source, Squared(1), NoPenalty(columns))
     hyper = (alpha_1, alpha_2, lambda_1, lambda_2)
     curve = _Curve.of(plain, charges, hyper)
-    begin = (
-        1.0 / noise if noise else alpha_init or curve.total / max(curve.null, 1e-300),
-        1.0 / prior if prior else lambda_init or 1.0,
-    )
     free = np.array([noise is None, prior is None])
-    logs, trace = _maximise(curve, np.log(begin), free, tol, max_iter)
-    alpha, lam = np.exp(logs)
-    strength = float(lam / (alpha * curve.total))
+    alpha = 1.0 / noise if noise else alpha_init or 1.0 / (max(curve.null, 0.0) / curve.total + EPS)
+    # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
+    typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
+    begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
+    climbs = [_maximise(curve, np.log([alpha, lam]), free, tol, max_iter) for lam in begins]
+    logs, trace = max(climbs, key=lambda climb: curve.value(climb[0]))
+    alpha, lam = (float(value) for value in np.exp(logs))
+    strength = lam / (alpha * curve.total)
     fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=plain.moments)
     spread, _ = inverse(fit.problem, fit.coef)
-    sigma2, tau2 = float(1.0 / alpha), float(1.0 / lam)
+    sigma2, tau2 = 1.0 / alpha, 1.0 / lam
     return Evidence(
         coef=fit.coef,
         verdict=_verdict(fit, curve, logs, free, tol, trace),

@@ -95,6 +95,19 @@ def test_blocks_and_weights_mean_the_same_rows():
         assert other.prior == pytest.approx(whole.prior, rel=1e-6)
 
 
+@pytest.mark.parametrize(("columns", "target"), [(1e-6, 1.0), (1e6, 1.0), (1.0, 1e8), (1e-6, 1e8)])
+def test_units_do_not_matter(columns, target):
+    """Without hyperpriors the posterior follows the units; scikit-learn's own start finds nothing in some of them."""
+    X, y, _ = diabetes(False)
+    none = {"alpha_1": 0.0, "alpha_2": 0.0, "lambda_1": 0.0, "lambda_2": 0.0}
+    plain = evidence(Memory(as_design(X), y), **none)
+    other = evidence(Memory(as_design(columns * X), target * y), **none)
+    assert other.verdict.kind == "stationary"
+    assert other.degrees == pytest.approx(plain.degrees, rel=1e-5)
+    assert other.noise == pytest.approx(plain.noise * target**2, rel=1e-6)
+    np.testing.assert_allclose(other.coef[1:] * columns / target, plain.coef[1:], rtol=1e-4, atol=1e-3)
+
+
 def test_refusals():
     X, y, _ = diabetes(False)
     source = Memory(as_design(X), y)
