@@ -58,3 +58,5 @@ class GradientDescent(Solver):
                 return
             coef, here, number = trial, there, number + 1
             step = 1.5 * step if self.step is None else self.step / (1.0 + self.decay * number)
+        # A step too large is an outcome like any other: the trace ends with it.
+        yield Step(view.inner_coef(coef), here.value, np.inf, problem.passes + view.problem.passes, "diverged")

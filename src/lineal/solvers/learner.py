@@ -20,8 +20,20 @@ from lineal.verdict import Verdict
 Array = npt.NDArray[np.float64]
 
 LOSSES: Final = frozenset(
-    ("squared", "logistic", "softmax", "hinge", "squared-hinge", "crammer-singer", "quantile", "absolute", "huber")
-    + ("epsilon-insensitive", "squared-epsilon-insensitive", "poisson")
+    {
+        "squared",
+        "logistic",
+        "softmax",
+        "hinge",
+        "squared-hinge",
+        "crammer-singer",
+        "quantile",
+        "absolute",
+        "huber",
+        "epsilon-insensitive",
+        "squared-epsilon-insensitive",
+        "poisson",
+    }
 )
 """Losses whose row is compiled into the epochs."""
 

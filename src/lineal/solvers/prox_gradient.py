@@ -71,6 +71,7 @@ class ProxGradient(Solver):
             coef, here, weight = trial, there, following
             ahead = here if share == 0.0 else inner.evaluate(point)
             size = size if self.step is not None else 1.2 * size
+        yield Step(view.inner_coef(coef), here.value, np.inf, problem.passes + inner.passes, "diverged")
 
     def _move(
         self, problem: Problem, point: Array, here: Evaluation, size: float

@@ -18,8 +18,10 @@ BLUNT: Final = 0.05
 
 @dataclass(frozen=True)
 class Schedule:
-    """The size of step t = 1, 2, ...: ``first`` (constant, adaptive), ``first / t^power`` (invscaling) or
-    ``1 / (strength (t + delay - 1))`` (optimal). An adaptive one is divided by 5 by whoever sees no progress.
+    """The size of step t = 1, 2, ...
+
+    ``first`` (constant, adaptive), ``first / t^power`` (invscaling) or ``1 / (strength (t + delay - 1))`` (optimal).
+    An adaptive one is divided by 5 by whoever sees no progress.
 
     >>> Schedule("invscaling", first=1.0, power=0.5).at(4)
     0.5

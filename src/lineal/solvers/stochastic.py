@@ -27,10 +27,11 @@ class Stochastic(Solver):
     """``b <- prox(b - t g)``, g the gradient of ``batch`` rows (sgd), corrected by what all rows had last (saga).
 
     Rows come in an order drawn by a hash of (seed, epoch, row), the same for any partition; one Step is one epoch.
-    ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks.
-    ``average`` averages the iterates (sgd), all of them or those after so many rows. ``patience`` epochs in a row that do not lower
-    F by more than ``least`` divide an adaptive step by 5, and end every other schedule; None: never. ``scaled`` learns in
-    scaled (and, if no column is sparse, centred) columns. ``epochs`` limits their number.
+    ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks
+    (``power`` is the exponent of invscaling). ``average`` averages the iterates of sgd, all of them or those after so
+    many rows. ``patience`` epochs in a row that do not lower F by more than ``least`` divide an adaptive step by 5 and
+    end every other schedule (None: they end nothing). ``scaled`` learns in scaled columns, centred ones where none is
+    sparse. ``epochs`` limits their number.
     """
 
     method: Literal["sgd", "saga"] = "sgd"
