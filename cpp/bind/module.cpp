@@ -52,19 +52,23 @@ void without_lock(Work work) {
 }
 
 Loss loss_of(int number) {
-    if (number < 0 || number > 2)
-        throw nb::value_error(("loss " + std::to_string(number) + " is unknown; 0 is squared, 1 logistic, 2 softmax").c_str());
+    if (number < 0 || number > 5)
+        throw nb::value_error(("loss " + std::to_string(number) + " is unknown; see the numbers in docs/core.md").c_str());
     return static_cast<Loss>(number);
 }
 
 // Everything a pass is asked for, checked; keeps the views alive.
 struct Asked {
-    Asked(const Rows& rows, int loss, nb::handle y_array, nb::handle weight_array, nb::handle offset_array, nb::handle coef_array)
+    Asked(const Rows& rows, int loss, nb::handle y_array, nb::handle weight_array, nb::handle offset_array, nb::handle coef_array,
+          double parameter = 0)
         : coef(coef_array, "coef", {rows.columns(), -1}),
           weight(Input::maybe(weight_array, "weight", {rows.rows()})),
           offset(Input::maybe(offset_array, "offset", {rows.rows(), coef.matrix().columns})) {
         request.loss = loss_of(loss);
+        request.parameter = parameter;
         request.outputs = coef.matrix().columns;
+        if (request.loss > Loss::softmax && request.outputs != 1)
+            throw nb::value_error(("a loss of one score needs coef with 1 column, got " + std::to_string(request.outputs)).c_str());
         if (!y_array.is_none()) y.emplace(y_array, "y", std::vector<Index>{rows.rows(), request.loss == Loss::softmax ? 1 : request.outputs});
         request.y = matrix_of(y);
         request.weight = matrix_of(weight);
@@ -124,9 +128,9 @@ nb::object gram(const PyRows& self, nb::handle weight_array) {
 }
 
 nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                   Index hessian, Index sample) {
+                   Index hessian, Index sample, double parameter) {
     const Rows& rows = self.rows();
-    Asked asked(rows, loss, y, weight, offset, coef);
+    Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     if (hessian < 0 || hessian > rows.columns())
         throw nb::value_error(("hessian must be between 0 and " + std::to_string(rows.columns()) + ", got " +
@@ -138,7 +142,7 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
     std::optional<Output> second;
     if (hessian > 0) {
         if (asked.request.loss == Loss::squared) second.emplace(std::vector<Index>{1, hessian, hessian});
-        else if (asked.request.loss == Loss::logistic) second.emplace(std::vector<Index>{k, hessian, hessian});
+        else if (asked.request.loss != Loss::softmax) second.emplace(std::vector<Index>{k, hessian, hessian});
         else second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
     }
     Evaluation value;
@@ -151,9 +155,9 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
 }
 
 nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-               nb::handle shift_array) {
+               nb::handle shift_array, double parameter) {
     const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef);
+    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Index k = asked.request.outputs;
     const Input shift(shift_array, "shift", {rows.columns(), k});
@@ -166,9 +170,9 @@ nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb
 }
 
 nb::object curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                 nb::handle direction_array) {
+                 nb::handle direction_array, double parameter) {
     const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef);
+    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
     const Output out({rows.columns(), asked.request.outputs});
@@ -251,7 +255,7 @@ nb::tuple solve_dd(nb::handle high_array, nb::handle low_array, Index rank, bool
 }
 
 // One row at a time through the block kernels: slow, for the laws.
-nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, nb::handle theta_array) {
+nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, nb::handle theta_array, double parameter) {
     const Loss loss = loss_of(loss_number);
     const Input eta(eta_array, "eta", {-1, -1});
     const Index n = eta.matrix().rows, k = eta.matrix().columns, targets = loss == Loss::softmax ? 1 : k;
@@ -269,6 +273,7 @@ nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, n
         for (Index c = 0; c < k; ++c) eb[8 * c] = eta.matrix().at(i, c);
         LossBlock block;
         block.loss = loss;
+        block.parameter = parameter;
         block.outputs = k;
         block.count = 1;
         block.room = 8;
@@ -344,11 +349,11 @@ NB_MODULE(_core, m) {
         .def("transpose_times", transpose_times, nb::arg("values"))
         .def("gram", gram, nb::arg("weight").none() = nb::none())
         .def("evaluate", evaluate, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1)
+             nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1, nb::arg("parameter") = 0.0)
         .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("shift"))
+             nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("direction"))
+             nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
@@ -357,7 +362,8 @@ NB_MODULE(_core, m) {
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
     m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),
           nb::arg("right_high"), nb::arg("right_low"));
-    m.def("loss_rows", loss_rows, nb::arg("loss"), nb::arg("y"), nb::arg("eta"), nb::arg("theta").none() = nb::none());
+    m.def("loss_rows", loss_rows, nb::arg("loss"), nb::arg("y"), nb::arg("eta"), nb::arg("theta").none() = nb::none(),
+          nb::arg("parameter") = 0.0);
     m.def("exp", [](nb::handle x) { return elementary(0, x); }, nb::arg("x"));
     m.def("log1p", [](nb::handle x) { return elementary(1, x); }, nb::arg("x"));
     m.def("excess", [](nb::handle x) { return elementary(2, x); }, nb::arg("x"));

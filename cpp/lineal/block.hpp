@@ -62,6 +62,7 @@ struct Layout {
 // What a pass reads beside the design.
 struct Request {
     Loss loss = Loss::squared;
+    double parameter = 0;
     Index outputs = 1;
     Matrix y, weight, offset;
     Index sample = 1;

@@ -14,7 +14,7 @@ Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
     panel_columns_ = below(layout.panel_to_column);
     loose_columns_ = below(layout.loose_to_column);
     width_ = (panel_columns_ + 7) / 8 * 8;
-    count_ = loss == Loss::squared ? 1 : loss == Loss::logistic ? outputs : outputs * (outputs + 1) / 2;
+    count_ = loss == Loss::squared ? 1 : loss != Loss::softmax ? outputs : outputs * (outputs + 1) / 2;
 }
 
 double Hessian::cost() const {
@@ -42,7 +42,7 @@ void Hessian::add(Block& block, double* partial) const {
         add_one(block, block.weight, !block.request.weight, partial);
         return;
     }
-    if (loss_ == Loss::logistic) {
+    if (loss_ != Loss::softmax) {
         for (Index c = 0; c < outputs_; ++c) add_one(block, block.curvature + c * block.room, false, partial + c * each());
         return;
     }

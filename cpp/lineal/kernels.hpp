@@ -21,11 +21,12 @@ struct Ahead {
     const char* end = nullptr;
 };
 
-enum class Loss { squared, logistic, softmax };
+enum class Loss { squared, logistic, softmax, huber, poisson, squared_hinge };
 
 // One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
 struct LossBlock {
     Loss loss = Loss::squared;
+    double parameter = 0;  // of the loss: Huber's threshold
     Index outputs = 1, count = 0, room = 0;  // room: doubles per output, a multiple of 8, at least count
     const double* y = nullptr;               // by target
     const double* weight = nullptr;          // zero beyond count

@@ -217,11 +217,110 @@ struct Softmax {
     }
 };
 
+struct Point {
+    V value, slope, curvature;
+};
+
+// Losses of one score that are curved in some places only, or without bound. A Curve says of W rows:
+//   at(y, eta, parameter): value, slope and curvature
+//   mismatch(y, eta, u, parameter): what theta = slope - curvature u costs, infinite outside the domain
+//   mean(eta)
+template <class Curve>
+struct Scalar {
+    static void rows(LossBlock& b) {
+        Total value;
+        V slopes{};
+        const V parameter = splat(b.parameter);
+        for (Index i = 0; i < b.count; i += W) {
+            const V s = load(b.weight + i);
+            const Point q = Curve::at(load(b.y + i), load(b.eta + i), parameter);
+            // rows beyond the last have weight zero, and may have any value
+            value.add(choose(s == V{}, V{}, s * q.value));
+            const V slope = choose(s == V{}, V{}, s * q.slope);
+            slopes += absolute(slope);
+            store(b.slope + i, slope);
+            if (b.curvature) store(b.curvature + i, choose(s == V{}, V{}, s * q.curvature));
+        }
+        b.slope_sum[0] += total(slopes);
+        value.into(b.high, b.low);
+    }
+
+    static void dual(LossBlock& b) {
+        Total value;
+        V slopes{}, reach{};
+        const V parameter = splat(b.parameter);
+        for (Index i = 0; i < b.count; i += W) {
+            const V s = load(b.weight + i), y = load(b.y + i), eta = load(b.eta + i), u = load(b.step + i);
+            const Point q = Curve::at(y, eta, parameter);
+            value.add(choose(s == V{}, V{}, s * Curve::mismatch(y, eta, u, parameter)));
+            const V theta = choose(s == V{}, V{}, s * (q.slope - q.curvature * u));
+            slopes += absolute(theta);
+            reach = absolute(u) <= reach ? reach : absolute(u);
+            store(b.slope + i, theta);
+        }
+        b.slope_sum[0] += total(slopes);
+        b.reach = largest(reach) > b.reach ? largest(reach) : b.reach;
+        value.into(b.high, b.low);
+    }
+
+    static void mean(Index outputs, Index count, Index room, double* eta) {
+        for (Index c = 0; c < outputs; ++c)
+            for (Index i = 0; i < count; i += W) store(eta + c * room + i, Curve::mean(load(eta + c * room + i)));
+    }
+};
+
+// A dual point closer to the border of its domain than this is refused, so that rounding may still move it.
+constexpr double border = 1e-9;
+
+// loss = r^2 / 2 up to the threshold T, T |r| - T^2 / 2 beyond, r = eta - y; |theta| <= T
+struct Huber {
+    static Point at(V y, V eta, V t) {
+        const V r = eta - y, size = absolute(r);
+        const I inside = size < t;
+        const V near = choose(inside, size, t);
+        return {near * (size - 0.5 * near), choose(inside, r, choose(r > V{}, t, -t)), choose(inside, splat(1.0), V{})};
+    }
+    static V mismatch(V y, V eta, V u, V t) {
+        const V r = eta - y;
+        const V inside = choose(absolute(r - u) > (1.0 - border) * t, splat(__builtin_inf()), 0.5 * u * u);
+        return choose(absolute(r) < t, inside, V{});
+    }
+    static V mean(V eta) { return eta; }
+};
+
+// loss = exp(eta) - y eta; y + theta = m (1 - u), so the mismatch is m excess(-u)
+struct Poisson {
+    static Point at(V y, V eta, V) {
+        const V m = exponential(eta);
+        return {m - y * eta, m - y, m};
+    }
+    static V mismatch(V, V eta, V u, V) { return charge(exponential(eta), -u); }
+    static V mean(V eta) { return exponential(eta); }
+};
+
+// loss = max(1 - z, 0)^2 / 2, z = eta for class 1, -eta for class 0; theta <= 0 for class 1, >= 0 for class 0
+struct SquaredHinge {
+    static V side(V y) { return choose(y > splat(0.5), splat(1.0), splat(-1.0)); }
+    static Point at(V y, V eta, V) {
+        const V z = side(y), d = 1.0 - z * eta, e = choose(d > V{}, d, V{});
+        return {0.5 * e * e, -z * e, choose(d > V{}, splat(1.0), V{})};
+    }
+    static V mismatch(V y, V eta, V u, V) {
+        const V z = side(y), d = 1.0 - z * eta;
+        const V inside = choose(d + z * u < splat(border), splat(__builtin_inf()), 0.5 * u * u);
+        return choose(d > V{}, inside, V{});
+    }
+    static V mean(V eta) { return choose(eta > V{}, splat(1.0), V{}); }
+};
+
 void loss_rows(LossBlock& block) {
     switch (block.loss) {
         case Loss::squared: Squared::rows(block); break;
         case Loss::logistic: Logistic::rows(block); break;
         case Loss::softmax: Softmax::rows(block); break;
+        case Loss::huber: Scalar<Huber>::rows(block); break;
+        case Loss::poisson: Scalar<Poisson>::rows(block); break;
+        case Loss::squared_hinge: Scalar<SquaredHinge>::rows(block); break;
     }
 }
 
@@ -230,6 +329,9 @@ void loss_dual(LossBlock& block) {
         case Loss::squared: Squared::dual(block); break;
         case Loss::logistic: Logistic::dual(block); break;
         case Loss::softmax: Softmax::dual(block); break;
+        case Loss::huber: Scalar<Huber>::dual(block); break;
+        case Loss::poisson: Scalar<Poisson>::dual(block); break;
+        case Loss::squared_hinge: Scalar<SquaredHinge>::dual(block); break;
     }
 }
 
@@ -238,6 +340,9 @@ void loss_mean(Loss loss, Index outputs, Index count, Index room, double* eta) {
         case Loss::squared: Squared::mean(outputs, count, room, eta); break;
         case Loss::logistic: Logistic::mean(outputs, count, room, eta); break;
         case Loss::softmax: Softmax::mean(outputs, count, room, eta); break;
+        case Loss::huber: Scalar<Huber>::mean(outputs, count, room, eta); break;
+        case Loss::poisson: Scalar<Poisson>::mean(outputs, count, room, eta); break;
+        case Loss::squared_hinge: Scalar<SquaredHinge>::mean(outputs, count, room, eta); break;
     }
 }
 

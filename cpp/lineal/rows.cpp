@@ -177,6 +177,7 @@ LossBlock describe(Worker& worker, bool curvature) {
     Block& block = worker.block;
     LossBlock rows;
     rows.loss = block.request.loss;
+    rows.parameter = block.request.parameter;
     rows.outputs = block.request.outputs;
     rows.count = block.rows.count;
     rows.room = block.room;

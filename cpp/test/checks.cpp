@@ -180,6 +180,7 @@ void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss
     for (double& value : weight) value = value < -0.5 ? 0 : value + 1;
     Request request;
     request.loss = loss;
+    request.parameter = 0.5;
     request.outputs = k;
     request.y = matrix(y, n, loss == Loss::softmax ? 1 : k);
     request.weight = matrix(weight, n, 1);
@@ -291,6 +292,7 @@ int main(int count, char**) {
                 check_losses(d, rows, team, Loss::squared, 2);
                 check_losses(d, rows, team, Loss::logistic, 1);
                 check_losses(d, rows, team, Loss::softmax, 3);
+                check_losses(d, rows, team, Loss::poisson, 1);
             }
         }
     {

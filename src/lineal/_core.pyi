@@ -55,12 +55,27 @@ class Rows:
         coef: Array,
         hessian: int = 0,
         sample: int = 1,
+        parameter: float = 0.0,
     ) -> tuple[float, float, float, Array, Array, Array | None]: ...
     def dual(
-        self, loss: int, y: Array, weight: Array | None, offset: Array | None, coef: Array, shift: Array
+        self,
+        loss: int,
+        y: Array,
+        weight: Array | None,
+        offset: Array | None,
+        coef: Array,
+        shift: Array,
+        parameter: float = 0.0,
     ) -> tuple[float, float, Array, float, Array]: ...
     def curve(
-        self, loss: int, y: Array, weight: Array | None, offset: Array | None, coef: Array, direction: Array
+        self,
+        loss: int,
+        y: Array,
+        weight: Array | None,
+        offset: Array | None,
+        coef: Array,
+        direction: Array,
+        parameter: float = 0.0,
     ) -> Array: ...
     def means(self, loss: int, coef: Array, offset: Array | None = None) -> Array: ...
     def moments(self, weight: Array | None = None) -> tuple[float, Array, Array, Array]: ...
@@ -74,7 +89,7 @@ def solve_dd(
     high: Array, low: Array, rank: int, transpose: bool, right_high: Array, right_low: Array
 ) -> tuple[Array, Array]: ...
 def loss_rows(
-    loss: int, y: Array, eta: Array, theta: Array | None = None
+    loss: int, y: Array, eta: Array, theta: Array | None = None, parameter: float = 0.0
 ) -> tuple[Array, Array, Array, Array | None]: ...
 def exp(x: Array) -> Array: ...
 def log1p(x: Array) -> Array: ...

@@ -138,7 +138,14 @@ class Evaluate:
         if design.rows is not None and self.loss.native is not None:
             return Sums(
                 *design.rows.evaluate(
-                    self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample
+                    self.loss.native,
+                    block.y,
+                    block.weight,
+                    block.offset,
+                    self.coef,
+                    self.hessian,
+                    self.sample,
+                    self.loss.parameter,
                 )
             )
         return self._plain(block)
@@ -206,7 +213,11 @@ class Conjugate:
         """Sum over one block."""
         design, loss = block.design, self.loss
         if design.rows is not None and loss.native is not None and self.scale == 1.0:
-            return Dual(*design.rows.dual(loss.native, block.y, block.weight, block.offset, self.coef, self.shift))
+            return Dual(
+                *design.rows.dual(
+                    loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter
+                )
+            )
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         present = weight > 0.0
         y = np.where(present[:, None], block.y, 0.0)
@@ -217,6 +228,9 @@ class Conjugate:
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
         theta = self.scale * (loss.slope(y, eta) - bent)
         mismatch = loss.mismatch(y, eta, theta)
+        if 0.0 < loss.room < 1e-3 and (box := loss.box(y)) is not None:
+            near = (curvature > 0.0) & ((theta < box[0] + loss.room) | (theta > box[1] - loss.room))
+            mismatch = np.where(near[:, 0], np.inf, mismatch)
         slope = weight[:, None] * theta
         return Dual(
             high=float(np.sum(weight[present] * mismatch[present])),
@@ -254,7 +268,9 @@ class Curve:
             return Product(design.outer_gradient(product.array))
         if design.rows is not None and loss.native is not None:
             return Product(
-                design.rows.curve(loss.native, block.y, block.weight, block.offset, self.coef, self.direction)
+                design.rows.curve(
+                    loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter
+                )
             )
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         present = weight > 0.0

@@ -108,6 +108,12 @@ class Problem:
         """Whether the first column is the intercept."""
         return bool(self.source.columns) and self.source.columns[0] == "(intercept)"
 
+    @property
+    def steepest(self) -> float:
+        """The largest curvature of the loss; where it has none (Poisson), twice the mean one of the best constant."""
+        bound = self.loss.steepest
+        return bound if np.isfinite(bound) else 2.0 * float(np.sum(self.moments.statistic)) / self.moments.weight_sum
+
     @cached_property
     def uncharged(self) -> Index:
         """Columns the penalty does not see."""

@@ -223,8 +223,9 @@ def test_native_rows_equal_the_numpy_twin(loss, sample):
     y, eta, rng = sample
     if loss.native is None:
         pytest.skip("written in numpy only")
-    theta = loss.slope(y, eta + 0.1 * rng.normal(size=eta.shape))
-    value, slope, curvature, mismatch = _core.loss_rows(loss.native, y, eta, theta)
+    bent, move = loss.curvature(y, eta), 0.1 * rng.normal(size=eta.shape)
+    theta = loss.slope(y, eta) - (np.einsum("nab,nb->na", bent, move) if loss.coupled else bent * move)
+    value, slope, curvature, mismatch = _core.loss_rows(loss.native, y, eta, theta, loss.parameter)
     np.testing.assert_allclose(value, loss.value(y, eta), rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(slope, loss.slope(y, eta), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(curvature.reshape(-1), loss.curvature(y, eta).reshape(-1), rtol=1e-12, atol=1e-15)

@@ -9,7 +9,20 @@ from scipy import optimize, sparse
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
 from lineal.fitting import fit
-from lineal.losses import Logistic, Softmax, Squared
+from lineal.losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import Problem
 from lineal.solvers import BY_NAME
@@ -24,8 +37,19 @@ def suits(solver, loss):
     return BY_NAME[solver]().declines(problem) is None and (loss.smooth or BY_NAME[solver]().corners)
 
 
-LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3)]
-PAIRS = [(solver, loss) for solver in BY_NAME for loss in LOSSES if suits(solver, loss)]
+LOSSES = [
+    Squared(1),
+    Squared(2),
+    Logistic(),
+    Softmax(3),
+    Huber(0.7),
+    Poisson(),
+    SquaredHinge(),
+    SquaredEpsilonInsensitive(0.2),
+    Sparsemax(3),
+]
+CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge()]
+PAIRS = [(solver, loss) for solver in BY_NAME for loss in [*LOSSES, *CORNERED] if suits(solver, loss)]
 TOL = 1e-9
 ROUNDING = 1e-14
 
@@ -35,9 +59,11 @@ def data(loss, seed=0, n=80, p=4):
     x = rng.normal(size=(n, p)) * np.array([1.0, 10.0, 0.1, 1.0])[:p] + np.array([0.0, 5.0, 0.0, -1.0])[:p]
     truth = rng.normal(size=(p, loss.outputs)) / np.array([1.0, 10.0, 0.1, 1.0])[:p, None]
     eta = x @ truth
-    if loss.name == "squared":
+    if loss.name == "poisson":
+        y = rng.poisson(np.exp(np.clip(eta - eta.mean(), -3.0, 2.0))).astype(float)
+    elif loss.outputs == 1 and loss.name not in {"logistic", "hinge", "squared-hinge"} or loss.name == "squared":
         y = eta + rng.normal(size=eta.shape)
-    elif loss.name == "logistic":
+    elif loss.outputs == 1:
         y = (eta + rng.logistic(size=eta.shape) > 0).astype(float)
     else:
         y = np.argmax(eta + rng.gumbel(size=eta.shape), axis=1)[:, None].astype(float)

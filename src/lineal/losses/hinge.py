@@ -100,6 +100,7 @@ class SquaredHinge(_Margin):
     """
 
     name: ClassVar[str] = "squared-hinge"
+    native: ClassVar[int | None] = 5
     room: ClassVar[float] = 1e-9
 
     def value(self, y: Array, eta: Array) -> Array:

@@ -79,7 +79,7 @@ class SquaredEpsilonInsensitive(Scalar):
 
     epsilon: float = 0.1
     name: ClassVar[str] = "squared-epsilon-insensitive"
-    room: ClassVar[float] = 1e-9
+    room: ClassVar[float] = 0.0
     pooled: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -23,6 +23,7 @@ class Poisson(Loss):
     """
 
     name: ClassVar[str] = "poisson"
+    native: ClassVar[int | None] = 4
     steepest: ClassVar[float] = float("inf")
     reach: ClassVar[float] = 0.5
     room: ClassVar[float] = 0.01

@@ -115,7 +115,7 @@ class Preconditioner:
             sums = problem.source.sum(_Gram(columns, sample))
             assert sums.hessian is not None
             gram = sums.hessian[0] / max(sums.weight_sum, 1e-300)
-        return Preconditioner(gram, diagonal, problem.penalty.curvature(), 0.5 * problem.loss.steepest)
+        return Preconditioner(gram, diagonal, problem.penalty.curvature(), 0.5 * problem.steepest)
 
     def learn(self, direction: Array, bend: float) -> None:
         """Take the mean curvature from one product d'Hd."""
