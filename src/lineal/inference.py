@@ -234,7 +234,8 @@ def _clusters(table: Table, target: Target, name: str) -> Codes:
         codes, levels = texts(column(batch, name))
         if np.any(codes[present] < 0):
             row = int(rows[present][codes[present] < 0][0])
-            raise InputError(f"the cluster column {name!r} is empty in row {row + 1}; every row needs a cluster.")
+            place = f"{chosen.place(row)} of {chosen.origin}"
+            raise InputError(f"the cluster column {name!r} is empty in {place}; every row needs a cluster.")
         numbers = np.array([places.setdefault(str(level), len(places)) for level in levels], dtype=np.intp)
         found.append(numbers[codes[present]])
     return np.concatenate([*found, np.empty(0, np.intp)])

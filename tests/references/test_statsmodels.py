@@ -202,6 +202,8 @@ def test_clusters_are_a_column_of_the_table():
     agrees(ours, theirs)
     with pytest.raises(InputError, match="towns"):
         summarise(model, table, cluster="towns")
+    with pytest.raises(InputError, match="empty in row 4"):
+        summarise(model, table.assign(town=table["town"].where(table.index != 3)), cluster="town")
     with pytest.raises(InputError, match="not the rows"):
         summarise(model, table.iloc[:-1], errors="HC1")
     changed = table.assign(a=table["a"].where(table.index != 5, 3.0))
