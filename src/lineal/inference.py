@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,8 +51,8 @@ def summarise(
     """Return the summary of a fit from another look at the rows it was fitted on, with the standard errors asked for.
 
     ``errors`` is "classical", "HC0", "HC1", "HC2" or "HC3"; ``cluster`` names a column of the table (or is an array, one
-    value per row) whose rows depend on each other. ``data`` is the table the model was fitted on, whole; a model fitted
-    on arrays takes those, with ``y``, ``weight`` and ``offset``.
+    value per row) whose rows depend on each other; a fit with Firth's penalty has profile intervals instead. ``data`` is
+    the table the model was fitted on, whole; a model fitted on arrays takes those, with ``y``, ``weight``, ``offset``.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -60,6 +60,12 @@ def summarise(
     >>> round(summarise(model, table, errors="HC1").rows[1].error, 4)
     0.0328
     """
+    if model.solver == "firth":
+        if errors != "classical" or cluster is not None or against is not None:
+            raise InputError(
+                "a fit with Firth's penalty has profile intervals only; leave errors, cluster and against out."
+            )
+        return _profiled(model, _rows(model, data, y, weight, offset, None)[0], level)
     model.refuse_summary()
     if cluster is not None and errors != "classical":
         raise InputError(f"errors={errors!r} and cluster exclude each other: clustered errors are robust already.")
@@ -193,6 +199,16 @@ def _same_rows(model: Model, problem: Problem) -> None:
         raise InputError(
             f"these are not the rows the model was fitted on: the mean loss is {here:.9g}, the model says {stated:.9g}."
         )
+
+
+def _profiled(model: Model, source: Source, level: float) -> Summary:
+    """Return the profile of a model with Firth's penalty, refusing rows on which it is not where it says it is."""
+    found = firth(source, start=model.coef)
+    error = np.sqrt(np.diagonal(found.arrays["covariance"]))
+    if not np.all(np.abs(found.coef - model.coef)[:, 0] <= 1e-3 * error):
+        raise InputError("these are not the rows the model was fitted on: Firth's penalty has another optimum on them.")
+    summary = profile(found, level=level)
+    return replace(summary, title=f"{summary.title} of {model.target.name}")
 
 
 def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: Any) -> tuple[Source, Codes | None]:

@@ -314,6 +314,11 @@ def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:
             "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
             "finite estimates and intervals (lineal.inference.firth, docs/statistics.md)."
         )
+    if verdict.kind == "stationary":
+        return (
+            "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
+            "lineal.summarise(model, data), or lineal summary MODEL DATA."
+        )
     if verdict.kind == "not_unique":
         return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
     if verdict.kind != "optimal":

@@ -14,9 +14,12 @@ from scipy import optimize, stats
 import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.inference import firth, profile
+from lineal.inference import firth, profile, summarise
+from lineal.losses import Logistic
+from lineal.model import Model
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.target import Target
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "endometrial.csv"
 
@@ -101,6 +104,25 @@ def test_profiles(rows):
         drop = 2 * (best + given(j, 0.0).fun)
         assert row.statistic == pytest.approx(drop, rel=1e-6)
         assert row.p == pytest.approx(stats.chi2.sf(drop, 1), rel=1e-5)
+
+
+@needs_data
+def test_a_model_with_firths_penalty_is_summarised_by_its_profile(rows):
+    X, y = rows
+    found = firth(Memory(as_design(X), y, columns=NAMES))
+    target = Target("HG", "classes", classes=(0, 1))
+    training = {"rows": 79, "weight_sum": 79.0}
+    penalty = found.problem.penalty
+    model = Model(found.coef, NAMES, Logistic(), penalty, target, found.verdict, solver=found.solver, training=training)
+    with pytest.raises(InputError, match="profile"):
+        model.summary()
+    ours, direct = summarise(model, X, y.astype(int), level=0.9), profile(found, level=0.9)
+    for a, b in zip(ours.rows, direct.rows, strict=True):
+        assert (a.lower, a.upper, a.p) == pytest.approx((b.lower, b.upper, b.p), rel=1e-6)
+    with pytest.raises(InputError, match="not the rows"):
+        summarise(model, X[:-5], y[:-5].astype(int))
+    with pytest.raises(InputError, match="profile"):
+        summarise(model, X, y.astype(int), errors="HC1")
 
 
 @pytest.mark.parametrize("seed", range(5))
