@@ -3,6 +3,7 @@
 With z_i = y_i (1, x_i) for two classes, and z_ik = (e_yi - e_k) (x) x_i for k != y_i for several, a likelihood has no
 finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). We look for d in floating
 point (the coefficients themselves, then a linear program) and believe it only after every sign was computed exactly.
+For counts, a Poisson likelihood has none iff some d has x'd <= 0 where y = 0, x'd = 0 where y > 0, and x'd < 0 for one.
 """
 
 from __future__ import annotations
@@ -104,8 +105,7 @@ def check(problem: Problem, direction: Array) -> Direction | None:
 def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.int8]:
     """Return the exact sign of z'd, shape ``(rows, outputs - 1 or 1)``: floats where they are sure, else exact sums."""
     if problem.loss.outputs == 1:
-        flip = np.where(block.y[:, 0] > 0.5, 1.0, -1.0)
-        inner = (block.y[:, 0] > 0.0) & (block.y[:, 0] < 1.0)
+        flip, inner = _sides(problem, block.y[:, 0])
         return _margin_signs(problem, block, direction[:, 0], flip, inner)[:, None]
     signs = np.ones((block.n_rows, problem.loss.outputs), dtype=np.int8)
     own = block.y[:, 0].astype(np.intp)
@@ -121,6 +121,16 @@ def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.i
             signs[rows, k] = found[rows]
     signs[np.arange(block.n_rows), own] = 0
     return signs
+
+
+def _sides(problem: Problem, y: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
+    """Return which way each score may go for ever, and the rows whose score must stay where it is.
+
+    Logistic: up for class 1, down for class 0, nowhere for targets between; Poisson: down for y = 0, nowhere for y > 0.
+    """
+    if problem.loss.name == "poisson":
+        return np.full(len(y), -1.0), y > 0.0
+    return np.where(y > 0.5, 1.0, -1.0), (y > 0.0) & (y < 1.0)
 
 
 def _lost(a: Array, b: Array) -> Array:
@@ -191,15 +201,8 @@ def _constraints(problem: Problem) -> Array:
         keep = np.ones(len(x), dtype=bool) if block.weight is None else block.weight > 0.0
         x, y = x[keep], block.y[keep, 0]
         if not isinstance(problem.loss, Softmax):
-            inner = (y > 0.0) & (y < 1.0)
-            parts.append(
-                np.vstack(
-                    [
-                        np.where(y > 0.5, 1.0, -1.0)[:, None] * x,
-                        -x[inner] * np.where(y[inner] > 0.5, 1.0, -1.0)[:, None],
-                    ]
-                )
-            )
+            flip, inner = _sides(problem, y)
+            parts.append(np.vstack([flip[:, None] * x, -flip[inner, None] * x[inner]]))
             continue
         outputs, own = problem.loss.outputs, y.astype(np.intp)
         for k in range(outputs):

@@ -1,0 +1,138 @@
+"""The rows z that a direction has to make positive, and the exact signs of z'd.
+
+Two classes: z_i = +x_i or -x_i. K classes: z_ik = (e_yi - e_k) (x) x_i for every k != y_i, the coefficients of the last
+class being zero (a gauge). A direction is a vector of D integers: D = p, or p (K - 1), class by class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.separation.integers import Whole, floats, mantissas, shifted
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+Signs = npt.NDArray[np.int8]
+
+CHUNK = 16384
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Rows ``x`` (dense or CSR, float64, with the intercept's ones) and their classes 0 .. outputs - 1.
+
+    ``outputs`` is 1 for at most two classes. ``numbers`` are the rows' places in the user's data.
+    """
+
+    x: Any
+    own: Index
+    outputs: int
+    numbers: npt.NDArray[np.int64]
+
+    @cached_property
+    def ids(self) -> Index:
+        """The numbers of all z: i for two classes, i K + k for K."""
+        if self.outputs == 1:
+            return np.arange(len(self.own))
+        everything = np.arange(len(self.own) * self.outputs).reshape(-1, self.outputs)
+        mask = np.ones(everything.shape, dtype=bool)
+        mask[np.arange(len(self.own)), self.own] = False
+        return everything[mask]
+
+    @property
+    def width(self) -> int:
+        """D, the number of coefficients of a direction."""
+        return int(self.x.shape[1]) * max(self.outputs - 1, 1)
+
+    @cached_property
+    def largest(self) -> Array:
+        """The largest |x| of every column, 1 where all are zero."""
+        found = abs(self.x).max(axis=0)
+        found = np.asarray(found.todense() if hasattr(found, "todense") else found, dtype=np.float64).reshape(-1)
+        return np.where(found > 0.0, found, 1.0)
+
+    def z(self, ids: Index) -> Array:
+        """Return some z as the rows of a matrix."""
+        x = self._dense(self._row(ids))
+        if self.outputs == 1:
+            return x * np.where(self.own[ids] == 1, 1.0, -1.0)[:, None]
+        z = np.zeros((len(ids), self.outputs, x.shape[1]))
+        at = np.arange(len(ids))
+        z[at, self.own[self._row(ids)]] = x
+        z[at, ids % self.outputs] = -x
+        return z[:, :-1].reshape(len(ids), self.width)
+
+    def margins(self, d: Array, ids: Index | None = None) -> Array:
+        """Return z'd in floating point."""
+        ids = self.ids if ids is None else ids
+        rows = self._row(ids)
+        if ids is self.ids:
+            return self._differences(np.asarray(self.x @ self.matrix(d)), ids, rows)
+        used, place = np.unique(rows, return_inverse=True)
+        return self._differences(np.asarray(self.x[used] @ self.matrix(d)), ids, place)
+
+    def signs(self, direction: Whole, ids: Index | None = None) -> Signs:
+        """Return the exact sign of z'd: by floats where their error cannot change it, by integers elsewhere."""
+        ids = self.ids if ids is None else ids
+        d = self.matrix(floats(direction))
+        unit = np.exp2(-np.ceil(np.log2(max(float(np.max(self.largest[:, None] * np.abs(d), initial=0.0)), 1e-300))))
+        d = d * unit
+        signs = np.zeros(len(ids), dtype=np.int8)
+        eps = 4 * (len(d) + 6) * np.finfo(np.float64).eps
+        for start in range(0, len(ids), CHUNK):
+            part = ids[start : start + CHUNK]
+            rows = self._row(part)
+            used, place = np.unique(rows, return_inverse=True)
+            x = self.x[used[0] : used[-1] + 1] if len(used) == used[-1] - used[0] + 1 else self.x[used]
+            score = self._differences(np.asarray(x @ d), part, place)
+            size = np.asarray(abs(x) @ np.abs(d))
+            bound = size[place, 0] if self.outputs == 1 else 2.0 * size.max(axis=1)[place]
+            found = np.sign(score).astype(np.int8)
+            unsure = ~(np.abs(score) > eps * bound + 1e-280)  # products below this may have lost digits to underflow
+            found[unsure] = self._exact(direction, part[unsure])
+            signs[start : start + CHUNK] = found
+        return signs
+
+    def products(self, ids: Index, vectors: Whole) -> Whole:
+        """Return z'v for some z and the columns v of a matrix of integers, exactly, up to one power of two."""
+        m, e = mantissas(self.z(ids))
+        return np.asarray(shifted(m, e, int(np.min(np.append(e, 0)))) @ vectors)
+
+    def matrix(self, d: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return a direction as coefficients (p, outputs), those of the last of several classes zero."""
+        if self.outputs == 1:
+            return d[:, None]
+        full = np.zeros((self.x.shape[1], self.outputs), dtype=d.dtype)
+        full[:, :-1] = d.reshape(self.outputs - 1, -1).T
+        return full
+
+    def _exact(self, direction: Whole, ids: Index) -> Signs:
+        d = self.matrix(direction)
+        used = np.flatnonzero((d != 0).any(axis=1))
+        signs = np.zeros(len(ids), dtype=np.int8)
+        for start in range(0, len(ids) if len(used) else 0, CHUNK):
+            part = ids[start : start + CHUNK]
+            rows, place = np.unique(self._row(part), return_inverse=True)
+            m, e = mantissas(self._dense(rows)[:, used])
+            score = shifted(m, e, np.min(e, axis=1, keepdims=True)) @ d[used]
+            exact = self._differences(score, part, place)
+            signs[start : start + CHUNK] = (exact > 0).astype(np.int8) - (exact < 0).astype(np.int8)
+        return signs
+
+    def _differences(self, score: npt.NDArray[Any], ids: Index, place: Index) -> npt.NDArray[Any]:
+        """Return the margins of z from the scores of rows; row ``place`` of the scores belongs to each z."""
+        if self.outputs == 1:
+            return np.where(self.own[ids] == 1, score[place, 0], -score[place, 0])
+        return np.asarray(score[place, self.own[ids // self.outputs]] - score[place, ids % self.outputs])
+
+    def _row(self, ids: Index) -> Index:
+        return ids if self.outputs == 1 else ids // self.outputs
+
+    def _dense(self, rows: Index) -> Array:
+        part = self.x[rows]
+        return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)

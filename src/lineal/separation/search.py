@@ -1,0 +1,277 @@
+"""Complete, quasi-complete or overlap: searched by small linear programs in floating point, proved in integers.
+
+Let K be the cone of directions with z'd >= 0 for all rows. We keep a set E of rows with positive weights that sum to
+zero (so that every d in K is orthogonal to them), and L, their span. As long as rows remain outside L, either some d
+orthogonal to L is positive on all of them, which ends the search, or a positive combination of few of them lies in L,
+and they join E. Rows come in as they are violated, so that each program is small however long the table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.separation.cloud import Cloud
+from lineal.separation.dictionary import Circuit, Dictionary
+from lineal.separation.integers import Whole, floats, reduced, whole
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+MOST_SQUARED = 3000
+"""Largest side of the normal equations solved for a first guess."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """``direction`` (integers, or None) and the rows ``ids`` with positive integer ``weights`` that sum to zero.
+
+    ``negative``, ``zero`` and so on follow from the signs of z'd: ``strict`` counts those above zero.
+    """
+
+    kind: str
+    direction: Whole | None
+    strict: Index
+    ids: Index
+    weights: Whole
+
+
+@dataclass
+class Core:
+    """The rows E of weights > 0 that sum to zero, and the vectors orthogonal to all of them."""
+
+    cloud: Cloud
+    deadline: float
+    weights: dict[int, Fraction] = field(default_factory=dict)
+    complement: Whole | None = None
+
+    @property
+    def ids(self) -> Index:
+        """The rows of E."""
+        return np.array(list(self.weights), dtype=np.intp)
+
+    def dictionary(self, ids: Index) -> Dictionary:
+        """Return the exact core on some rows, with E locked."""
+        return Dictionary(self.cloud.z(self.ids), self.cloud.z(ids), self.deadline)
+
+    def add(self, ids: Index, circuit: Circuit) -> None:
+        """Join a circuit to E: enough of the old weights keeps all of them positive."""
+        own, locked = self.ids, dict(zip(circuit.locked.tolist(), circuit.balance, strict=True))
+        old = {int(own[place]): Fraction(int(value)) for place, value in locked.items()}
+        times = max((-value / self.weights[row] for row, value in old.items()), default=Fraction(0))
+        many = max(int(times) + 1, 1)
+        fresh = {row: many * weight + old.get(row, Fraction(0)) for row, weight in self.weights.items()}
+        for place, weight in zip(circuit.rows.tolist(), circuit.weights, strict=True):
+            fresh[int(ids[place])] = Fraction(int(weight))
+        self.weights = fresh
+        empty = np.zeros((0, self.cloud.width))
+        self.complement = Dictionary(self.cloud.z(self.ids), empty, self.deadline).complement()
+
+    def lift(self, v: Whole) -> Whole:
+        """Return the direction with coordinates v among the vectors orthogonal to E."""
+        return v if self.complement is None else np.asarray(self.complement @ v)
+
+    def outside(self, ids: Index | None = None) -> Index:
+        """Return rows (of ``ids``) outside the span of E: most of them at once, and none only if there is none."""
+        ids = self.cloud.ids if ids is None else ids
+        if self.complement is None or not len(ids):
+            return ids
+        size = self.complement.shape[1]
+        draw = np.random.default_rng(0).integers(1, 2**31, size=size).astype(object)
+        mixed = [self.complement @ draw] if size > 1 else []
+        for vector in [*mixed, *self.complement.T]:
+            found = ids[self.cloud.signs(vector, ids) != 0]
+            if len(found):
+                return found
+            if time.monotonic() > self.deadline:
+                raise TimeoutError
+        return ids[:0]
+
+
+def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Decision:
+    """Decide the three-way question with a proof; TimeoutError after the deadline (``time.monotonic``).
+
+    ``guesses`` are directions (D floats) worth a look.
+    """
+    core = Core(cloud, deadline)
+    zero = cloud.ids[~_any(cloud)]
+    for guess in [*guesses, *_squares(cloud)]:
+        if np.all(np.isfinite(guess)) and not len(zero) and np.all(cloud.margins(guess) > 0.0):
+            direction = whole(guess)
+            if np.all(cloud.signs(direction) > 0):
+                return Decision("complete", direction, cloud.ids, core.ids, _weights(core))
+    work = np.setdiff1d(_first(cloud, guesses), zero)
+    while True:
+        rest = np.setdiff1d(core.outside(), zero) if not core.weights else core.outside()
+        if not len(rest):
+            if not core.weights:  # every row is zero: each of them alone is a sum that vanishes
+                core.weights = {int(zero[0]): Fraction(1)}
+            return Decision("overlap", None, cloud.ids[:0], core.ids, _weights(core))
+        work = np.intersect1d(work, rest)
+        if len(work) < 2 * cloud.width:
+            work = np.union1d(work, np.random.default_rng(1).permutation(rest)[: 2 * cloud.width])
+        found = _stage(core, work)
+        if isinstance(found, _Found):
+            core.add(found.ids, found.circuit)
+            continue
+        direction = reduced(found)
+        signs = cloud.signs(direction)
+        if len(zero) and not core.weights:
+            core.weights = {int(zero[0]): Fraction(1)}
+        kind = "quasi" if core.weights else "complete"
+        return Decision(kind, direction, cloud.ids[signs > 0], core.ids, _weights(core))
+
+
+@dataclass(frozen=True)
+class _Found:
+    ids: Index
+    circuit: Circuit
+
+
+def _stage(core: Core, work: Index) -> Whole | _Found:
+    """Return a direction that is positive on every row outside the span of E, or a circuit among them."""
+    cloud = core.cloud
+    while True:
+        if time.monotonic() > core.deadline:
+            raise TimeoutError
+        width = cloud.width if core.complement is None else core.complement.shape[1]
+        table = _coordinates(core, work)
+        kept = np.any(table != 0.0, axis=1)
+        work, table = work[kept], table[kept]
+        direction, support = _program(core, work, table)
+        if direction is None:
+            found = _exactly(core, work, support)
+            if isinstance(found, _Found):
+                return found
+            direction = found
+        signs = cloud.signs(direction)
+        bad = cloud.ids[signs < 0]
+        if not len(bad):
+            bad = core.outside(cloud.ids[signs == 0])
+            if core.complement is None:
+                bad = bad[np.any(cloud.z(bad) != 0.0, axis=1)] if len(bad) else bad
+        if not len(bad):
+            return direction
+        work = np.union1d(work, _worst(cloud, direction, bad, max(2 * width, 40)))
+
+
+def _exactly(core: Core, work: Index, support: Index) -> Whole | _Found:
+    """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
+    cloud = core.cloud
+    some = support if len(support) else work[: 2 * cloud.width]
+    while True:
+        found = core.dictionary(some).solve()
+        if isinstance(found, Circuit):
+            return _Found(some, found)
+        bad = work[cloud.signs(found, work) <= 0]
+        if not len(bad):
+            return found
+        some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
+
+
+def _worst(cloud: Cloud, direction: Whole, bad: Index, most: int) -> Index:
+    """Return the rows that are furthest on the wrong side, and a few others of them."""
+    if len(bad) <= most:
+        return bad
+    if len(bad) > 200_000:
+        bad = np.random.default_rng(2).permutation(bad)[:200_000]
+    margin = cloud.margins(floats(direction), bad)
+    worst = bad[np.argpartition(margin, most)[:most]]
+    return np.union1d(worst, np.random.default_rng(3).permutation(bad)[: most // 2])
+
+
+def _coordinates(core: Core, ids: Index) -> Array:
+    """Return z in the coordinates of the complement of E: computed exactly, then rounded, each row up to a factor."""
+    if core.complement is None:
+        return core.cloud.z(ids)
+    exact = core.cloud.products(ids, core.complement)
+    return np.array([floats(row) for row in exact]).reshape(exact.shape)
+
+
+def _program(core: Core, work: Index, table: Array) -> tuple[Whole | None, Index]:
+    """Maximise the least margin over a box, and return a direction that holds exactly on all these rows.
+
+    If there is none, or floats cannot find it: None, and the rows with multipliers.
+    """
+    from scipy import optimize
+
+    power = np.ceil(np.log2(np.where(np.any(table, axis=0), np.max(np.abs(table), axis=0, initial=0.0), 1.0)))
+    scaled = table / np.exp2(power)
+    scaled /= np.max(np.abs(scaled), axis=1, keepdims=True)
+    columns = scaled.shape[1]
+    result: Any = optimize.linprog(
+        np.append(np.zeros(columns), -1.0),
+        A_ub=np.column_stack([-scaled, np.ones(len(scaled))]),
+        b_ub=np.zeros(len(scaled)),
+        bounds=[(-1.0, 1.0)] * columns + [(0.0, 2.0)],
+        method="highs-ds",
+        options={
+            "time_limit": max(core.deadline - time.monotonic(), 0.01),
+            "primal_feasibility_tolerance": 1e-10,
+            "dual_feasibility_tolerance": 1e-10,
+        },
+    )
+    if result.status == 1:
+        raise TimeoutError
+    if result.x is None:
+        return None, work[:0]
+    if result.x[-1] > 0.0:
+        unit = result.x[:-1]
+        back = (np.max(power, initial=0.0) - power).astype(np.int64).astype(object)
+        for bits in (4, 10, 24, 52):
+            v = np.array([int(value) for value in np.rint(unit * 2.0**bits)], dtype=object) << back
+            direction = core.lift(v)
+            if np.all(core.cloud.signs(direction, work) > 0):
+                return direction, work[:0]
+    return None, work[np.abs(result.ineqlin.marginals) > 1e-11]
+
+
+def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
+    """Return which z are not zero."""
+    filled = np.asarray(abs(cloud.x).sum(axis=1)).reshape(-1) > 0.0
+    return filled if cloud.outputs == 1 else filled[cloud.ids // cloud.outputs]
+
+
+def _squares(cloud: Cloud) -> list[Array]:
+    """Return the least-squares fit to the classes as a first guess: it separates most separable tables."""
+    n, p = cloud.x.shape
+    if min(n, p) > MOST_SQUARED:
+        return []
+    goal = np.where(cloud.own == 1, 1.0, -1.0)[:, None]
+    if cloud.outputs > 1:
+        goal = np.eye(cloud.outputs)[cloud.own] - 1.0 / cloud.outputs
+    x = cloud.x * (1.0 / cloud.largest) if isinstance(cloud.x, np.ndarray) else cloud.x.multiply(1.0 / cloud.largest)
+    x = x if isinstance(x, np.ndarray) else x.tocsr()
+    gram = x.T @ x if p <= n else x @ x.T
+    gram = np.asarray(gram.toarray() if hasattr(gram, "toarray") else gram)
+    ridge = 1e-12 * float(np.trace(gram)) / max(len(gram), 1) + 1e-300
+    try:
+        solved = np.linalg.solve(gram + ridge * np.eye(len(gram)), x.T @ goal if p <= n else goal)
+    except np.linalg.LinAlgError:
+        return []
+    coef = (solved if p <= n else x.T @ solved) / cloud.largest[:, None]
+    return [coef[:, 0] if cloud.outputs == 1 else (coef[:, :-1] - coef[:, -1:]).T.reshape(-1)]
+
+
+def _first(cloud: Cloud, guesses: Sequence[Array]) -> Index:
+    """Return the rows the first program holds: those the guesses are least sure of, and some others."""
+    most = min(len(cloud.ids), 4 * cloud.width + 50)
+    chosen = [np.random.default_rng(4).permutation(cloud.ids)[:most]]
+    for guess in [*guesses, *_squares(cloud)]:
+        if np.all(np.isfinite(guess)):
+            margin = cloud.margins(guess)
+            chosen.append(cloud.ids[np.argpartition(margin, most - 1)[:most]])
+    return np.unique(np.concatenate(chosen))
+
+
+def _weights(core: Core) -> Whole:
+    """Return the weights of E as integers without a common divisor."""
+    values = list(core.weights.values())
+    common = int(np.lcm.reduce(np.array([1] + [value.denominator for value in values], dtype=object)))
+    return reduced(np.array([int(value * common) for value in values], dtype=object))
