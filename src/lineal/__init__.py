@@ -29,6 +29,8 @@ _HOMES = {
     "SparsemaxClassifier": "lineal.estimators",
     "LinearSVC": "lineal.estimators",
     "LinearSVR": "lineal.estimators",
+    "SGDClassifier": "lineal.estimators",
+    "SGDRegressor": "lineal.estimators",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

@@ -28,7 +28,10 @@ TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge")
 CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax")
 """Losses whose targets are classes."""
 
-ARRAYS: Final = ("coef", "charges", "lower", "upper", "covariance", "direction", "null_space", "theta")
+STREAM: Final = ("iterate", "iterate_sum", "progress")
+"""What a stream is continued from."""
+
+ARRAYS: Final = ("coef", "charges", "lower", "upper", "covariance", "direction", "null_space", "theta", *STREAM)
 PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "bounds")
 
 
@@ -221,6 +224,8 @@ def _evidence_arrays(
         wanted["direction"] = (columns, outputs)
     if kind == "not_unique" and "null_space" in arrays:
         wanted["null_space"] = (columns, arrays["null_space"].shape[-1] if arrays["null_space"].ndim else 0)
+    if kind == "progressive":
+        wanted |= {"iterate": (columns, outputs), "iterate_sum": (columns, outputs), "progress": (5,)}
     if "theta" in arrays:
         if loss.smooth:
             raise ModelFileError(

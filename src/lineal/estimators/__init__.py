@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from lineal.estimators.bayes import BayesianRidge
 from lineal.estimators.counts import PoissonRegressor
+from lineal.estimators.huber import HuberRegressor
 from lineal.estimators.lasso import ElasticNet, Lasso
 from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.quantile import QuantileRegressor
 from lineal.estimators.sparsemax import SparsemaxClassifier
+from lineal.estimators.stochastic import SGDClassifier, SGDRegressor
 from lineal.estimators.svm import LinearSVC, LinearSVR
 
 __all__ = [
     "BayesianRidge",
     "ElasticNet",
+    "HuberRegressor",
     "Lasso",
     "LinearRegression",
     "LinearSVC",
@@ -22,5 +25,7 @@ __all__ = [
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",
+    "SGDClassifier",
+    "SGDRegressor",
     "SparsemaxClassifier",
 ]

@@ -20,6 +20,9 @@ from lineal.solvers.schedules import Schedule, checked, positive
 from lineal.source import Block
 
 METHODS = ("sgd", "saga")
+SMALLEST = 1e-6
+"""An adaptive step that has shrunk to this share of the first one is not made smaller."""
+NO_STRENGTH = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
 
 
 @dataclass(frozen=True)
@@ -29,9 +32,10 @@ class Stochastic(Solver):
     Rows come in an order drawn by a hash of (seed, epoch, row), the same for any partition; one Step is one epoch.
     ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks
     (``power`` is the exponent of invscaling). ``average`` averages the iterates of sgd, all of them or those after so
-    many rows. ``patience`` epochs in a row that do not lower F by more than ``least`` divide an adaptive step by 5 and
-    end every other schedule (None: they end nothing). ``scaled`` learns in scaled columns, centred ones where none is
-    sparse. ``epochs`` limits their number.
+    many rows. ``patience`` epochs in a row that do not lower F by more than ``least`` divide an adaptive step by 5, down
+    to a millionth, and end every other schedule (None: they end nothing). ``scaled`` learns in scaled columns, centred
+    ones where none is sparse. ``epochs`` limits their number. ``strength`` is that of the schedule "optimal", None for
+    the penalty's.
     """
 
     method: Literal["sgd", "saga"] = "sgd"
@@ -46,6 +50,7 @@ class Stochastic(Solver):
     least: float = 0.0
     scaled: bool = True
     shuffle: bool = True
+    strength: float | None = None
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -53,6 +58,7 @@ class Stochastic(Solver):
         if self.batch < 1:
             raise InputError(f"the batch is {self.batch}; it must be a whole number of at least 1.")
         positive("the step of a stochastic method", self.step)
+        positive("the strength of a schedule", self.strength)
         checked(self.schedule)
         if self.method == "saga" and (self.schedule != "constant" or self.average):
             raise InputError(
@@ -73,8 +79,8 @@ class Stochastic(Solver):
         """Decline losses and penalties without a stochastic step, and schedules that a problem gives no numbers for."""
         if self.method == "saga" and self.step is None and not np.isfinite(problem.loss.steepest):
             return f"the {problem.loss.name} loss bends without limit, so no step is safe; give one"
-        if self.schedule == "optimal" and not getattr(problem.penalty, "strength", 0.0) > 0.0:
-            return "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
+        if self.schedule == "optimal" and not self._strength(problem.penalty) > 0.0:
+            return NO_STRENGTH
         return refuses(problem.loss, problem.penalty)
 
     def steps(self, problem: Problem, start: Array) -> Generator[Step, None, str | None]:
@@ -96,7 +102,7 @@ class Stochastic(Solver):
             if epoch == self.epochs:
                 return f"the limit of {epoch} epochs was reached"
             if watch.stuck(value):
-                if self.schedule == "adaptive":
+                if self.schedule == "adaptive" and learner.shrink > SMALLEST:
                     learner.shrink /= 5.0
                 elif self.patience is not None:
                     return f"the last {self.patience} epochs brought no more than {self.least:g}"
@@ -124,7 +130,7 @@ class Stochastic(Solver):
         problem.passes += 1
         charge = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
         found = 1.0 / max((3.0 if self.method == "saga" else 1.0) * (largest + charge), np.finfo(float).tiny)
-        strength = self._strength(problem, frame)
+        strength = self._strength(problem.penalty, frame)
         learner = Learner(
             problem.loss,
             problem.penalty,
@@ -138,12 +144,15 @@ class Stochastic(Solver):
         )
         return learner, scaled
 
-    def _strength(self, problem: Problem, frame: Frame) -> float:
+    def _strength(self, penalty: Penalty, frame: Frame | None = None) -> float:
         """Return how strongly the penalty bends F, at least, in the columns of a frame."""
-        strength = float(getattr(problem.penalty, "strength", 0.0))
-        bends = (frame.rate * problem.penalty.curvature())[problem.penalty.charged]
-        least = float(np.min(bends, initial=np.inf)) if self.scaled else 0.0
-        return least if 0.0 < least < np.inf else strength
+        if self.strength is not None:
+            return self.strength
+        if self.scaled and frame is not None:
+            least = float(np.min((frame.rate * penalty.curvature())[penalty.charged], initial=np.inf))
+            if 0.0 < least < np.inf:
+                return least
+        return float(getattr(penalty, "strength", 0.0))
 
     def _schedule(self, strength: float, found: float | None) -> Schedule:
         """Return the schedule; ``found`` is the largest first step that is safe, None where none is known to be unsafe."""
@@ -167,9 +176,9 @@ class Stochastic(Solver):
             refusal = "a stream does not tell how large a step may be; give one"
         elif self.scaled:
             refusal = "columns cannot be scaled before they are seen; use scaled=False"
-        strength = float(getattr(penalty, "strength", 0.0))
+        strength = self._strength(penalty)
         if self.schedule == "optimal" and not strength > 0.0:
-            refusal = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
+            refusal = NO_STRENGTH
         if refusal is not None:
             raise InputError(f"the stream cannot be learned: {refusal}.")
         columns = len(state.coef)
