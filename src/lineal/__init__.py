@@ -31,6 +31,7 @@ _HOMES = {
     "LinearSVR": "lineal.estimators",
     "SGDClassifier": "lineal.estimators",
     "SGDRegressor": "lineal.estimators",
+    "HuberRegressor": "lineal.estimators",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

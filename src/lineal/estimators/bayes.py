@@ -91,15 +91,19 @@ class BayesianRidge(Regressor):
         if most is None:
             raise InputError("max_iter is None; the search for the variances needs a limit, a whole number.")
         priors = {name: number(name, getattr(self, name)) for name in ("alpha_1", "alpha_2", "lambda_1", "lambda_2")}
-        begin = {
-            name: None if getattr(self, name) is None else number(name, getattr(self, name), above=0.0)
-            for name in ("alpha_init", "lambda_init")
-        }
         scored = flag("compute_score", self.compute_score)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
         source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
-        found = evidence(source, charges=charges, tol=tol, max_iter=most, **priors, **begin)
+        found = evidence(
+            source,
+            charges=charges,
+            tol=tol,
+            max_iter=most,
+            alpha_init=_above("alpha_init", self.alpha_init),
+            lambda_init=_above("lambda_init", self.lambda_init),
+            **priors,
+        )
         self._note(found.fit, target_of(None), TOLERANCE)
         self.verdict_, self.trace_ = found.verdict, found.trace
         self._spread(found.coef, intercept=intercept)
@@ -124,3 +128,8 @@ class BayesianRidge(Regressor):
         values, vectors = np.linalg.eigh(self._covariance)
         root = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
         return mean, np.sqrt(1.0 / self.alpha_ + np.sum(design.times(root) ** 2, axis=1))
+
+
+def _above(name: str, value: Any) -> float | None:
+    """Return a parameter that must be None or a number above 0."""
+    return None if value is None else number(name, value, above=0.0)

@@ -1,0 +1,271 @@
+"""Huber's loss with a scale of its own, fitted together with the coefficients.
+
+    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (charge / 2) sum_j d_j b_j^2,    r = X b + offset - y,
+
+h Huber's loss with threshold epsilon (2 S G is scikit-learn's objective with alpha = S charge). G is jointly convex.
+For a fixed sigma it is F / sigma + sigma / 2, F the problem of Huber's loss with threshold epsilon sigma and a ridge of
+strength charge sigma; and with t = theta / sigma, theta a dual point of that problem, min over b of G has the slope
+
+    (1 - m) / 2,   m = (1/S) sum s t^2
+
+in sigma: so sigma is the root of m = 1, a monotone function. The same t bounds G from below, because
+
+    G >= (1/S) sum s [t r + sigma (1 - t^2) / 2] + ...,   whose least value over sigma >= 0 is finite where m <= 1.
+
+What is missing to that bound is ``gap / sigma + sigma (1 - m) / 2``, gap that of F; where m > 1, a t with a = 1 / sqrt(m)
+is allowed, and the bound is concave in t and zero at zero, so that it is at least a times as high.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.certify_rows import bound
+from lineal.errors import InputError
+from lineal.losses import Huber, Squared
+from lineal.passes import Moments
+from lineal.penalties import NoPenalty, Ridge
+from lineal.penalty import Penalty
+from lineal.problem import survey
+from lineal.source import Source
+from lineal.verdict import TOLERANCE, Verdict
+from lineal.wording import percent
+
+Array = npt.NDArray[np.float64]
+
+SMALLEST = 1e-9
+"""A scale below this share of the spread of y is not distinguished from zero."""
+
+MOST = 100
+"""So many scales are tried at most."""
+
+INNER = 1e-4
+"""The coefficients at a scale are proven this much better than asked, so that their slopes are a dual point as they are."""
+
+
+@dataclass(frozen=True)
+class ScaledFit:
+    """Coefficients and scale, the verdict on both, and the fit of Huber's loss at that scale."""
+
+    coef: Array
+    scale: float
+    verdict: Verdict
+    objective: float
+    steps: int
+    fit: fitting.Fit = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One scale: the fit at it, G there, and m."""
+
+    scale: float
+    fit: fitting.Fit
+    value: float
+    square: float
+
+
+def scaled_huber(
+    source: Source,
+    epsilon: float,
+    charge: float,
+    charges: Array,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    start: Array | None = None,
+) -> ScaledFit:
+    """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
+
+    ``max_iter`` limits the Newton steps at all scales together.
+    """
+    if not epsilon >= 1.0:
+        raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
+    search = _Search(source, epsilon, charge, charges, tol, max_iter)
+    null = search.null()
+    found = search.run(start, null)
+    gap = search.gap(found)
+    verdict = _verdict(found, gap, null, tol, search.stopped)
+    return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
+
+
+class _Search:
+    """The search for the root of m = 1, every fit started where the one before ended."""
+
+    def __init__(
+        self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None
+    ) -> None:
+        self.source, self.epsilon, self.charge, self.charges = source, epsilon, charge, charges
+        self.tol, self.max_iter = tol, max_iter
+        self.moments: Moments = survey(source, Huber(1.0))
+        self.steps = 0
+        self.stopped = ""
+
+    def run(self, start: Array | None, null: float) -> _Trial:
+        """Return the last trial: m = 1 within the tolerance, or the budget is used up."""
+        columns = len(self.charges)
+        if start is None:
+            first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
+            start = fitting.fit(self.source, Squared(1), first, moments=self.moments).coef
+        rows, weight = self.rows(start)
+        floor = max(SMALLEST * self._spread(), 1e-100)
+        scale = max(best_scale(rows, weight, self.epsilon), floor)
+        low, high, last = floor, math.inf, None
+        trial = self.at(scale, start)
+        for _ in range(MOST):
+            if self._spent():
+                break
+            enough = 0.2 * self.tol * max(null - trial.value, 0.0)
+            if trial.square <= 1.0 and (0.5 * scale * (1.0 - trial.square) <= enough or scale <= floor):
+                break
+            low, high = (max(low, scale), high) if trial.square > 1.0 else (low, min(high, scale))
+            if high <= low * (1.0 + 1e-15):
+                break
+            scale, last = self._next(trial, last, low, high), trial
+            trial = self.at(scale, trial.fit.coef)
+        return trial
+
+    def null(self) -> float:
+        """Return the best G of the intercept alone, scale and constant in turn; of zeros where there is no intercept."""
+        rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+        level, value = 0.0, math.inf
+        for _ in range(MOST):
+            scale = max(best_scale(rows + level, weight, self.epsilon), 1e-100)
+            loss = Huber(self.epsilon * scale)
+            last, value = value, float(0.5 * scale + weight @ _huber(loss, rows + level) / scale)
+            if self.source.columns[:1] != ("(intercept)",) or value >= last * (1.0 - 1e-9):
+                break
+            level = _level(rows, weight, loss.threshold)
+        return value
+
+    def _next(self, trial: _Trial, last: _Trial | None, low: float, high: float) -> float:
+        """Return the next scale: the best for these residuals at first, then by the secant of log m, kept in between."""
+        rows, weight = self.rows(trial.fit.coef)
+        guess = best_scale(rows, weight, self.epsilon)
+        if last is not None and trial.square > 0.0 and last.square > 0.0 and trial.square != last.square:
+            rise = math.log(trial.scale / last.scale) / math.log(trial.square / last.square)
+            # A little to the side where m < 1, so that the dual point is allowed as it is.
+            wanted = math.log1p(-1e-3 * self.tol)
+            guess = trial.scale * math.exp(min(max((wanted - math.log(trial.square)) * rise, -3.0), 3.0))
+        if low < guess < high:
+            return guess
+        return math.sqrt(low * high) if math.isfinite(high) else 2.0 * low
+
+    def at(self, scale: float, start: Array) -> _Trial:
+        """Fit at one scale."""
+        left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
+        strength = self.charge * scale
+        penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
+        loss = Huber(self.epsilon * scale)
+        found = fitting.fit(
+            self.source, loss, penalty, start=start, tol=INNER * self.tol, max_iter=left, moments=self.moments
+        )
+        self.steps += len(found.trace) - 1
+        rows, weight = self.rows(found.coef)
+        t = np.clip(rows / scale, -self.epsilon, self.epsilon)
+        return _Trial(scale, found, found.objective / scale + 0.5 * scale, float(weight @ t**2))
+
+    def gap(self, trial: _Trial) -> float | None:
+        """Return a bound on what G may fall by, from the dual point of the fit at this scale."""
+        problem = trial.fit.problem
+        shown = bound(problem, trial.fit.coef)
+        if shown.gap is None or shown.theta is None:
+            return None
+        _, weight = self.rows(trial.fit.coef)
+        square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2) * (1.0 + 1e-12)
+        share = min(1.0, 1.0 / math.sqrt(square)) if square > 0.0 else 1.0
+        inner = shown.gap / trial.scale + 0.5 * trial.scale * (1.0 - square)
+        return max((1.0 - share) * trial.value + share * inner, 0.0)
+
+    def rows(self, coef: Array) -> tuple[Array, Array]:
+        """Return the residuals and the weights, over their sum, of the rows that count."""
+        residuals, weights = [], []
+        for block in self.source.blocks():
+            eta = block.design.times(coef) if block.offset is None else block.design.times(coef) + block.offset
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            residuals.append((eta - block.y)[weight > 0.0, 0])
+            weights.append(weight[weight > 0.0])
+        return np.concatenate(residuals), np.concatenate(weights) / self.moments.weight_sum
+
+    def _present(self) -> npt.NDArray[np.bool_]:
+        return np.concatenate(
+            [np.ones(b.n_rows, dtype=bool) if b.weight is None else b.weight > 0.0 for b in self.source.blocks()]
+        )
+
+    def _spread(self) -> float:
+        """Return the root of the mean square of y, less its mean."""
+        rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+        return float(np.sqrt(weight @ (rows - weight @ rows) ** 2)) or float(np.max(np.abs(rows), initial=1.0))
+
+    def _spent(self) -> bool:
+        if self.max_iter is not None and self.steps >= self.max_iter:
+            self.stopped = f"the limit of {self.max_iter} iterations was reached"
+        return bool(self.stopped)
+
+
+def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
+    """Return the scale that minimises G for given residuals: ``sum over |r| <= epsilon sigma of w (r / sigma)^2 + rest = 1``.
+
+    >>> best_scale(np.array([3.0, -4.0]), np.array([0.5, 0.5]), 10.0) ** 2
+    12.5
+    """
+    size = np.sort(np.abs(residuals))[::-1]
+    w = weight[np.argsort(-np.abs(residuals), kind="stable")]
+    beyond = np.concatenate([[0.0], np.cumsum(w)])[:-1]
+    # with the k largest beyond the threshold: sigma^2 = (sum of the others' squares) / (1 - epsilon^2 (their weight))
+    squares = np.cumsum((w * size**2)[::-1])[::-1]
+    left = 1.0 - epsilon**2 * beyond
+    for k in range(len(size)):
+        if left[k] <= 0.0:
+            break
+        scale = math.sqrt(squares[k] / left[k])
+        if size[k] <= epsilon * scale:
+            return scale
+    return float(size[min(k, len(size) - 1)]) / epsilon
+
+
+def _huber(loss: Huber, residuals: Array) -> Array:
+    return loss.value(np.zeros((len(residuals), 1)), residuals[:, None])
+
+
+def _level(rows: Array, weight: Array, threshold: float) -> float:
+    """Return the constant c at which Huber's slopes of rows + c sum to zero, by halving."""
+    low, high = float(-np.max(rows)), float(-np.min(rows))
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        slope = float(weight @ np.clip(rows + middle, -threshold, threshold))
+        low, high = (middle, high) if slope < 0.0 else (low, middle)
+    return low
+
+
+def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:
+    """Return the verdict on coefficients and scale together."""
+    inner = found.fit.verdict
+    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
+    evidence["given_scale"] = dict(inner.evidence)
+    if gap is None:
+        reason = (
+            f"{stopped}; {inner.reason or 'no dual point was found'}" if stopped else inner.reason or "no dual point"
+        )
+        return Verdict("budget", f"Stopped without a proof: {reason}.", None, None, evidence, reason)
+    evidence["lower_bound"] = found.value - gap
+    gain = null - (found.value - gap)
+    tiny = 64 * np.finfo(float).eps * abs(null)
+    relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
+    if relative > tol:
+        reason = stopped or "rounding error allows no further progress"
+        sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
+        return Verdict("budget", sentence, gap, relative, evidence, reason)
+    kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"
+    sentence = (
+        f"Optimal{' but not unique' if kind == 'not_unique' else ''}: coefficients and scale together cannot be improved "
+        f"by more than {percent(relative)} (gap {gap:.2g}, proven)."
+    )
+    return Verdict(kind, sentence, gap, relative, evidence)
