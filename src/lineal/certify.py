@@ -338,6 +338,5 @@ def _steep(problem: Problem, dual: Dual) -> tuple[float, Array]:
 
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:
-    """Return the gap that doubles cannot see: scores known to 16 EPS and slopes known to 1024 EPS, squared."""
-    size = problem.moments.largest @ np.abs(coef) + problem.moments.offset
-    return float(np.sum((16 * EPS * size) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared."""
+    return float(np.sum((32.0 * problem.blur(coef)) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)

@@ -207,8 +207,9 @@ def test_nothing_to_gain_is_optimal(loss, penalty):
 def test_a_constant_target_is_optimal():
     x = np.random.default_rng(0).normal(size=(20, 3))
     for constant in (0.0, 5.0, 1e9):
-        result = fit(Memory(as_design(x), np.full((20, 1), constant)), Squared(1), NoPenalty(4))
-        assert result.verdict.kind == "optimal"
+        for penalty in (NoPenalty(4), Ridge(0.1, np.r_[0.0, np.ones(3)])):
+            result = fit(Memory(as_design(x), np.full((20, 1), constant)), Squared(1), penalty)
+            assert result.verdict.kind == "optimal", result.verdict.sentence
 
 
 def test_all_slopes_zero_on_a_large_constant_is_not_solved():

@@ -245,9 +245,9 @@ def _plain_gap(point: Point, columns: Index) -> float:
 
 
 def _unit(point: Point, null: float) -> float:
-    """Return the gap that doubles cannot see: scores known to 16 EPS and slopes known to 1024 EPS, squared."""
+    """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared."""
     size = np.max(np.abs(point.problem.x), axis=0) @ np.abs(point.coef) + np.max(np.abs(point.problem.offset))
-    return float(np.sum((16 * EPS * size) ** 2)) + 8.0 * (1024 * EPS) ** 2 * null
+    return float(np.sum((32 * (len(point.coef) + 4) * EPS * size) ** 2)) + 8.0 * (1024 * EPS) ** 2 * null
 
 
 def _covariance(report: Report, claims: Claims, point: Point) -> None:
