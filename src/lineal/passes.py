@@ -223,7 +223,7 @@ class Conjugate:
         y = np.where(present[:, None], block.y, 0.0)
         eta = design.times(self.coef)
         eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
-        move = np.where(present[:, None], design.times(self.shift), 0.0)
+        move = np.where(present[:, None], design.times(self.shift), 0.0) if self.shift.any() else np.zeros_like(eta)
         curvature = loss.curvature(y, eta)
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
         theta = self.scale * (loss.slope(y, eta) - bent)

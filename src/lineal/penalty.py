@@ -87,6 +87,10 @@ class Penalty(ABC):
         """Return the distance of ``-gradient`` to the subdifferential, per coefficient."""
 
     @abstractmethod
+    def take(self, columns: npt.NDArray[np.intp]) -> Penalty:
+        """Return what the penalty is on some of the columns."""
+
+    @abstractmethod
     def rescaled(self, scale: Array) -> Penalty:
         """Return the penalty on ``c_j = scale_j b_j`` that costs what this one costs on ``b``."""
 

@@ -61,6 +61,11 @@ class Source(ABC):
     def columns(self) -> tuple[str, ...]:
         """Names of the design's columns."""
 
+    @property
+    def resident(self) -> bool:
+        """Whether the blocks stay in memory, so that a solver may look at single columns of them."""
+        return False
+
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order. Every call starts again from the first row."""
@@ -91,6 +96,11 @@ class Mapped(Source):
     def columns(self) -> tuple[str, ...]:
         """Names of the design's columns."""
         return self.inner.columns
+
+    @property
+    def resident(self) -> bool:
+        """Whether the blocks behind it stay in memory."""
+        return self.inner.resident
 
     def blocks(self) -> Iterator[Block]:
         """Yield the changed blocks."""

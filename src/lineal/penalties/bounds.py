@@ -77,6 +77,10 @@ class Bounds(Separable):
         """Return the same bounds on the inner penalty with another strength."""
         return Bounds(self.lower, self.upper, self.inner.at(strength))
 
+    def take(self, columns: npt.NDArray[np.intp]) -> Bounds:
+        """Return the bounds of some of the columns."""
+        return Bounds(self.lower[columns], self.upper[columns], self.inner.take(columns))
+
     def rescaled(self, scale: Array) -> Bounds:
         """Return bounds scale_j lower_j and scale_j upper_j on the rescaled inner penalty."""
         first, second = self.lower * scale, self.upper * scale

@@ -107,6 +107,10 @@ class Group(Penalty):
         over = np.maximum(0.0, 1.0 - self.linear / np.where(size > 0.0, size, 1.0)) * (size > 0.0)
         return np.where(zero[:, None], np.abs(gradient) * over[:, None], np.abs(gradient + self.gradient(coef)))
 
+    def take(self, columns: npt.NDArray[np.intp]) -> Group:
+        """Return the group penalty on some of the columns."""
+        return Group(self.strength, self.charges[columns])
+
     def rescaled(self, scale: Array) -> Group:
         """Return the group penalty with charges charge_j / scale_j."""
         return Group(self.strength, self.charges / scale)

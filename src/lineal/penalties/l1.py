@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.penalties.separable import Separable, checked
@@ -47,6 +48,10 @@ class L1(Separable):
     def at(self, strength: float) -> L1:
         """Return l1 with another strength."""
         return L1(strength, self.charges)
+
+    def take(self, columns: npt.NDArray[np.intp]) -> L1:
+        """Return l1 on some of the columns."""
+        return L1(self.strength, self.charges[columns])
 
     def rescaled(self, scale: Array) -> L1:
         """Return l1 with charges charge_j / scale_j."""
@@ -102,6 +107,10 @@ class ElasticNet(Separable):
     def at(self, strength: float) -> ElasticNet:
         """Return the elastic net with another strength and the same ratio."""
         return ElasticNet(strength, self.l1_ratio, self.charges)
+
+    def take(self, columns: npt.NDArray[np.intp]) -> ElasticNet:
+        """Return the elastic net on some of the columns."""
+        return ElasticNet(self.strength, self.l1_ratio, self.charges[columns])
 
     def rescaled(self, scale: Array) -> ElasticNet:
         """Return the elastic net with charges charge_j / scale_j."""

@@ -85,6 +85,10 @@ class Ridge(Penalty):
         """Return |gradient + strength charge b|."""
         return np.abs(gradient + self.gradient(coef))
 
+    def take(self, columns: npt.NDArray[np.intp]) -> Ridge:
+        """Return ridge on some of the columns."""
+        return Ridge(self.strength, self.charges[columns])
+
     def rescaled(self, scale: Array) -> Ridge:
         """Return ridge with charges charge_j / scale_j^2."""
         return Ridge(self.strength, self.charges / scale**2)

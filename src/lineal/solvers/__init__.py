@@ -8,19 +8,25 @@ from typing import Final
 from lineal.errors import InputError
 from lineal.problem import Problem
 from lineal.solver import Solver
+from lineal.solvers.coordinate import Coordinate
 from lineal.solvers.direct import Direct
 from lineal.solvers.gradient_descent import GradientDescent
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.solvers.newton import Newton
 from lineal.solvers.newton_cg import NewtonCG
+from lineal.solvers.prox_gradient import ProxGradient
+from lineal.solvers.prox_newton import ProxNewton
 from lineal.solvers.quasi_newton import QuasiNewton
 
 BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "direct": Direct,
     "newton": Newton,
     "newton-cg": NewtonCG,
+    "prox-newton": ProxNewton,
     "quasi-newton": QuasiNewton,
     "gradient-descent": GradientDescent,
+    "coordinate": Coordinate,
+    "prox-gradient": ProxGradient,
     "interior-point": InteriorPoint,
 }
 """Every solver by the name a user gives it."""
@@ -31,7 +37,19 @@ NEWTON_COLUMNS: Final = 300
 NEWTON_COUPLED: Final = 150
 """The same for coefficients of a loss that couples its outputs, whose second derivative has outputs^2 blocks."""
 
-__all__ = ["BY_NAME", "Direct", "GradientDescent", "InteriorPoint", "Newton", "NewtonCG", "QuasiNewton", "choose"]
+__all__ = [
+    "BY_NAME",
+    "Coordinate",
+    "Direct",
+    "GradientDescent",
+    "InteriorPoint",
+    "Newton",
+    "NewtonCG",
+    "ProxGradient",
+    "ProxNewton",
+    "QuasiNewton",
+    "choose",
+]
 
 
 def choose(problem: Problem) -> tuple[Solver, str]:
@@ -42,6 +60,8 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     columns, outputs = problem.shape
     if not problem.loss.smooth:
         return _with_corners(problem)
+    if not problem.penalty.smooth:
+        return _kinked(problem)
     if problem.loss.quadratic and Direct().declines(problem) is None:
         return Direct(), f"squared loss with {columns} columns: one pass gives the normal equations"
     size = columns * outputs
@@ -56,3 +76,16 @@ def _with_corners(problem: Problem) -> tuple[Solver, str]:
     if refusal is None:
         return InteriorPoint(), f"{problem.loss.name} loss is piecewise linear: one weighted gram per interior point"
     raise InputError(f"no solver minimises this: {refusal}.")
+
+
+def _kinked(problem: Problem) -> tuple[Solver, str]:
+    """Choose for a penalty with kinks or bounds."""
+    size, few = problem.shape[0] * problem.shape[1], NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS
+    model = "few enough for the whole second derivative, with the penalty as it is"
+    if size <= few and ProxNewton().declines(problem) is None:
+        return ProxNewton(), f"{size} coefficients: {model}"
+    if Coordinate().declines(problem) is None:
+        return Coordinate(), f"{size} coefficients, rows in memory: working sets of the columns that matter"
+    if ProxNewton().declines(problem) is None:
+        return ProxNewton(), f"{size} coefficients, rows that stream: {model}"
+    return ProxGradient(), f"{size} coefficients: too many for a second derivative, so gradients and the penalty's prox"

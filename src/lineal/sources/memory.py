@@ -51,6 +51,11 @@ class Memory(Source):
         """Names of the design's columns."""
         return self._columns
 
+    @property
+    def resident(self) -> bool:
+        """Yes."""
+        return True
+
     def blocks(self) -> Iterator[Block]:
         """Yield the one block."""
         yield self.block
@@ -73,6 +78,11 @@ class Blocks(Source):
     def columns(self) -> tuple[str, ...]:
         """Names of the design's columns."""
         return self._columns
+
+    @property
+    def resident(self) -> bool:
+        """Yes."""
+        return True
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order."""

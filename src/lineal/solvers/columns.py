@@ -1,0 +1,98 @@
+"""Some of the columns of rows held in memory, as a problem of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array
+
+from lineal.design import Design
+from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.problem import Problem
+from lineal.source import Block
+from lineal.sources.memory import Blocks
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+
+class Columns:
+    """The designs of a problem by columns; sparse ones keep a copy sorted by columns."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.blocks = list(problem.source.blocks())
+        self.pickers = [_picker(block.design) for block in self.blocks]
+
+    @staticmethod
+    def refuse(problem: Problem) -> str | None:
+        """Return why single columns cannot be had, in words."""
+        if not problem.source.resident:
+            return "the rows are not held in memory, where single columns can be looked at"
+        for block in problem.source.blocks():
+            if not isinstance(block.design, Dense | Sparse | Categorical | Ones | Stack):
+                return f"a design of kind {type(block.design).__name__} does not hand out single columns"
+        return None
+
+    def problem_of(self, columns: Index) -> Problem:
+        """Return the problem in some columns only (sorted), all other coefficients zero."""
+        whole = self.problem
+        blocks = [
+            Block(pick(columns), block.y, block.weight, block.offset)
+            for pick, block in zip(self.pickers, self.blocks, strict=True)
+        ]
+        moments = replace(
+            whole.moments,
+            mean=whole.moments.mean[columns],
+            scatter=whole.moments.scatter[columns],
+            largest=whole.moments.largest[columns],
+        )
+        names = [whole.source.columns[j] for j in columns]
+        return Problem(Blocks(blocks, names), whole.loss, whole.penalty.take(columns), moments)
+
+
+def _picker(design: Design) -> Callable[[Index], Design]:
+    """Return a function from sorted columns to the design that has only these."""
+    if isinstance(design, Stack):
+        return _stacked(design)
+    if isinstance(design, Dense):
+        array = design.array
+        # Columns of a matrix held by rows are gathered row by row, of one held by columns column by column.
+        if array.flags.f_contiguous:
+            return lambda columns: Dense(np.ascontiguousarray(array.T[columns].T))
+        return lambda columns: Dense(np.ascontiguousarray(array[:, columns]))
+    if isinstance(design, Sparse):
+        start, stop = int(design.indptr[0]), int(design.indptr[-1])
+        parts = (design.data[start:stop], design.indices[start:stop], design.indptr - start)
+        by_column = csr_array(parts, shape=design.shape).tocsc()
+        return lambda columns: Sparse(by_column[:, columns])
+    if isinstance(design, Categorical):
+        codes, levels = design.codes, design.shape[1]
+
+        def pick(columns: Index) -> Design:
+            place = np.full(levels + 1, -1, dtype=np.int32)
+            place[columns] = np.arange(len(columns), dtype=np.int32)
+            return Categorical(place[codes], len(columns))
+
+        return pick
+    assert isinstance(design, Ones)
+    return lambda _columns: design
+
+
+def _stacked(design: Stack) -> Callable[[Index], Design]:
+    edges = np.cumsum([0, *(part.shape[1] for part in design.designs)])
+    pickers = [_picker(part) for part in design.designs]
+
+    def pick(columns: Index) -> Design:
+        cuts = np.searchsorted(columns, edges)
+        kept = [
+            picker(columns[a:b] - first)
+            for picker, a, b, first in zip(pickers, cuts[:-1], cuts[1:], edges[:-1], strict=True)
+            if b > a
+        ]
+        return Stack(kept)
+
+    return pick
