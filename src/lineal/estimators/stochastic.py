@@ -234,7 +234,7 @@ class SGDRegressor(Descent, Regressor):
 
     >>> import numpy as np
     >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([1.0, 3.0, 5.0])
-    >>> model = SGDRegressor(eta0=0.1, average=True).fit(X, y)
+    >>> model = SGDRegressor(eta0=0.3, learning_rate="constant").fit(X, y)
     >>> model.verdict_.kind, round(float(model.coef_[0]), 1)
     ('optimal', 2.0)
     """

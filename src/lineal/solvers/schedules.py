@@ -13,43 +13,57 @@ SCHEDULES: Final = ("constant", "invscaling", "optimal", "adaptive")
 """Every schedule by name."""
 
 BLUNT: Final = 0.05
-"""A step size is kept as long as its schedule has not changed it by more than this share."""
+"""A step size is kept until its schedule has changed it by this share."""
 
 
 @dataclass(frozen=True)
 class Schedule:
     """The size of step t = 1, 2, ...
 
-    ``first`` (constant, adaptive), ``first / t^power`` (invscaling) or ``1 / (strength (t + delay - 1))`` (optimal).
-    An adaptive one is divided by 5 by whoever sees no progress.
+    ``first`` (constant, adaptive), ``first / t^power`` (invscaling) or ``first delay / (t + delay - 1)`` (optimal, where
+    that is ``1 / (strength (t + delay - 1))``). An adaptive one is divided by 5 by whoever sees no progress.
 
-    >>> Schedule("invscaling", first=1.0, power=0.5).at(4)
+    >>> round(Schedule("invscaling", first=1.0, power=0.5).at(4), 1)
     0.5
     """
 
     name: str
     first: float = 1.0
     power: float = 0.5
-    strength: float = 0.0
-    delay: float = 0.0
+    delay: float = 1.0
 
     def at(self, t: int) -> float:
-        """Return the size of step t."""
-        if self.name == "invscaling":
-            return float(self.first / t**self.power)
-        if self.name == "optimal":
-            return 1.0 / (self.strength * (t + self.delay - 1.0))
-        return self.first
+        """Return the size of step t, to BLUNT: sizes that hardly differ are one, so that steps can be taken together."""
+        return self.first * float(np.exp(-self._cell(t) * np.log1p(BLUNT))) if self._bends else self.first
 
     def lasts(self, t: int) -> int | None:
-        """Return for how many steps from t on the size may be kept; None for ever.
+        """Return for how many steps from t on the size stays; None for ever.
 
-        >>> Schedule("invscaling", power=1.0).lasts(100)
-        5
+        >>> schedule = Schedule("invscaling", power=1.0)
+        >>> schedule.lasts(1), schedule.lasts(1000) > 1
+        (1, True)
         """
-        if self.name == "invscaling" and self.power > 0.0:
-            return max(1, int(BLUNT * t / self.power))
-        return max(1, int(BLUNT * (t + self.delay))) if self.name == "optimal" else None
+        if not self._bends:
+            return None
+        cell = self._cell(t)
+        past = float(np.exp((cell + 1) * np.log1p(BLUNT) / self._exponent))
+        count = max(1, int(np.ceil(past if self.name == "invscaling" else self.delay * (past - 1.0) + 1.0)) - t)
+        while count > 1 and self._cell(t + count - 1) != cell:
+            count -= 1
+        return count
+
+    @property
+    def _bends(self) -> bool:
+        return self.name == "optimal" or (self.name == "invscaling" and self.power > 0.0)
+
+    @property
+    def _exponent(self) -> float:
+        return self.power if self.name == "invscaling" else 1.0
+
+    def _cell(self, t: int) -> int:
+        """Return by how many factors 1 + BLUNT the size has shrunk."""
+        far = t if self.name == "invscaling" else (t + self.delay - 1.0) / self.delay
+        return int(np.floor(self._exponent * np.log(far) / np.log1p(BLUNT)))
 
 
 def checked(name: object, accepted: tuple[str, ...] = SCHEDULES) -> str:

@@ -71,6 +71,11 @@ class Stochastic(Solver):
         return self.method
 
     @property
+    def _average(self) -> int | None:
+        """After how many rows averaging begins."""
+        return None if not self.average else 0 if self.average is True else self.average
+
+    @property
     def corners(self) -> bool:  # type: ignore[override]
         """Whether it treats losses with corners: sgd does."""
         return self.method == "sgd"
@@ -138,7 +143,7 @@ class Stochastic(Solver):
             frame,
             frame.inward(start),
             batch=self.batch,
-            average=int(self.average) if self.average else None,
+            average=self._average,
             weight=factor,
             saga=Saga(np.zeros(problem.shape), problem.moments.rows) if self.method == "saga" else None,
         )
@@ -162,7 +167,7 @@ class Stochastic(Solver):
             return Schedule(self.schedule, first, self.power)
         # Bottou's guess of a first step: the size that a coefficient may have.
         first = self.step if self.step is not None else min(strength**-0.25, np.inf if found is None else found)
-        return Schedule("optimal", first, strength=strength, delay=1.0 / (strength * first))
+        return Schedule("optimal", first, delay=1.0 / (strength * first))
 
     def learn(self, block: Block, loss: Loss, penalty: Penalty, state: State) -> State:
         """Learn the rows of a block in the order they come, each once; what it cost before is summed in the state.
@@ -189,7 +194,7 @@ class Stochastic(Solver):
             Frame(np.ones(columns)),
             state.coef.copy(),
             batch=self.batch,
-            average=int(self.average) if self.average else None,
+            average=self._average,
             steps=state.steps,
             averaged=state.averaged,
         )
