@@ -113,6 +113,8 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
         return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
     here = _evaluate(problem, coef, hint)
+    if not np.isfinite(here.value + (0.0 if here.hessian is None else float(np.sum(here.hessian)))):
+        return Proof(here.value, baseline, None, "the objective or its curvature is not finite here", interior=False)
     if problem.loss.quadratic and problem.penalty.smooth and _held(problem, here) == problem.shape[0]:
         whole = problem.factor(here, np.arange(problem.shape[0]))
         if not whole.singular:
@@ -201,7 +203,7 @@ def _prove_tied(
             ), none
     reach = 0.0
     for shift in _shifts(problem, coef, here, hint, inner, basis, tied):
-        found = _feasible(problem, coef, shift, inner, tied)
+        found = _feasible(problem, coef, here, shift, inner, tied)
         reach = found.dual.reach
         if reach <= problem.loss.reach and np.isfinite(found.dual.high):
             if np.any(found.open):
@@ -269,14 +271,19 @@ class Feasible:
     open: Mask
 
 
-def _feasible(problem: Problem, coef: Array, shift: Array, inner: Factor | None, tied: Mask) -> Feasible:
+def _feasible(
+    problem: Problem, coef: Array, here: Evaluation, shift: Array, inner: Factor | None, tied: Mask
+) -> Feasible:
     """Return the dual point of a step, improved until the uncharged columns allow it to rounding, scaled if need be."""
-    dual = problem.dual(coef, shift)
+    # Without a step theta is the slope itself, of which all is known.
+    slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
+    dual = problem.dual(coef, shift) if shift.any() else slopes
     for _ in range(2):
         if inner is None or dual.reach > problem.loss.reach:
             break
         left = inner.norm(dual.gradient)
-        if left <= 1e-9 * np.sqrt(max(dual.high, 0.0)):
+        noise = float(np.sum(problem.grain(dual.slope_sum) * inner.spread()))
+        if left <= max(1e-9 * np.sqrt(max(dual.high, 0.0)), noise):
             break
         moved = shift + inner.solve(dual.gradient)
         better = problem.dual(coef, moved)
@@ -314,7 +321,7 @@ def _add_up(problem: Problem, coef: Array, found: Feasible) -> float | None:
     if found.scale < 1.0:
         # Far from the slopes the mismatch is steeper: a slope scaled by a differs in scores by |log a| and a little.
         gap += norm * (1.0 - np.log(found.scale)) + norm * norm / found.scale
-    return float(gap + _rounding(problem, coef, found, rows))
+    return float(gap * (1.0 + 64 * EPS) + _rounding(problem, coef, found, rows))
 
 
 def _rounding(problem: Problem, coef: Array, found: Feasible, rows: float) -> float:
