@@ -93,6 +93,10 @@ class Loss(ABC):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score given the mean of the statistic, shape ``(outputs,)``; may be infinite."""
 
+    def majorant(self) -> Loss | None:
+        """Return the same loss with the curvature of a quadratic that touches it from above; None where none is needed."""
+        return None
+
     def box(self, y: Array) -> tuple[Array, Array] | None:
         """Return the least and largest dual point of each row, ``(n, 1)``; None where the domain is no interval."""
         return None

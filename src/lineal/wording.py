@@ -101,6 +101,9 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
     whole = found.strict == found.total
     verb = "separates" if len(moving) == 1 else "separate"
     how = f"{verb} the classes completely" if whole else f"{verb} {found.strict} of {found.total} rows from the rest"
+    if problem.loss.name == "poisson":
+        verb = "singles" if len(moving) == 1 else "single"
+        how = f"{verb} out {found.strict} of {found.total} rows, all with count zero"
     sentence = (
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
         "Add a ridge penalty (--penalty ridge:0.001), or drop a column."

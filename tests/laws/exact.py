@@ -45,6 +45,19 @@ class Exact:
                 p = 1 / (1 + (-e).exp())
                 value = y[0] * (1 + (-e).exp()).log() + (1 - y[0]) * (1 + e.exp()).log()
                 yield s, x, value, [p - y[0]], [[p * (1 / (1 + e.exp()))]]
+            elif self.loss.name == "poisson":
+                m = eta[0].exp()
+                yield s, x, m - y[0] * eta[0], [m - y[0]], [[m]]
+            elif self.loss.name == "huber":
+                r, t = eta[0] - y[0], number(self.loss.threshold)
+                if abs(r) < t:
+                    yield s, x, r * r / 2, [r], [[arb(1)]]
+                else:
+                    yield s, x, t * abs(r) - t * t / 2, [t if r > 0 else -t], [[arb(0)]]
+            elif self.loss.name == "squared-hinge":
+                side = 1 if y[0] > 0.5 else -1
+                d = 1 - side * eta[0]
+                yield s, x, (d * d / 2 if d > 0 else arb(0)), [-side * d if d > 0 else arb(0)], [[arb(int(d > 0))]]
             else:
                 top = max(float(e.mid()) for e in eta)
                 w = [(e - arb(top)).exp() for e in eta]

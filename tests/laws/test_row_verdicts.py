@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import optimize
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from exact import Exact
+from exact import number as ball
+
 from lineal.certify import prove
 from lineal.certify_rows import bound
 from lineal.designs import as_design
+from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import (
     Absolute,
@@ -19,6 +27,7 @@ from lineal.losses import (
     EpsilonInsensitive,
     Hinge,
     Huber,
+    Poisson,
     Quantile,
     Sparsemax,
     SquaredEpsilonInsensitive,
@@ -330,10 +339,108 @@ def test_rowwise_bound_holds_for_every_loss_with_a_border(loss, seed):
 
 
 def test_solvers_that_follow_slopes_decline_corners():
-    from lineal.errors import InputError
-
     case = Case(0)
     with pytest.raises(InputError, match=r"corners|kinks"):
         fit(case.source(1), case.loss, case.penalty, solver="newton")
     with pytest.raises(InputError, match="sum of corners"):
         fit(case.source(1), Huber(1.0), case.penalty, solver="interior-point")
+
+
+def falls_for_ever(x, y):
+    """Ask scipy's linear program for d with x'd <= 0 where y = 0, x'd = 0 where y > 0, not all zero."""
+    zero = x[y[:, 0] == 0]
+    found = optimize.linprog(
+        zero.sum(axis=0),
+        A_ub=zero,
+        b_ub=np.zeros(len(zero)),
+        A_eq=x[y[:, 0] > 0],
+        b_eq=np.zeros(int(np.sum(y > 0))),
+        bounds=(-1, 1),
+    )
+    return -found.fun > 1e-6
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_counts_without_a_finite_optimum_are_never_called_optimal(seed):
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(4, 14)), int(rng.integers(1, 4))
+    x = np.round(rng.normal(size=(n, p)))
+    y = rng.poisson(0.4, size=(n, 1)).astype(float)
+    design = as_design(x)
+    result = fit(Memory(design, y), Poisson(), NoPenalty(p + 1))
+    if falls_for_ever(design.dense(), y):
+        assert result.verdict.kind == "at_infinity", result.verdict.sentence
+        scores = design.dense() @ result.arrays["direction"]
+        assert np.all(scores[y == 0] <= 0.0)
+        assert np.all(scores[y > 0] == 0.0)
+        assert np.any(scores < 0.0)
+    else:
+        assert result.verdict.kind in {"optimal", "not_unique"}, result.verdict.sentence
+
+
+@pytest.mark.parametrize("loss", [SquaredHinge(), Hinge()], ids=lambda loss: loss.name)
+def test_hinges_reach_zero_on_separable_rows(loss):
+    """Unlike a likelihood they attain their infimum: beyond the margin nothing is left to gain."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(40, 3))
+    y = (x @ [1.0, -2.0, 0.5] > 0).astype(float)[:, None]
+    result = fit(Memory(as_design(x), y), loss, NoPenalty(4))
+    assert result.verdict.kind == "optimal"
+    assert result.objective <= 1e-6
+
+
+@pytest.mark.parametrize("seed", range(90))
+def test_gap_of_smooth_losses_bounds_the_true_suboptimality(seed):
+    """Against fifty digits, like the law of the likelihoods: also for sabotaged coefficients, from three blocks."""
+    rng = np.random.default_rng(seed)
+    loss = [Poisson(), Huber(0.6), SquaredHinge()][seed % 3]
+    n, p = int(rng.integers(4, 14)), int(rng.integers(1, 4))
+    intercept = bool(rng.random() < 0.7)
+    x = rng.normal(size=(n, p)) * rng.choice([1.0, 1e-3, 1e3], size=p)
+    y = {
+        "poisson": lambda: rng.poisson(1.0, size=(n, 1)).astype(float),
+        "huber": lambda: rng.standard_t(2, size=(n, 1)) + (1e6 if seed % 4 == 0 else 0.0),
+        "squared-hinge": lambda: rng.integers(0, 2, size=(n, 1)).astype(float),
+    }[loss.name]()
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=n) if rng.random() < 0.5 else None
+    if weight is not None:
+        weight[0] = 1.0
+    offset = rng.normal(size=(n, 1)) if rng.random() < 0.3 else None
+    design = as_design(x, intercept=intercept)
+    charges = np.ones(design.shape[1])
+    charges[: int(intercept)] = 0.0
+    strength = float(rng.choice([0.0, 1e-6, 1e-2, 1.0]))
+    penalty = Ridge(strength, charges) if strength else NoPenalty(len(charges))
+    edges = np.linspace(0, n, 4).astype(int)
+    source = Blocks(
+        [
+            Block(
+                design.slice(int(a), int(b)),
+                y[a:b],
+                None if weight is None else weight[a:b],
+                None if offset is None else offset[a:b],
+            )
+            for a, b in itertools.pairwise(edges)
+        ]
+    )
+    result = fit(source, loss, penalty)
+    assert result.verdict.kind in {"optimal", "at_infinity", "not_unique"}, result.verdict.sentence
+    if result.verdict.kind == "at_infinity":
+        assert loss.name == "poisson"
+        return
+    exact = Exact(loss, design.dense(), y, weight, offset, strength, charges)
+    best = exact.optimum(result.coef)
+    if best is None:
+        assert loss.name != "poisson"  # a singular second derivative: flat in some direction
+        return
+
+    def away(coef):
+        return float((exact.value([[ball(v) for v in row] for row in coef]) - best).mid())
+
+    assert away(result.coef) <= result.verdict.gap
+    problem = Problem.of(source, loss, penalty)
+    for size in (1e-9, 1e-3, 1.0):
+        coef = result.coef + size * rng.normal(size=result.coef.shape) * (1.0 + np.abs(result.coef))
+        for polish in (0, 20):
+            proof = prove(problem, coef, polish=polish)
+            assert proof.gap is None or away(coef) <= proof.gap, (size, proof)

@@ -61,7 +61,7 @@ def data(loss, seed=0, n=80, p=4):
     eta = x @ truth
     if loss.name == "poisson":
         y = rng.poisson(np.exp(np.clip(eta - eta.mean(), -3.0, 2.0))).astype(float)
-    elif loss.outputs == 1 and loss.name not in {"logistic", "hinge", "squared-hinge"} or loss.name == "squared":
+    elif (loss.outputs == 1 and loss.name not in {"logistic", "hinge", "squared-hinge"}) or loss.name == "squared":
         y = eta + rng.normal(size=eta.shape)
     elif loss.outputs == 1:
         y = (eta + rng.logistic(size=eta.shape) > 0).astype(float)

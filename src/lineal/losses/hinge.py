@@ -116,6 +116,10 @@ class SquaredHinge(_Margin):
         """Return 1 where z < 1, else 0."""
         return (sides(y) * eta < 1.0).astype(np.float64)
 
+    def majorant(self) -> SquaredHinge:
+        """Return the loss with curvature 1 everywhere."""
+        return _Above()
+
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return u^2 / 2 - u for u = -theta (class 1), theta (class 0), where u >= 0."""
         u = -sides(y) * theta
@@ -136,3 +140,13 @@ class SquaredHinge(_Margin):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, 2 mean - 1."""
         return 2.0 * mean - 1.0
+
+
+class _Above(SquaredHinge):
+    """The squared hinge with the curvature of its active rows everywhere."""
+
+    native: ClassVar[int | None] = None
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 1."""
+        return np.ones_like(eta)

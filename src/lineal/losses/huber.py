@@ -46,6 +46,10 @@ class Huber(Scalar):
         """Return 1 for |r| < T, else 0."""
         return (np.abs(eta - y) < self.threshold).astype(np.float64)
 
+    def majorant(self) -> Huber:
+        """Return Huber's loss with curvature T / max(|r|, T)."""
+        return _Above(self.threshold)
+
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return theta^2 / 2 + theta y for |theta| <= T."""
         inside = np.abs(theta) <= self.threshold
@@ -72,3 +76,13 @@ class Huber(Scalar):
     def parameters(self) -> dict[str, float]:
         """Return the threshold."""
         return {"threshold": self.threshold}
+
+
+class _Above(Huber):
+    """Huber's loss, with the curvature of the parabola that touches it at r and -r."""
+
+    native: ClassVar[int | None] = None
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return T / max(|r|, T)."""
+        return self.threshold / np.maximum(np.abs(eta - y), self.threshold)

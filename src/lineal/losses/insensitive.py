@@ -98,6 +98,10 @@ class SquaredEpsilonInsensitive(Scalar):
         """Return 1 where |r| > epsilon, else 0."""
         return (np.abs(eta - y) > self.epsilon).astype(np.float64)
 
+    def majorant(self) -> SquaredEpsilonInsensitive:
+        """Return the loss with curvature 1 everywhere."""
+        return _Above(self.epsilon)
+
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return theta y + epsilon |theta| + theta^2 / 2."""
         return np.asarray((theta * y + self.epsilon * np.abs(theta) + 0.5 * theta**2)[:, 0])
@@ -116,6 +120,14 @@ class SquaredEpsilonInsensitive(Scalar):
     def parameters(self) -> dict[str, float]:
         """Return epsilon."""
         return {"epsilon": self.epsilon}
+
+
+class _Above(SquaredEpsilonInsensitive):
+    """The squared loss without a dead zone in its curvature."""
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 1."""
+        return np.ones_like(eta)
 
 
 def _along(y: Array, eta: Array, theta: Array) -> tuple[Array, Array]:

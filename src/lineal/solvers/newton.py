@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,7 +17,8 @@ class Newton(Solver):
     """``b <- b - t H^-1 g`` with ``g``, ``H`` the first and second derivative of F and ``t`` by halving.
 
     A table much longer than it is wide is first looked at through one row in ``g``, then one in ``g/8``, ...:
-    the full passes that remain start close to the optimum.
+    the full passes that remain start close to the optimum. Where the curvature vanishes or misleads (Huber's loss far from
+    its rows), H is that of a quadratic above the loss: reweighted least squares.
     """
 
     largest: int = 4000
@@ -39,13 +40,21 @@ class Newton(Solver):
             coef = _descend(problem, coef, sample)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
+        lame = False
         while True:
-            shift = problem.factor(here, columns).solve(here.gradient)
+            factor = problem.factor(here, columns)
+            if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
+                wider = replace(problem, loss=above, _constant=None, _memory={})
+                factor = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
+                problem.passes += 1
+            shift = factor.solve(here.gradient)
             estimate = 0.5 * float(np.sum(shift * here.gradient))
             yield Step(coef, here.value, abs(estimate), problem.passes)
             found = search(problem, coef, here, shift)
             if found is None:
                 return
+            # Much shorter than asked for: the curvature here says little about the rows that matter.
+            lame = float(np.max(np.abs(found[0] - coef))) < 0.2 * float(np.max(np.abs(shift), initial=0.0))
             coef, here = found
 
 
