@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.rows import Rows, Wanted
+from lineal.rows import Rows
 from lineal.source import Source
 from lineal.sources.memory import Memory
+from lineal.spelling import Wanted
 from lineal.table import uniform
 from lineal.target import Target
 

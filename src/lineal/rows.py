@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,9 @@ from lineal.features.learning import Learned, learn
 from lineal.features.outcome import class_index
 from lineal.model import Model
 from lineal.source import Source
+from lineal.spelling import Wanted
 from lineal.table import Table, as_table, split
 from lineal.target import Target
-
-Wanted = Literal["auto", "number", "classes"]
 
 MEMORY: Final = 2**30
 """Encoded rows of a file up to this many bytes are kept in memory; larger ones are read again in every pass."""

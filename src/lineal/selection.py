@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -13,38 +13,52 @@ import numpy.typing as npt
 
 from lineal.fitting import fit
 from lineal.loss import Loss
-from lineal.metrics import Score
-from lineal.passes import Survey
-from lineal.penalties import Ridge
+from lineal.metrics import TOLD, ClassFigures, NumberFigures, Score
+from lineal.null import null
+from lineal.passes import Moments, Survey
+from lineal.penalty import Penalty
+from lineal.problem import Problem
 from lineal.source import Block, Source
 from lineal.table import uniform
 from lineal.trace import Record
 
 Array = npt.NDArray[np.float64]
+Interrupt = Literal["raise", "budget"]
 
 GRID: Final = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
-"""The strengths tried, strongest first: each fit starts where the one before ended."""
+"""The ridge strengths tried, strongest first: each fit starts where the one before ended."""
 
-SHARE: Final = 0.2
-"""The share of the training rows that validates."""
+FOLDS: Final = 5
+SHARE: Final = 1.0 / FOLDS
+"""The share of the training rows that validates: one fold."""
 
 FALLBACK: Final = 0.01
-"""The strength taken, and said, where no trial could be made."""
+"""The ridge strength taken, and said, where no trial could be made."""
+
+PER_DECADE: Final = 4
+DECADES: Final = 3
+"""How finely and how far below the critical strength a penalty that makes zeros is tried."""
+
+TOLERANCE: Final = 1e-4
+STEPS: Final = 100
+"""Trials are compared, not kept: this relative gap is enough for them, and so many steps."""
 
 
 @dataclass(frozen=True)
 class Part:
     """The change of a block that keeps one part of the rows: the others get weight 0, which is absent.
 
-    Row i validates iff ``u(seed, i) < SHARE``, whatever the partition into blocks; nothing is copied.
+    Row i is in fold ``floor(u(seed, i) / SHARE)``, whatever the partition into blocks; nothing is copied.
     """
 
     seed: int
     validates: bool
+    fold: int = 0
 
     def __call__(self, block: Block) -> Block:
         """Return the block with the weights of the other part set to zero."""
-        drawn = uniform(self.seed, np.arange(block.start, block.start + block.n_rows, dtype=np.int64)) < SHARE
+        rows = np.arange(block.start, block.start + block.n_rows, dtype=np.int64)
+        drawn = np.floor(uniform(self.seed, rows) * FOLDS) == self.fold
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         return Block(block.design, block.y, np.where(drawn == self.validates, weight, 0.0), block.offset, block.start)
 
@@ -53,7 +67,8 @@ class Part:
 class Choice:
     """The strength that was chosen, the reason in words, and every trial: (strength, validation loss).
 
-    ``start`` are the coefficients of the best trial; ``interrupted`` says that Ctrl-C ended the trials.
+    ``errors`` are the standard errors of the validation losses, from fold to fold; ``start`` are coefficients of the best
+    trial; ``interrupted`` says that Ctrl-C ended the trials.
     """
 
     strength: float
@@ -63,57 +78,139 @@ class Choice:
     trials: tuple[tuple[float, float], ...] = ()
     start: Array | None = None
     interrupted: bool = False
+    folds: int = 1
+    errors: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a report."""
-        trials = [{"strength": s, self.metric: v if math.isfinite(v) else None} for s, v in self.trials]
-        return {"strength": self.strength, "reason": self.reason, "validation_rows": self.rows, "trials": trials}
+        trials: list[dict[str, float | None]] = [
+            {"strength": s, self.metric: v if math.isfinite(v) else None} for s, v in self.trials
+        ]
+        for trial, error in zip(trials, self.errors, strict=False):
+            trial["error"] = error if math.isfinite(error) else None
+        return {
+            "strength": self.strength,
+            "reason": self.reason,
+            "folds": self.folds,
+            "validation_rows": self.rows,
+            "trials": trials,
+        }
 
 
-def choose_strength(
+def measure(loss: Loss, classes: bool) -> str:
+    """Return the name of the figure by which strengths are compared: it falls and rises with the mean loss."""
+    return "mean_loss" if loss.name not in TOLD else "log_loss" if classes else "rmse"
+
+
+def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
+    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
+
+    The critical strength is the least at which every charged coefficient is zero.
+    """
+    problem = Problem.of(source, loss, family, moments)
+    begin = null(problem).coef
+    critical = family.critical(problem.evaluate(begin).gradient - family.gradient(begin))
+    if not (math.isfinite(critical) and critical > 0.0):
+        return GRID
+    return tuple(float(critical * 10.0 ** (-step / PER_DECADE)) for step in range(DECADES * PER_DECADE + 1))
+
+
+def cross_validate(
     source: Source,
     loss: Loss,
-    charges: Array,
+    family: Penalty,
+    grid: Sequence[float],
     seed: int,
+    *,
+    classes: bool,
+    folds: int = FOLDS,
+    fallback: float = FALLBACK,
     deadline: float | None = None,
     progress: Callable[[Record], None] | None = None,
-    interrupt: Literal["raise", "budget"] = "raise",
+    interrupt: Interrupt = "raise",
 ) -> Choice:
-    """Return the ridge strength of GRID with the least loss on validation rows.
+    """Return the strength of a grid with the least loss on rows that its fits did not see.
 
-    The fits use the rows with ``u(seed, row) >= SHARE``, strongest penalty first, each started from the one before. The
-    grid ends early after two strengths in a row that are worse than the best, at the deadline, and at Ctrl-C.
+    Each of the first ``folds`` of the FOLDS folds is left out in turn and predicted; every fold's fits go from the
+    strongest penalty to the weakest, each started from the one before. The grid ends early after two orders of magnitude
+    in which no strength is better than the best, at the deadline, and at Ctrl-C.
     """
-    seen, unseen = source.map(Part(seed, validates=False)), source.map(Part(seed, validates=True))
-    classes = loss.name != "squared"
-    metric = "log_loss" if classes else "rmse"
-    known, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
-    if rows == 0 or known.rows < 2 or not np.all(np.isfinite(loss.constant(known.statistic / known.weight_sum))):
+    metric = measure(loss, classes)
+    parts = [part for k in range(folds) if (part := _Fold.of(source, loss, seed, k, classes)) is not None]
+    rows = sum(part.rows for part in parts)
+    if not parts or parts[0].rows + parts[0].known.rows < 2 * FOLDS:
         reason = "taken by default, since there are too few rows to set some aside for validation"
-        return Choice(FALLBACK, reason, 0, metric)
+        return Choice(fallback, reason, 0, metric, folds=0)
     trials: list[tuple[float, float]] = []
-    best = best_coef = coef = None
+    errors: list[float] = []
+    best: tuple[float, float] | None = None
+    start: Array | None = None
     interrupted = False
     try:
-        for strength in GRID:
-            left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
-            penalty = Ridge(strength, charges)
-            coef = fit(seen, loss, penalty, start=coef, time_limit=left, moments=known, progress=progress).coef
-            value = float(unseen.sum(Score(loss, coef, classes)).figures()[metric])
+        for strength in grid:
+            found = [part.trial(family.at(strength), deadline, progress) for part in parts]
+            value = float(sum(found[1:], start=found[0]).figures()[metric])
             trials.append((strength, value))
+            errors.append(_error([float(one.figures()[metric]) for one in found]))
             if best is None or value < best[1]:
-                best, best_coef = trials[-1], coef
+                best, start = trials[-1], parts[0].coef
             late = deadline is not None and time.monotonic() >= deadline
-            if late or len(trials) - 1 - trials.index(best) == 2:
+            if late or strength <= 0.0101 * best[0]:
                 break
     except KeyboardInterrupt:
         if interrupt == "raise":
             raise
         interrupted = True
     if best is None:
-        return Choice(
-            FALLBACK, "taken by default, since Ctrl-C came before the first trial ended", rows, metric, interrupted=True
+        reason = "taken by default, since Ctrl-C came before the first trial ended"
+        return Choice(fallback, reason, rows, metric, interrupted=True, folds=len(parts))
+    where = f"{rows} validation rows" if folds == 1 else f"{rows} rows left out in {len(parts)} folds"
+    reason = f"of {len(trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
+    reason += ", and is the weakest of them" if best[0] == grid[-1] else ""
+    return Choice(best[0], reason, rows, metric, tuple(trials), start, interrupted, len(parts), tuple(errors))
+
+
+@dataclass
+class _Fold:
+    """One fold: the rows its fits see, the rows they do not, and where the last fit ended."""
+
+    loss: Loss
+    seen: Source
+    unseen: Source
+    known: Moments
+    rows: int
+    classes: bool
+    coef: Array | None = field(default=None)
+
+    @staticmethod
+    def of(source: Source, loss: Loss, seed: int, fold: int, classes: bool) -> _Fold | None:
+        """Return the fold, or None if it leaves too few rows (or no row of a class) on one of the sides."""
+        seen, unseen = (source.map(Part(seed, validates, fold)) for validates in (False, True))
+        known, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
+        if rows == 0 or known.rows < 2 or not np.all(np.isfinite(loss.constant(known.statistic / known.weight_sum))):
+            return None
+        return _Fold(loss, seen, unseen, known, rows, classes)
+
+    def trial(
+        self, penalty: Penalty, deadline: float | None, progress: Callable[[Record], None] | None
+    ) -> NumberFigures | ClassFigures:
+        """Fit with one penalty and return the figures of the rows left out."""
+        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
+        fitted = fit(
+            self.seen,
+            self.loss,
+            penalty,
+            start=self.coef,
+            tol=TOLERANCE,
+            max_iter=STEPS,
+            time_limit=left,
+            moments=self.known,
+            progress=progress,
         )
-    reason = f"of {len(trials)} strengths tried it has the least {metric.replace('_', ' ')} on {rows} validation rows"
-    reason += ", and is the weakest of them" if best[0] == GRID[-1] else ""
-    return Choice(best[0], reason, rows, metric, tuple(trials), best_coef, interrupted)
+        self.coef = fitted.coef
+        return self.unseen.sum(Score(self.loss, self.coef, self.classes))
+
+
+def _error(values: Sequence[float]) -> float:
+    """Return the standard error of a mean over folds; NaN for one fold."""
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

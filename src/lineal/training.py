@@ -5,33 +5,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
 from lineal.arrays import from_arrays, is_array
-from lineal.errors import InputError, near
+from lineal.errors import InputError
+from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.loss import Loss
-from lineal.losses import Logistic, Softmax, Squared
 from lineal.metrics import Score
 from lineal.model import Model
-from lineal.passes import Moments
-from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import survey
-from lineal.rows import Rows, Wanted, from_table, to_measure
-from lineal.selection import Choice, choose_strength
+from lineal.rows import Rows, from_table, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
+from lineal.spelling import Limits
 from lineal.target import Target
 from lineal.trace import Record
 from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
-
-MODELS: Final[dict[str, Wanted]] = {"auto": "auto", "linear": "number", "ridge": "number", "logistic": "classes"}
-"""The models by name, and what each needs the target to be."""
 
 
 def fit(
@@ -40,6 +33,7 @@ def fit(
     *,
     model: str = "auto",
     penalty: str | float = "auto",
+    bounds: Limits | None = None,
     weight: Any = None,
     offset: Any = None,
     drop: Sequence[str] = (),
@@ -54,13 +48,16 @@ def fit(
 ) -> Model:
     """Fit a linear model to a table or an array and return it with its verdict.
 
-    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + (strength/2) sum_j (sd_j b_j)^2``, intercept not charged.
+    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties charge ``sd_j b_j``, the intercept nothing.
 
     ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
-    columns; or ``data`` is an array or a sparse matrix of numbers, and they are arrays. ``model`` is "auto" (looks at
-    the target), "linear" (least squares, no penalty unless given), "ridge" or "logistic". ``penalty`` is "none",
-    "ridge:STRENGTH", a number, or "auto": a strength picked on validation rows. ``test_size`` is the share of rows
-    held out for ``report["metrics"]``, ``test`` another table for it. ``interrupt="budget"`` makes Ctrl-C a verdict.
+    columns; or ``data`` is an array or a sparse matrix of numbers, and they are arrays. ``model`` names the loss: "auto"
+    (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T", "quantile:Q", "poisson", "svm",
+    "squared-hinge", "sparsemax" or "bayes". ``penalty`` is "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number,
+    or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength is picked on rows the fit does not see
+    (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
+    name with options, such as "gradient-descent:step=0.1". ``test_size`` is the share of rows held out for
+    ``report["metrics"]``, ``test`` another table for it. ``interrupt="budget"`` makes Ctrl-C a verdict.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -68,32 +65,12 @@ def fit(
     >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
     ('optimal', array([2.046]))
     """
-    deadline = None if time_limit is None else time.monotonic() + time_limit
-    asked = _asked(penalty, model)
+    wish = Wish.of(model, penalty, bounds, solver, time_limit)
+    run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
-    rows = gather(data, target, MODELS[model], weight, offset, drop, test_size, test, seed)
-    loss = _loss(rows.target)
-    moments = survey(rows.train, loss)
-    charges = _charges(rows.train, moments)
-    choice: Choice | None = None
-    if asked == "auto":
-        choice = choose_strength(rows.train, loss, charges, seed + 1, deadline, progress, interrupt)
-        asked = choice.strength
-    fitted = fitting.fit(
-        rows.train,
-        loss,
-        NoPenalty(len(charges)) if asked is None else Ridge(asked, charges),
-        solver=solver,
-        start=None if choice is None else choice.start,
-        tol=tol,
-        time_limit=None if deadline is None else max(deadline - time.monotonic(), 0.0),
-        moments=moments,
-        labels=None if rows.target.classes is None else [str(label) for label in rows.target.classes],
-        progress=_stop if choice is not None and choice.interrupted else progress,
-        interrupt=interrupt,
-    )
-    return _model(rows, loss, moments, charges, fitted, choice, tol, chosen=model == "auto")
+    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed)
+    return _model(rows, wish, estimate(rows, wish, run), tol)
 
 
 def evaluate(model: Model, data: object) -> dict[str, Any]:
@@ -106,13 +83,9 @@ def evaluate(model: Model, data: object) -> dict[str, Any]:
     """
     source, notes = to_measure(model, data)
     level = model.report.get("baseline_score")
-    rows, metrics = _measure(source, model.loss, model.coef, None if level is None else np.asarray(level, float))
+    constant = None if level is None else np.asarray(level, float)
+    rows, metrics = _measure(source, model.loss, model.coef, constant, model.target.kind == "classes")
     return {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
-
-
-def _stop(_record: Record) -> None:
-    """Pass on a Ctrl-C that came while the strength was picked: the fit ends at its first step, with a verdict."""
-    raise KeyboardInterrupt
 
 
 def _check(test_size: float, test: object, seed: int, tol: float, time_limit: float | None) -> None:
@@ -128,79 +101,31 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: fl
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
 
 
-def _asked(penalty: str | float, model: str) -> float | Literal["auto"] | None:
-    """Return the strength asked for: a number, "auto", or None for no penalty."""
-    if model not in MODELS:
-        raise InputError(f"the model is {model!r}; known are {', '.join(MODELS)}.{near(str(model), MODELS)}")
-    if penalty == "auto":
-        return None if model == "linear" else "auto"
-    if penalty == "none":
-        if model == "ridge":
-            raise InputError(
-                "model ridge without a penalty is model linear; ask for that, or for a penalty ridge:STRENGTH."
-            )
-        return None
-    accepted = "accepted are none, ridge:STRENGTH with a number above 0 (such as ridge:0.01), and auto."
-    words = penalty.removeprefix("ridge:") if isinstance(penalty, str) and penalty.startswith("ridge:") else penalty
-    if isinstance(words, str) and words is penalty:
-        raise InputError(f"the penalty is {penalty!r}; {accepted}{near(penalty, ['none', 'auto'])}")
-    try:
-        strength = float(words)
-    except (TypeError, ValueError):
-        raise InputError(f"the strength in the penalty {penalty!r} is not a number; {accepted}") from None
-    if not (math.isfinite(strength) and strength > 0):
-        raise InputError(f"the penalty is {penalty!r}; {accepted}")
-    return strength
-
-
-def _loss(target: Target) -> Loss:
-    if target.kind == "number":
-        return Squared(1 if target.names is None else len(target.names))
-    classes = len(target.classes or ())
-    return Logistic() if classes == 2 else Softmax(classes)
-
-
-def _charges(source: Source, moments: Moments) -> Array:
-    """Return every column's variance, so that the penalty is on standardised coefficients; 0 for the intercept."""
-    charges = moments.scatter / moments.weight_sum
-    if source.columns[:1] == ("(intercept)",):
-        charges[0] = 0.0  # exactly: rounding may leave 1e-32
-    return charges
-
-
-def _model(
-    rows: Rows,
-    loss: Loss,
-    moments: Moments,
-    charges: Array,
-    fitted: fitting.Fit,
-    choice: Choice | None,
-    tol: float,
-    chosen: bool,
-) -> Model:
+def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
     """Put together what remains of a fit."""
-    penalty = fitted.problem.penalty
-    level = loss.constant(moments.statistic / moments.weight_sum)
-    measured, (found, baseline) = _measure(rows.test or rows.train, loss, fitted.coef, level)
+    loss, fitted, moments = found.loss, found.fit, found.moments
+    classes = rows.target.kind == "classes"
+    measured, (got, baseline) = _measure(rows.test or rows.train, loss, fitted.coef, found.level, classes)
     where = "train" if rows.test is None else "test"
     if not measured:
-        where, (_, (found, baseline)) = "train", _measure(rows.train, loss, fitted.coef, level)
+        where, (_, (got, baseline)) = "train", _measure(rows.train, loss, fitted.coef, found.level, classes)
     report: dict[str, Any] = {
-        "model": _name(loss, isinstance(penalty, NoPenalty)),
-        "chosen": _reason(rows.target) if chosen else None,
-        "selection": None if choice is None else choice.to_dict(),
-        "sd": [float(value) for value in np.sqrt(charges)],
-        "baseline_score": _plain(level),
+        "model": name(loss, found.penalty),
+        "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
+        "selection": None if found.choice is None else found.choice.to_dict(),
+        "sd": [float(value) for value in found.sd],
+        "baseline_score": _plain(found.level),
         "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
-        "metrics": {where: found, "baseline": baseline},
+        "metrics": {where: got, "baseline": baseline},
+        **found.said,
     }
-    if not isinstance(penalty, NoPenalty):
-        report["charges"] = "variance"
+    if found.charges is not None:
+        report["charges"] = found.charges
     return Model(
         coef=fitted.coef,
         columns=tuple(rows.train.columns),
         loss=loss,
-        penalty=penalty,
+        penalty=fitted.problem.penalty,
         target=rows.target,
         verdict=fitted.verdict,
         encoder=rows.encoder,
@@ -211,15 +136,17 @@ def _model(
         training={"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training},
         report=report,
         arrays=fitted.arrays,
+        trace=fitted.trace,
     )
 
 
 Figures = dict[str, float | None]
 
 
-def _measure(source: Source, loss: Loss, coef: Array, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
+def _measure(
+    source: Source, loss: Loss, coef: Array, level: Array | None, classes: bool
+) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
-    classes = loss.name != "squared"
     found = source.sum(Score(loss, coef, classes))
     constant: Figures = {}
     if level is not None:
@@ -233,15 +160,6 @@ def _figures(found: dict[str, float]) -> Figures:
 
 def _plain(level: Array) -> list[float] | None:
     return [float(value) for value in level] if bool(np.all(np.isfinite(level))) else None
-
-
-def _name(loss: Loss, bare: bool) -> str:
-    words = {
-        "squared": "linear regression",
-        "logistic": "logistic regression",
-        "softmax": "multinomial logistic regression",
-    }
-    return words[loss.name] + (", no penalty" if bare else ", ridge penalty")
 
 
 def _reason(target: Target) -> str:

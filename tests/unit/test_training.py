@@ -14,9 +14,10 @@ import scipy.sparse
 from sklearn import metrics as peer
 
 import lineal
+from lineal import estimate as estimate_module
 from lineal import rows as rows_module
 from lineal.errors import InputError
-from lineal.selection import FALLBACK, GRID, SHARE
+from lineal.selection import FALLBACK, GRID
 from lineal.table import uniform
 from lineal.training import evaluate
 from lineal.verify import verify
@@ -72,29 +73,40 @@ def test_the_stated_objective_is_minimised(target: str, penalty: Any, weighted: 
     assert ("charges" in model.report) == (penalty != "none")
 
 
-def test_the_strength_is_the_one_that_brute_force_picks() -> None:
+@pytest.mark.parametrize("folds", [1, 5])
+def test_the_strength_is_the_one_that_brute_force_picks(folds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     x = rng.normal(size=(90, 12)) * np.arange(1, 13)  # many columns of noise, so that a penalty pays
     y = np.where(2 * x[:, 0] + x[:, 1] + rng.logistic(size=90) > 0, 1.0, -1.0)
+    if folds == 1:
+        monkeypatch.setattr(estimate_module, "FEW", 0)  # as if the table were large
     model = lineal.fit(x, y, seed=5)
-    validates = uniform(6, np.arange(90)) < SHARE
+    fold = np.floor(uniform(6, np.arange(90)) * 5)
     z = np.column_stack([np.ones(90), (x - x.mean(axis=0)) / x.std(axis=0)])
     losses = []
     for strength in GRID:
+        surprise = np.full(90, np.nan)
+        for k in range(folds):
+            left_out = fold == k
 
-        def objective(b: np.ndarray, strength: float = strength) -> tuple[float, np.ndarray]:
-            margin = (y * (z @ b))[~validates]
-            slope = -(y[~validates] / (1 + np.exp(margin))) @ z[~validates] / len(margin)
-            ridge = strength * np.r_[0.0, b[1:]]
-            return float(np.mean(np.logaddexp(0, -margin)) + ridge @ b / 2), slope + ridge
+            def objective(
+                b: np.ndarray, strength: float = strength, seen: np.ndarray = ~left_out
+            ) -> tuple[float, np.ndarray]:
+                margin = (y * (z @ b))[seen]
+                slope = -(y[seen] / (1 + np.exp(margin))) @ z[seen] / len(margin)
+                ridge = strength * np.r_[0.0, b[1:]]
+                return float(np.mean(np.logaddexp(0, -margin)) + ridge @ b / 2), slope + ridge
 
-        best = scipy.optimize.minimize(objective, np.zeros(13), jac=True, method="BFGS", options={"gtol": 1e-9}).x
-        losses.append(float(np.mean(np.logaddexp(0, -(y * (z @ best))[validates]))))
+            best = scipy.optimize.minimize(objective, np.zeros(13), jac=True, method="BFGS", options={"gtol": 1e-9}).x
+            surprise[left_out] = np.logaddexp(0, -(y * (z @ best))[left_out])
+        losses.append(float(np.nanmean(surprise)))
     chosen = model.report["selection"]
     place = int(np.argmin(losses))
     assert 0 < place < len(GRID) - 1, "the data of this test should ask for a strength inside the grid"
     assert chosen["strength"] == GRID[place] == model.penalty.to_dict()["strength"]
-    assert chosen["validation_rows"] == validates.sum()
+    assert chosen["validation_rows"] == (90 if folds == 5 else (fold == 0).sum())
+    assert chosen["folds"] == folds
+    assert ("validation rows" if folds == 1 else "in 5 folds") in chosen["reason"]
     assert [trial["strength"] for trial in chosen["trials"]] == list(GRID[: place + 3]), "two worse ones end the grid"
     assert [trial["log_loss"] for trial in chosen["trials"]] == pytest.approx(losses[: place + 3], rel=1e-2)
 

@@ -159,13 +159,7 @@ def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[
         raise InputError(
             f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict."
         )
-    told = (
-        "as told"
-        if model == "classes"
-        else "few different whole numbers"
-        if numeric
-        else "not a number"
-    )
+    told = "as told" if model == "classes" else "few different whole numbers" if numeric else "not a number"
     sentence = f"The target {survey.name!r} has {len(counts)} classes ({told})."
     return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
 
@@ -212,8 +206,9 @@ def _class_codes(target: Target, array: Any) -> Array:
     codes, levels = texts(array)
     known = class_index(target)
     table = np.array([*(known(level) for level in levels), np.nan])
-    if np.isneginf(table).any():
-        position = int(np.flatnonzero(np.isneginf(table[codes]))[0])
+    strange = np.isneginf(table[codes])  # (a level of the dictionary that no row holds is none)
+    if strange.any():
+        position = int(np.flatnonzero(strange)[0])
         raise CellError(
             target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
         )

@@ -1,0 +1,310 @@
+"""From rows and wishes to coefficients: the loss and the penalty that were asked for, a strength, and the fit."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.errors import InputError
+from lineal.evidence import evidence
+from lineal.firth import firth
+from lineal.loss import Loss
+from lineal.losses import (
+    CrammerSinger,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredHinge,
+)
+from lineal.null import null
+from lineal.passes import Moments
+from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalty import Penalty
+from lineal.problem import Problem, survey
+from lineal.rows import Rows
+from lineal.scale import scaled_huber
+from lineal.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, measure, strengths
+from lineal.solver import Solver
+from lineal.source import Source
+from lineal.spelling import Limits, ModelWish, PenaltyWish, Wanted, read_bounds, read_model, read_penalty, read_solver
+from lineal.target import Target
+from lineal.trace import Record
+
+Array = npt.NDArray[np.float64]
+
+FEW: Final = 2_000_000
+"""Up to so many training cells (rows x columns x outputs) a strength is cross-validated; above, one fold validates."""
+
+EPSILON: Final = 1.35
+"""The threshold of huber without one, in estimated scales of the residuals (scikit-learn's default)."""
+
+SMALLEST: Final = 1e-7
+"""A scale below this share of the target's standard deviation means that the residuals have none."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was asked for, checked as far as that is possible without data."""
+
+    model: ModelWish
+    penalty: PenaltyWish
+    bounds: Limits | None
+    solver: Solver | str
+
+    @staticmethod
+    def of(
+        model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str, time_limit: float | None = None
+    ) -> Wish:
+        """Read the words, and refuse those that would have no effect together."""
+        name = read_model(model)
+        wish = Wish(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
+        own = "Firth's penalty" if wish.penalty.name == "firth" else "model bayes" if name.name == "bayes" else None
+        if own is not None and wish.solver != "auto":
+            raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
+        if own is not None and wish.bounds is not None:
+            raise InputError(f"bounds cannot be put on the coefficients of {own}; leave them out.")
+        if name.name == "bayes" and time_limit is not None:
+            raise InputError("a time limit has no effect on model bayes, which is computed in one go; leave it out.")
+        return wish
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the target has to be."""
+        return "classes" if self.penalty.name == "firth" else self.model.wanted
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a fit is to be run."""
+
+    seed: int
+    tol: float
+    deadline: float | None = None
+    progress: Callable[[Record], None] | None = None
+    interrupt: Literal["raise", "budget"] = "raise"
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the deadline."""
+        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A fit with what was decided on the way.
+
+    ``penalty`` is the name that was asked for, ``charges`` what the penalty's charges are, ``level`` the best constant
+    score of the training rows, ``said`` more for the report.
+    """
+
+    fit: fitting.Fit
+    loss: Loss
+    penalty: str
+    moments: Moments
+    sd: Array
+    level: Array
+    choice: Choice | None = None
+    charges: Literal["variance", "sd"] | None = None
+    said: Mapping[str, Any] = field(default_factory=dict)
+
+
+def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
+    """Fit the rows as asked."""
+    source = rows.train
+    loss, said = _loss(wish.model, rows)
+    moments = survey(source, loss)
+    variance = _variance(source, moments)
+    known: dict[str, Any] = {"moments": moments, "sd": np.sqrt(variance), "level": _level(source, loss, moments)}
+    if wish.penalty.name == "firth":
+        if not isinstance(loss, Logistic):
+            raise InputError(
+                f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
+            )
+        found = firth(source, tol=run.tol, time_limit=run.left, moments=moments)
+        return Estimate(found, loss, "firth", said=said, **known)
+    if wish.model.name == "bayes":
+        posterior = evidence(source, charges=variance, tol=run.tol)
+        reason = "one eigendecomposition of the gram, then a search for the two variances"
+        found = replace(
+            posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason
+        )
+        names = ("noise", "prior", "degrees", "log_evidence")
+        said = {**said, "bayes": {name: float(getattr(posterior, name)) for name in names}}
+        return Estimate(found, loss, "bayes", said=said, charges="variance", **known)
+    return _minimise(rows, wish, run, loss, {**known, "said": said}, variance)
+
+
+def _minimise(rows: Rows, wish: Wish, run: Run, loss: Loss, known: dict[str, Any], variance: Array) -> Estimate:
+    """Pick a strength where none was given, and minimise."""
+    source, moments = rows.train, known["moments"]
+    limits = read_bounds(wish.bounds, source.columns)
+    penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, variance, limits), None
+    if wish.penalty.picked:
+        choice = _pick(rows, loss, penalty, moments, run)
+        penalty = penalty.at(choice.strength)
+    fitted = fitting.fit(
+        source,
+        loss,
+        penalty,
+        solver=wish.solver,
+        start=None if choice is None else choice.start,
+        tol=run.tol,
+        time_limit=run.left,
+        moments=moments,
+        labels=None if rows.target.classes is None else [str(label) for label in rows.target.classes],
+        progress=_stop if choice is not None and choice.interrupted else run.progress,
+        interrupt=run.interrupt,
+    )
+    charges: Literal["variance", "sd"] | None = "variance" if wish.penalty.name == "ridge" else "sd"
+    asked = wish.penalty.name
+    return Estimate(fitted, loss, asked, choice=choice, charges=None if asked == "none" else charges, **known)
+
+
+def build(wish: PenaltyWish, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:
+    """Return a penalty on ``sd_j b_j``: charges are variances for ridge, standard deviations for the others."""
+    sd = np.sqrt(variance)
+    penalty: Penalty
+    if wish.name == "ridge":
+        penalty = Ridge(strength, variance)
+    elif wish.name == "l1":
+        penalty = L1(strength, sd)
+    elif wish.name == "elastic":
+        penalty = ElasticNet(strength, 0.5 if wish.l1_ratio is None else wish.l1_ratio, sd)
+    elif wish.name == "group":
+        penalty = Group(strength, sd)
+    else:
+        penalty = NoPenalty(len(variance))
+    return penalty if limits is None else Bounds(*limits, penalty)
+
+
+def _stop(_record: Record) -> None:
+    """Pass on a Ctrl-C that came while the strength was picked: the fit ends at its first step, with a verdict."""
+    raise KeyboardInterrupt
+
+
+def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:
+    """Return a strength: cross-validated where rows are few, on one fold where one is enough."""
+    classes = rows.target.kind == "classes"
+    if len(family.clash()):
+        reason = "taken by default, since the bounds exclude each other"
+        return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
+    grid = strengths(rows.train, loss, family, moments)
+    cells = moments.rows * len(moments.mean) * loss.outputs
+    return cross_validate(
+        rows.train,
+        loss,
+        family,
+        grid,
+        run.seed + 1,
+        classes=classes,
+        folds=FOLDS if cells <= FEW else 1,
+        fallback=FALLBACK if grid is GRID else 0.1 * grid[0],
+        deadline=run.deadline,
+        progress=run.progress,
+        interrupt=run.interrupt,
+    )
+
+
+def _loss(model: ModelWish, rows: Rows) -> tuple[Loss, dict[str, Any]]:
+    """Return the loss that a model's name and the target mean, and what is to be said about it."""
+    target = rows.target
+    if target.kind == "classes":
+        return _of_classes(model.name, target), {}
+    if model.name in ("huber", "quantile", "poisson", "bayes") and target.names is not None:
+        raise InputError(f"model {model.name} predicts one number; fit the targets {target.name} one by one.")
+    if model.name == "quantile":
+        return Quantile(0.5 if model.parameter is None else model.parameter), {}
+    if model.name == "poisson":
+        return Poisson(), {}
+    if model.name == "huber":
+        if model.parameter is not None:
+            return Huber(model.parameter), {}
+        threshold, scale = _threshold(rows.train)
+        words = f"the threshold is {EPSILON:g} times the scale of the residuals, {scale:.4g}, fitted together with them"
+        return Huber(threshold), {"threshold": {"value": threshold, "scale": scale, "reason": words}}
+    return Squared(1 if target.names is None else len(target.names)), {}
+
+
+def _of_classes(name: str, target: Target) -> Loss:
+    kinds = len(target.classes or ())
+    if name == "svm":
+        return Hinge() if kinds == 2 else CrammerSinger(kinds)
+    if name == "sparsemax":
+        return Sparsemax(kinds)
+    if name == "squared-hinge":
+        if kinds != 2:
+            raise InputError(
+                f"model squared-hinge is for two classes; {target.name} has {kinds}. Use logistic, sparsemax or svm."
+            )
+        return SquaredHinge()
+    return Logistic() if kinds == 2 else Softmax(kinds)
+
+
+def _threshold(source: Source) -> tuple[float, float]:
+    """Return a threshold for Huber's loss and the scale it is a multiple of, from a fit without a penalty."""
+    moments = survey(source, Squared(1))
+    scale = scaled_huber(source, EPSILON, 0.0, np.zeros(len(moments.mean))).scale
+    spread = float(np.max(np.abs(moments.statistic))) / moments.weight_sum
+    if not scale > SMALLEST * max(spread, 1e-300):
+        raise InputError(
+            "the residuals of most rows are zero, so they have no scale from which a threshold follows; give one in units "
+            "of the target, such as huber:1.5."
+        )
+    return EPSILON * scale, scale
+
+
+def _variance(source: Source, moments: Moments) -> Array:
+    """Return every column's variance, 0 for the intercept."""
+    variance = moments.scatter / moments.weight_sum
+    if source.columns[:1] == ("(intercept)",):
+        variance[0] = 0.0  # exactly: rounding may leave 1e-32
+    return variance
+
+
+def _level(source: Source, loss: Loss, moments: Moments) -> Array:
+    """Return the best constant score, offsets left aside."""
+    if loss.pooled:
+        return loss.constant(moments.statistic / moments.weight_sum)
+    plain = source.map(lambda block: replace(block, offset=None))
+    charges = np.ones(len(moments.mean))
+    if source.columns[:1] != ("(intercept)",):
+        return loss.constant(moments.statistic / moments.weight_sum)
+    charges[0] = 0.0
+    level: Array = null(Problem.of(plain, loss, Ridge(1.0, charges), replace(moments, offset=0.0))).coef[0]
+    return level
+
+
+def name(loss: Loss, penalty: str) -> str:
+    """Return what a model is called, in words.
+
+    >>> name(Logistic(), "l1")
+    'logistic regression, l1 penalty'
+    """
+    if penalty == "bayes":
+        return "Bayesian linear regression, ridge penalty by evidence"
+    numbers = loss.parameters()
+    words = {
+        "squared": "linear regression",
+        "huber": f"Huber regression, threshold {numbers.get('threshold', 0.0):.4g}",
+        "quantile": f"regression of the {numbers.get('q', 0.5):g} quantile",
+        "poisson": "Poisson regression",
+        "logistic": "logistic regression",
+        "softmax": "multinomial logistic regression",
+        "hinge": "support vector machine",
+        "squared-hinge": "support vector machine with squared hinge",
+        "crammer-singer": "support vector machine of Crammer and Singer",
+        "sparsemax": "sparsemax classification",
+    }
+    charged = {"none": "no penalty", "elastic": "elastic net penalty", "firth": "Firth's penalty"}
+    return f"{words.get(loss.name, loss.name)}, {charged.get(penalty, f'{penalty} penalty')}"
