@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "fit": "lineal.training",
     "load": "lineal.model_file",
+    "separability": "lineal.separation",
     "summarise": "lineal.inference",
     "likelihood_ratio": "lineal.inference",
     "Model": "lineal.model",
@@ -32,6 +33,10 @@ _HOMES = {
     "SGDClassifier": "lineal.estimators",
     "SGDRegressor": "lineal.estimators",
     "HuberRegressor": "lineal.estimators",
+    "RidgeCV": "lineal.estimators",
+    "LassoCV": "lineal.estimators",
+    "ElasticNetCV": "lineal.estimators",
+    "LogisticRegressionCV": "lineal.estimators",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

@@ -140,10 +140,10 @@ class LogisticRegression(Classifier):
         self._ready()
         X = features(self, X)
         coef = self._stacked()
-        rows, kernel = as_design(X).rows, self.model_.loss.native
+        rows, loss = as_design(X).rows, Logistic() if coef.shape[1] == 1 else Softmax(coef.shape[1])
         assert rows is not None
-        assert kernel is not None
-        means = rows.means(kernel, coef, offsets(offset, X.shape[0], coef.shape[1]))
+        assert loss.native is not None
+        means = rows.means(loss.native, coef, offsets(offset, X.shape[0], coef.shape[1]))
         if not (means.min() > 0.0 and means.max() < 1.0):
             blame(X)  # infinity makes a probability of exactly 0 or 1
         if means.shape[1] > 1:

@@ -1,0 +1,240 @@
+"""Lasso and elastic net whose alpha is chosen by cross-validation, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.errors import InputError
+from lineal.estimators.charging import Charge, charging
+from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.estimators.parameters import count, flag, number, numerals, only, seed
+from lineal.estimators.regression import Regressor, target_of
+from lineal.estimators.validation import rule_named, split
+from lineal.folds import Point, Trials, pick, trials
+from lineal.losses import Squared
+from lineal.null import null
+from lineal.problem import Problem
+from lineal.sources.memory import Memory
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+class ElasticNetCV(Regressor):
+    """Elastic net with alpha (and l1_ratio) that predict best the rows a fold does not see.
+
+    Every fold walks from the strongest alpha to the weakest, each fit started from the one before; ``mse_path_`` holds the
+    mean squared errors, weights respected. The final fit is ``ElasticNet`` on all rows with ``alpha_`` and ``l1_ratio_``:
+    ``verdict_`` is about it, ``verdicts_`` about the trials, ``[l1_ratio][fold][alpha]`` (without the first where one
+    l1_ratio is given). scikit-learn's ElasticNetCV with its parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    l1_ratio : the share of l1, above 0 unless alphas are given, or a list to choose from.
+    eps : the weakest alpha over the strongest, where alphas is a number.
+    alphas : how many to try, from the one that makes all coefficients zero downwards, or a list of them.
+    fit_intercept, max_iter, tol, copy_X, positive, random_state, selection : as in ``ElasticNet``.
+    precompute : "auto" or False: solvers decide for themselves what to keep.
+    cv : None for five folds, their number, a splitter of scikit-learn's, or a list of (seen rows, held rows).
+    verbose, n_jobs : only their defaults.
+    rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> model = ElasticNetCV(alphas=5).fit(X, X[:, 0] + 0.1 * rng.normal(size=60))
+    >>> model.verdict_.kind, model.mse_path_.shape
+    ('optimal', (5, 5))
+    """
+
+    alpha_: float
+    alphas_: Array
+    l1_ratio_: float
+    mse_path_: Array
+    dual_gap_: float | None
+    n_iter_: int
+    verdicts_: list[Any]
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: Any = 0.5,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: bool | str = "auto",
+        max_iter: int | None = None,
+        tol: float = TOLERANCE,
+        cv: Any = None,
+        copy_X: bool = True,
+        verbose: int = 0,
+        n_jobs: None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        rule: str = "best",
+    ) -> None:
+        self.l1_ratio = l1_ratio
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
+        self.rule = rule
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows."""
+        self._refuse()
+        intercept, tol, most = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), self.max_iter
+        rule, ratios = rule_named(self.rule), self._ratios()
+        X, y = features_and_target(self, X, y, numeric=True, several=False)
+        values, weight = numbers(y), weights(sample_weight, X)
+        source, charges = self._source(X, values, weight, None, outputs=1, intercept=intercept)
+        parts = split(self.cv, X, y, classifier=False)
+        held = None if weight is None else np.array([weight[rows].sum() for _, rows in parts])
+        kept = [k for k in range(len(parts)) if held is None or held[k] > 0.0]
+        parts, held = [parts[k] for k in kept], None if held is None else held[kept]
+        tried: list[tuple[Array, Array, Trials]] = []
+        for ratio in ratios:
+            alphas = self._grid(source, ratio, charges)
+            points = [_point(charging(_given(alpha), ratio, positive=bool(self.positive)), charges) for alpha in alphas]
+            found = trials(source, Squared(1), points, [seen for seen, _ in parts], tol=tol, max_iter=most)
+            tried.append((alphas, _errors(source, found, [rows for _, rows in parts]), found))
+        # With several ratios the best error of each decides first; the rule then moves along its alphas.
+        means = [float(np.min(np.average(errors, axis=1, weights=held))) for _, errors, _ in tried]
+        best = int(np.argmin(means))
+        self.alpha_ = float(tried[best][0][pick(tried[best][1], held, rule)])
+        self.l1_ratio_ = ratios[best]
+        self._report(tried)
+        final = charging(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
+        result = fitting.fit(source, Squared(1), final(0.0, charges), tol=tol, max_iter=most)
+        self._note(result, target_of(None), tol)
+        self._spread(result.coef, intercept=intercept)
+        self.n_iter_, self.dual_gap_ = self._steps, result.verdict.gap
+        return self
+
+    def _report(self, tried: list[tuple[Array, Array, Trials]]) -> None:
+        """Note what was tried, without the axis of ratios where there is one."""
+        verdicts: list[list[list[Verdict]]] = [found.verdicts for _, _, found in tried]
+        several = np.ndim(self.l1_ratio) > 0
+        self.verdicts_ = verdicts if several else verdicts[0]
+        self.mse_path_ = np.stack([errors for _, errors, _ in tried]) if several else tried[0][1]
+        self.alphas_ = np.stack([alphas for alphas, _, _ in tried]) if several else tried[0][0]
+
+    def _ratios(self) -> list[float]:
+        """Return the shares of l1 to try."""
+        given = numerals("l1_ratio", self.l1_ratio, most=1.0)
+        if _whole(self.alphas) and min(given) == 0.0:
+            raise InputError("l1_ratio is 0, for which no alpha makes all coefficients zero; give alphas as a list.")
+        return given
+
+    def _grid(self, source: Memory, ratio: float, charges: Array) -> Array:
+        """Return the alphas to try, strongest first."""
+        if not _whole(self.alphas):
+            return np.array(sorted(numerals("alphas", self.alphas), reverse=True))
+        problem = Problem.of(
+            source, Squared(1), charging(_given(1.0), ratio, positive=bool(self.positive))(0.0, charges)
+        )
+        start = null(problem).coef
+        largest = problem.penalty.critical(problem.evaluate(start).gradient)
+        largest = max(largest, float(np.finfo(np.float64).resolution))
+        return np.geomspace(largest, largest * number("eps", self.eps, above=0.0, most=1.0), int(self.alphas))
+
+    def _refuse(self) -> None:
+        """Refuse what we do not honour."""
+        if _whole(self.alphas) and int(self.alphas) < 1:
+            raise InputError(f"alphas is {self.alphas}; give how many to try, at least 1, or a list of them.")
+        flag("copy_X", self.copy_X)
+        flag("positive", self.positive)
+        count("max_iter", self.max_iter)
+        if not (isinstance(self.precompute, str) and self.precompute == "auto"):
+            only(False, "solvers decide for themselves what to keep", precompute=self.precompute)
+        only("cyclic", "no solver draws random numbers", selection=self.selection)
+        only(0, "read verdicts_ after the fit", verbose=self.verbose)
+        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        seed("random_state", self.random_state)
+
+
+class LassoCV(ElasticNetCV):
+    """Lasso with the alpha that predicts best the rows a fold does not see.
+
+    ``ElasticNetCV`` with an l1_ratio of 1, and its parameters; scikit-learn's LassoCV.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 3))
+    >>> model = LassoCV(alphas=5).fit(X, X[:, 0] + 0.1 * rng.normal(size=60))
+    >>> model.verdict_.kind, bool(model.alpha_ == model.alphas_[-1])
+    ('optimal', True)
+    """
+
+    def __init__(
+        self,
+        *,
+        eps: float = 1e-3,
+        alphas: Any = 100,
+        fit_intercept: bool = True,
+        precompute: bool | str = "auto",
+        max_iter: int | None = None,
+        tol: float = TOLERANCE,
+        copy_X: bool = True,
+        cv: Any = None,
+        verbose: bool = False,
+        n_jobs: None = None,
+        positive: bool = False,
+        random_state: Any = None,
+        selection: str = "cyclic",
+        rule: str = "best",
+    ) -> None:
+        super().__init__(
+            l1_ratio=1.0,
+            eps=eps,
+            alphas=alphas,
+            fit_intercept=fit_intercept,
+            precompute=precompute,
+            max_iter=max_iter,
+            tol=tol,
+            cv=cv,
+            copy_X=copy_X,
+            verbose=verbose,
+            n_jobs=n_jobs,
+            positive=positive,
+            random_state=random_state,
+            selection=selection,
+            rule=rule,
+        )
+
+
+def _given(alpha: float) -> Any:
+    return lambda _total: alpha
+
+
+def _point(charge: Charge, charges: Array) -> Point:
+    return lambda total: charge(total, charges)
+
+
+def _whole(alphas: object) -> bool:
+    return isinstance(alphas, int | np.integer) and not isinstance(alphas, bool)
+
+
+def _errors(source: Memory, found: Trials, held: list[npt.NDArray[np.intp]]) -> Array:
+    """Return the mean squared error of every point on every fold's held rows, ``(points, folds)``, weights respected."""
+    block = source.block
+    errors = np.empty((found.coef.shape[1], len(held)))
+    for k, rows in enumerate(held):
+        eta = block.design.times(np.ascontiguousarray(found.coef[k, :, :, 0].T))[rows]
+        weight = None if block.weight is None else block.weight[rows]
+        errors[:, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
+    return errors

@@ -1,0 +1,192 @@
+"""Logistic regression whose C is chosen by cross-validation, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.dialects import solver_named, strength_of_C
+from lineal.errors import InputError
+from lineal.estimators.charging import charging
+from lineal.estimators.classification import target_of
+from lineal.estimators.logistic import LogisticRegression
+from lineal.estimators.parameters import count, flag, number, numerals, only, seed
+from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
+from lineal.folds import Index, Point, Trials, pick, trials
+from lineal.loss import Loss
+from lineal.losses import Logistic, Softmax
+from lineal.sources.memory import Memory
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+class LogisticRegressionCV(LogisticRegression):
+    """Logistic regression with the C (and l1_ratio) that score best on the rows a fold does not see.
+
+    Every fold walks from the smallest C to the largest, each fit started from the one before; ``scores_`` is
+    ``(folds, l1_ratios, Cs)``, weights respected. The final fit is ``LogisticRegression`` on all rows with ``C_`` and
+    ``l1_ratio_``: ``verdict_`` is about it, ``verdicts_`` about the trials, ``[fold][l1_ratio][C]``. scikit-learn's
+    LogisticRegressionCV with its parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    Cs : how many to try between 1e-4 and 1e4, or a list of them, above 0.
+    l1_ratios : shares of l1 to try.
+    cv : None for five stratified folds, their number, a splitter of scikit-learn's, or a list of (seen, held rows).
+    scoring : None for accuracy, a name of scikit-learn's such as "neg_log_loss", or a scorer.
+    fit_intercept, solver, tol, max_iter, class_weight, random_state : as in ``LogisticRegression``.
+    dual, penalty, n_jobs, verbose, refit, intercept_scaling, use_legacy_attributes : only their defaults.
+    rule : "best", or "one-se" for the smallest C within one standard error of the best.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> model = LogisticRegressionCV(Cs=3).fit(X, X[:, 0] + rng.normal(size=60) > 0)
+    >>> model.verdict_.kind, model.scores_.shape
+    ('optimal', (5, 1, 3))
+    """
+
+    C_: float
+    Cs_: Array
+    l1_ratio_: float
+    l1_ratios_: Array
+    scores_: Array
+    coefs_paths_: Array
+    verdicts_: list[list[list[Verdict]]]
+
+    def __init__(
+        self,
+        *,
+        Cs: Any = 10,
+        l1_ratios: Any = (0.0,),
+        fit_intercept: bool = True,
+        cv: Any = None,
+        dual: bool = False,
+        penalty: str = "deprecated",
+        scoring: Any = None,
+        solver: str = "auto",
+        tol: float = TOLERANCE,
+        max_iter: int | None = None,
+        class_weight: Any = None,
+        n_jobs: None = None,
+        verbose: int = 0,
+        refit: bool = True,
+        intercept_scaling: float = 1.0,
+        random_state: Any = None,
+        use_legacy_attributes: bool = False,
+        rule: str = "best",
+    ) -> None:
+        self.Cs = Cs
+        self.l1_ratios = l1_ratios
+        self.fit_intercept = fit_intercept
+        self.cv = cv
+        self.dual = dual
+        self.penalty = penalty
+        self.scoring = scoring
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.refit = refit
+        self.intercept_scaling = intercept_scaling
+        self.random_state = random_state
+        self.use_legacy_attributes = use_legacy_attributes
+        self.rule = rule
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
+        """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows."""
+        Cs, ratios, rule = self._chosen()
+        intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
+        solver, most = solver_named(self.solver), count("max_iter", self.max_iter)
+        score = scorer_named("accuracy" if self.scoring is None else self.scoring)
+        X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
+        outputs = 1 if len(labels) == 2 else len(labels)
+        loss: Loss = Logistic() if outputs == 1 else Softmax(outputs)
+        self.classes_ = labels
+        source, charges = self._source(
+            X, codes.astype(np.float64)[:, None], weight, None, outputs=outputs, intercept=intercept
+        )
+        parts = split(self.cv, X, labels[codes], classifier=True)
+        if weight is not None:
+            parts = [part for part in parts if weight[part[1]].sum() > 0.0]
+        tried = []
+        for ratio in ratios:
+            points = [_point(C, ratio, charges) for C in Cs]
+            seen = [rows for rows, _ in parts]
+            tried.append(trials(source, loss, points, seen, solver=solver, tol=tol, max_iter=most))
+        self._report(source, X, labels[codes], tried, [rows for _, rows in parts], score, intercept=intercept)
+        held = None if weight is None else np.array([weight[rows].sum() for _, rows in parts])
+        losses = -self.scores_
+        means = np.average(losses, axis=0, weights=held)
+        best = int(np.argmin(np.min(np.where(np.isnan(means), np.inf, means), axis=1)))
+        self.l1_ratio_, self.C_ = ratios[best], Cs[pick(losses[:, best].T, held, rule)]
+        self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
+        penalty = _point(self.C_, self.l1_ratio_, charges)(float(len(codes) if weight is None else weight.sum()))
+        result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most)
+        self._note(result, target_of(labels), tol)
+        self._spread(result.coef, intercept=intercept)
+        return self
+
+    def _report(
+        self,
+        source: Memory,
+        X: Any,
+        y: npt.NDArray[Any],
+        tried: list[Trials],
+        held: list[Index],
+        score: Scorer,
+        *,
+        intercept: bool,
+    ) -> None:
+        """Note coefficients, steps and verdicts of the trials, and score them on the held rows."""
+        weight = source.block.weight
+        coef = np.stack([found.coef for found in tried], axis=1)
+        # scikit-learn's order: (..., outputs, features), the intercept last
+        self.coefs_paths_ = np.roll(np.moveaxis(coef, -1, -2), -int(intercept), axis=-1)
+        self.n_iter_ = np.stack([found.steps for found in tried], axis=1)
+        self.verdicts_ = [[found.verdicts[k] for found in tried] for k in range(len(held))]
+        self.scores_ = np.empty(coef.shape[:3])
+        judge = _Judge()
+        judge.classes_, judge.n_features_in_ = self.classes_, self.n_features_in_
+        for k, rows in enumerate(held):
+            part, truth = X[rows], y[rows]
+            share = None if weight is None else weight[rows]
+            for r, c in np.ndindex(coef.shape[1:3]):
+                judge.hold(coef[k, r, c], intercept=intercept)
+                self.scores_[k, r, c] = score(judge, part, truth, share)
+
+    def _chosen(self) -> tuple[list[float], list[float], Any]:
+        """Refuse what we do not honour; return the Cs, smallest first, the shares of l1 and the rule."""
+        only("deprecated", "l1_ratios says which penalties to try", penalty=self.penalty)
+        only(True, "the final fit is on all rows", refit=self.refit)
+        only(False, "scores_ and its kin are arrays", use_legacy_attributes=self.use_legacy_attributes)
+        only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
+        only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
+        only(0, "read verdicts_ after the fit", verbose=self.verbose)
+        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        seed("random_state", self.random_state)
+        if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
+            if self.Cs < 1:
+                raise InputError(f"Cs is {self.Cs}; give how many to try, at least 1, or a list of them.")
+            Cs = np.logspace(-4.0, 4.0, int(self.Cs)).tolist()
+        else:
+            Cs = sorted(numerals("Cs", self.Cs, above=0.0))
+        return Cs, numerals("l1_ratios", self.l1_ratios, most=1.0), rule_named(self.rule)
+
+
+class _Judge(LogisticRegression):
+    """A model with given coefficients, for scorers that ask an estimator."""
+
+    def hold(self, coef: Array, *, intercept: bool) -> None:
+        self._spread(coef, intercept=intercept)
+
+
+def _point(C: float, ratio: float, charges: Array) -> Point:
+    charge = charging(lambda total: strength_of_C(C, total), ratio)
+    return lambda total: charge(total, charges)

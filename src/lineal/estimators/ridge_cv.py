@@ -1,0 +1,172 @@
+"""Ridge regression whose alpha is chosen by leaving rows out, with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
+from sklearn.utils import check_array
+
+from lineal import fitting
+from lineal.dialects import strength_of_alpha
+from lineal.errors import InputError
+from lineal.estimators.charging import charging
+from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.estimators.parameters import flag, number, numerals, only
+from lineal.estimators.regression import Regressor, target_of
+from lineal.estimators.validation import rule_named, scorer_named, split
+from lineal.folds import Point, leave_one_out, pick, trials
+from lineal.losses import Squared
+from lineal.problem import survey
+from lineal.sources.memory import Memory
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
+    """Ridge regression with the alpha that predicts best rows that were left out.
+
+    Without ``cv`` every row is left out once, exactly and without a second fit: its error is its residual over one minus
+    its leverage. The final fit is ``Ridge`` on all rows with ``alpha_``: ``verdict_`` is about it, ``verdicts_`` about
+    the fits of the folds, ``[fold][alpha]`` (empty for leave-one-out, which makes none). scikit-learn's RidgeCV with its
+    parameters; ``docs/differences.md`` lists what differs.
+
+    Parameters
+    ----------
+    alphas : the alphas to try, above 0 without ``cv``.
+    fit_intercept : whether to add an intercept.
+    scoring : None for the mean squared error (R^2 with ``cv``), a name of scikit-learn's, or a scorer.
+    cv : None for leave-one-out, the number of folds, a splitter of scikit-learn's, or a list of (seen, held rows).
+    gcv_mode : only None.
+    store_cv_results : whether to keep the squared leave-one-out errors in ``cv_results_``.
+    alpha_per_target : only False.
+    tol : the relative gap to prove, see ``verdict_``.
+    rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(40, 3))
+    >>> model = RidgeCV().fit(X, X[:, 0] + rng.normal(size=40))
+    >>> model.verdict_.kind, model.alpha_
+    ('optimal', 1.0)
+    """
+
+    _keeps_column: ClassVar[bool] = False
+    alpha_: float
+    best_score_: float
+    cv_results_: Array
+    verdicts_: list[list[Verdict]]
+
+    def __init__(
+        self,
+        alphas: Any = (0.1, 1.0, 10.0),
+        *,
+        fit_intercept: bool = True,
+        scoring: Any = None,
+        cv: Any = None,
+        gcv_mode: None = None,
+        store_cv_results: bool = False,
+        alpha_per_target: bool = False,
+        tol: float = TOLERANCE,
+        rule: str = "best",
+    ) -> None:
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+        self.tol = tol
+        self.rule = rule
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose alpha on rows left out of X and y, of shape (n,) or (n, targets), then fit all rows."""
+        intercept, tol, rule = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), rule_named(self.rule)
+        only(None, "leave-one-out is computed in one way, which is exact", gcv_mode=self.gcv_mode)
+        only(False, "one alpha serves all targets", alpha_per_target=self.alpha_per_target)
+        if flag("store_cv_results", self.store_cv_results) and self.cv is not None:
+            raise InputError("store_cv_results keeps leave-one-out errors, and cv asks for folds; give one of them.")
+        alphas = numerals("alphas", self.alphas, above=0.0 if self.cv is None else None)
+        X, y = features_and_target(self, X, y, numeric=True)
+        values, weight = numbers(y), weights(sample_weight, X)
+        source, charges = self._source(X, values, weight, None, outputs=values.shape[1], intercept=intercept)
+        moments = survey(source, Squared(values.shape[1]))  # refuses what no fit can use
+        # Strongest first for the path and the rule; of equal scores scikit-learn takes the first alpha given, as we do.
+        order = np.argsort(-np.array(alphas), kind="stable")
+        falling = [alphas[k] for k in order]
+        losses, shares = (
+            self._left_out(source, y, falling, order)
+            if self.cv is None
+            else self._folded(source, X, y, falling, charges, tol)
+        )
+        if rule == "best":
+            means = np.average(losses, axis=1, weights=shares)[np.argsort(order)]
+            place = int(np.argsort(order)[int(np.argmin(np.where(np.isnan(means), np.inf, means)))])
+        else:
+            place = pick(losses, shares, rule)
+        self.alpha_ = falling[place]
+        self.best_score_ = -float(np.average(losses[place], weights=shares))
+        final = charging(lambda total: strength_of_alpha(self.alpha_, total))
+        penalty = final(moments.weight_sum, charges)
+        result = fitting.fit(source, Squared(values.shape[1]), penalty, tol=tol, moments=moments)
+        several = y.ndim == 2 and y.shape[1] > 1
+        self._note(result, target_of(values.shape[1] if several else None), tol)
+        self._spread(result.coef, intercept=intercept, several=several, column=y.ndim == 2)
+        return self
+
+    def _left_out(
+        self, source: Memory, y: npt.NDArray[Any], alphas: list[float], order: npt.NDArray[np.intp]
+    ) -> tuple[Array, Array | None]:
+        """Return the losses of every alpha: one for each row, or one in all where a scorer is given."""
+        errors = leave_one_out(source, alphas)
+        self.verdicts_ = []
+        if self.store_cv_results:
+            kept = np.empty_like(errors)
+            kept[:, :, order] = errors**2
+            self.cv_results_ = kept[:, 0] if y.ndim == 1 else kept
+        weight = source.block.weight
+        if self.scoring is None:
+            return np.mean(errors**2, axis=1).T, weight
+        score, told = scorer_named(self.scoring), np.asarray(y, dtype=np.float64)
+        guesses = [(source.block.y - errors[:, :, k]).reshape(told.shape) for k in range(len(alphas))]
+        return np.array([[-score(_Told(), guess, told, weight)] for guess in guesses]), None
+
+    def _folded(
+        self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], charges: Array, tol: float
+    ) -> tuple[Array, None]:
+        """Return the negative score of every alpha on every fold."""
+        parts = split(self.cv, X, y, classifier=False)
+        weight, loss = source.block.weight, Squared(source.block.y.shape[1])
+        if weight is not None:
+            parts = [part for part in parts if weight[part[1]].sum() > 0.0]
+        found = trials(source, loss, [_point(alpha, charges) for alpha in alphas], [seen for seen, _ in parts], tol=tol)
+        self.verdicts_ = found.verdicts
+        score, told = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
+        losses = np.empty((len(alphas), len(parts)))
+        for k, (_, rows) in enumerate(parts):
+            for j in range(len(alphas)):
+                guess = source.block.design.times(found.coef[k, j])[rows].reshape(told[rows].shape)
+                losses[j, k] = -score(_Told(), guess, told[rows], None if weight is None else weight[rows])
+        return losses, None
+
+
+class _Told(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Predicts what it is told, for scorers that ask an estimator."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return check_array(X, ensure_2d=False, ensure_all_finite=False)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+
+def _point(alpha: float, charges: Array) -> Point:
+    charge = charging(lambda total: strength_of_alpha(alpha, total))
+    return lambda total: charge(total, charges)

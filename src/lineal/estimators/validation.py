@@ -1,0 +1,59 @@
+"""Folds and scores in scikit-learn's words."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.metrics import get_scorer
+from sklearn.model_selection import check_cv
+
+from lineal.errors import InputError
+from lineal.folds import Index, Rule
+
+Array = npt.NDArray[np.float64]
+Scorer = Callable[[Any, Any, Any, Array | None], float]
+
+
+def split(cv: Any, X: Any, y: Any, *, classifier: bool) -> list[tuple[Index, Index]]:
+    """Return the rows each fold is fitted to and judged on; ``cv`` is None for five folds, or what scikit-learn takes."""
+    found = list(check_cv(cv, y, classifier=classifier).split(X, y))
+    return [(np.asarray(seen, dtype=np.intp), np.asarray(held, dtype=np.intp)) for seen, held in map(_numbered, found)]
+
+
+def rule_named(rule: object) -> Rule:
+    """Return the rule that picks a strength: "best", or "one-se" for the strongest within one standard error of it."""
+    if rule != "best" and rule != "one-se":  # noqa: PLR1714  (mypy narrows this form)
+        raise InputError(f"rule is {rule!r}; accepted are 'best' and 'one-se'.")
+    return rule
+
+
+def scorer_named(scoring: Any) -> Scorer:
+    """Return a function of estimator, X, y and weights; ``scoring`` is a name of scikit-learn's or a callable."""
+    try:
+        found = get_scorer(scoring)
+    except (ValueError, TypeError) as error:
+        raise InputError(f"scoring is {scoring!r}; {error}") from None
+
+    def score(estimator: Any, X: Any, y: Any, weight: Array | None) -> float:
+        if weight is None:
+            return float(found(estimator, X, y))
+        if not _weighs(found):
+            raise InputError(f"scoring={scoring!r} takes no sample_weight, so it would leave the weights out.")
+        return float(found(estimator, X, y, sample_weight=weight))
+
+    return score
+
+
+def _weighs(scorer: Callable[..., Any]) -> bool:
+    parameters = inspect.signature(scorer).parameters.values()
+    return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
+
+
+def _numbered(fold: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Return masks as row numbers."""
+    seen, held = (np.asarray(part) for part in fold)
+    return tuple(np.flatnonzero(part) if part.dtype == bool else part for part in (seen, held))  # type: ignore[return-value]

@@ -1,0 +1,160 @@
+"""Judging penalties on rows their fit does not see: folds with warm-started paths, and leave-one-out for ridge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import fitting
+from lineal.loss import Loss
+from lineal.penalty import Penalty
+from lineal.problem import survey
+from lineal.sources.memory import Memory
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+Rule = Literal["best", "one-se"]
+
+Point = Callable[[float], Penalty]
+"""From the sum of weights of the rows that are fitted to the penalty on trial."""
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What the folds found: coefficients ``(folds, points, columns, outputs)``, verdicts and steps ``(folds, points)``."""
+
+    coef: Array = field(repr=False)
+    verdicts: list[list[Verdict]] = field(repr=False)
+    steps: npt.NDArray[np.int32] = field(repr=False)
+
+
+def trials(
+    source: Memory,
+    loss: Loss,
+    points: Sequence[Point],
+    seen: Sequence[Index],
+    *,
+    solver: str = "auto",
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+) -> Trials:
+    """Fit every penalty to every fold: ``seen`` are the rows a fold is fitted to, a row twice there counting twice.
+
+    Points go from the strongest penalty to the weakest: each fit starts where the one before ended, and the folds share
+    the rows, of which those that are not seen have weight zero.
+    """
+    block = source.block
+    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    coef = np.empty((len(seen), len(points), block.design.shape[1], loss.outputs))
+    verdicts: list[list[Verdict]] = []
+    steps = np.zeros((len(seen), len(points)), dtype=np.int32)
+    for k, rows in enumerate(seen):
+        part = weight * np.bincount(rows, minlength=block.n_rows)
+        fold = Memory(block.design, block.y, part, block.offset, source.columns)
+        moments, start = survey(fold, loss), None
+        verdicts.append([])
+        for j, point in enumerate(points):
+            penalty = point(moments.weight_sum)
+            found = fitting.fit(
+                fold, loss, penalty, solver=solver, start=start, tol=tol, max_iter=max_iter, moments=moments
+            )
+            coef[k, j] = start = found.coef
+            verdicts[k].append(found.verdict)
+            steps[k, j] = max(len(found.trace) - (found.solver != "direct"), 0)
+    return Trials(coef, verdicts, steps)
+
+
+def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int:
+    """Return the place of the point to take, given losses ``(points, folds)``, strongest penalty first.
+
+    ``best`` has the least mean loss; ``one-se`` is the strongest whose mean is no more than one standard error of the
+    mean above that. ``weight`` are the weights of the folds, equal unless given.
+
+    >>> losses = np.array([[3.0, 3.2], [1.1, 1.3], [1.0, 1.2]])
+    >>> pick(losses), pick(losses, rule="one-se")
+    (2, 1)
+    """
+    mean = np.average(losses, axis=1, weights=weight)
+    mean = np.where(np.isnan(mean), np.inf, mean)
+    best = int(np.argmin(mean))
+    if rule == "best" or losses.shape[1] < 2:
+        return best
+    share = np.full(losses.shape[1], 1.0 / losses.shape[1]) if weight is None else weight / np.sum(weight)
+    # Weighted folds: the variance of sum share_k x_k, with the spread of x estimated with the same shares.
+    spread = float(share @ (losses[best] - mean[best]) ** 2) / max(1.0 - float(share @ share), 1e-300)
+    error = np.sqrt(spread * float(share @ share))
+    return int(np.argmax(mean <= mean[best] + error))
+
+
+def leave_one_out(source: Memory, alphas: Sequence[float]) -> Array:
+    """Return the exact errors ``y_i - prediction of the ridge fitted without row i``, shape ``(n, targets, alphas)``.
+
+    The ridge is ``sum s (y - eta)^2 + alpha |b|^2``, the intercept (a first column called so) not charged. With A its
+    normal matrix and ``h_i = s_i x_i' A^-1 x_i``, the error is ``(y_i - eta_i) / (1 - h_i)``; no row is fitted twice.
+    A row that alone determines a coefficient has no prediction, and the error NaN.
+    """
+    block, intercept = source.block, source.columns[:1] == ("(intercept)",)
+    y = block.y if block.offset is None else block.y - block.offset
+    weight = np.ones(len(y)) if block.weight is None else block.weight
+    x = block.design.times(np.eye(block.design.shape[1])[:, int(intercept) :])
+    level = weight @ y / weight.sum() if intercept else np.zeros(y.shape[1])
+    if intercept:
+        x = x - weight @ x / weight.sum()
+    # Rows of weight zero are predicted by all the others: 1 - h = 1.
+    decomposed = _by_rows if np.count_nonzero(weight) <= x.shape[1] else _by_columns
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return decomposed(x, y - level, weight, alphas, weight / weight.sum() if intercept else np.zeros(len(y)))
+
+
+def _by_columns(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+    """More rows than columns: the eigenvectors V of X'SX; ``lever`` is what the intercept has of h."""
+    values, vectors = np.linalg.eigh((x * weight[:, None]).T @ x)
+    values = np.where(values > 1e-14 * max(float(values.max(initial=0.0)), 0.0), values, 0.0)
+    z = x @ vectors
+    right = z.T @ (weight[:, None] * y)
+    errors = np.empty((*y.shape, len(alphas)))
+    for k, alpha in enumerate(alphas):
+        inverse = np.where(values + alpha > 0.0, 1.0 / (values + alpha), 0.0)
+        h = lever + weight * ((z**2) @ inverse)
+        errors[:, :, k] = _over(y - z @ (inverse[:, None] * right), 1.0 - h)
+    return errors
+
+
+def _by_rows(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+    """More columns than rows: the eigenvectors of K = S^1/2 X X' S^1/2; errors are [G S^1/2 y]_i / (G_ii s_i^1/2).
+
+    G = (K + alpha)^-1 without the direction w = S^1/2 1 of the intercept, which K is made to hold at its top, where it
+    costs no digits to take away.
+    """
+    present = weight > 0.0
+    root = np.sqrt(weight[present])
+    rows = root[:, None] * x[present]
+    kernel = rows @ rows.T
+    top = float(np.trace(kernel)) or 1.0
+    direction = np.sqrt(lever[present])
+    kernel += top * np.outer(direction, direction)
+    values, vectors = np.linalg.eigh(kernel)
+    values = np.maximum(values, 0.0)
+    target = vectors.T @ (root[:, None] * y[present])
+    errors = np.empty((*y.shape, len(alphas)))
+    for k, alpha in enumerate(alphas):
+        inverse = np.where(values + alpha > 1e-14 * top, 1.0 / (values + alpha), 0.0)
+        dual = vectors @ (inverse[:, None] * target)
+        diagonal = (vectors**2) @ inverse - direction**2 / (top + alpha)
+        errors[present, :, k] = _over(dual / root[:, None], diagonal)
+        if not present.all():
+            coef = rows.T @ dual
+            errors[~present, :, k] = y[~present] - x[~present] @ coef
+    return errors
+
+
+def _over(residual: Array, room: Array) -> Array:
+    """Return residual / room, NaN where no room is left but for rounding."""
+    safe = room > 1e-12 * max(float(np.max(np.abs(room), initial=0.0)), 1e-300)
+    return np.where(safe[:, None], residual / np.where(safe, room, 1.0)[:, None], np.nan)
