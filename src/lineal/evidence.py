@@ -258,6 +258,8 @@ def _verdict(
     norm = float(np.linalg.norm(np.where(free, curve.slope(logs), 0.0)))
     found: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": curve.value(logs)}
     found |= {"noise": math.exp(-logs[0]), "prior": math.exp(-logs[1]), "ridge": dict(fit.verdict.evidence)}
+    names = [name for name, estimated in zip(("noise", "prior"), free.tolist(), strict=True) if estimated]
+    found |= {"free": names, "hyper": list(curve.hyper)}
     if norm > tol:
         stopped = f"the search for the variances ended after {len(trace)} steps"
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."

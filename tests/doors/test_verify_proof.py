@@ -13,19 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lineal.verify.arithmetic import EPS, signs, sums, times
+from lineal.verify.charges import Charges
 from lineal.verify.covariance import covariance
-from lineal.verify.formulas import Problem, excess
-from lineal.verify.proof import (
-    DEPENDENT,
-    NotProvenError,
-    bound,
-    dependence,
-    independent,
-    null_objective,
-    prove_gap,
-    spanning,
-    strict_rows,
-)
+from lineal.verify.formulas import Problem
+from lineal.verify.null import null_objective
+from lineal.verify.proof import DEPENDENT, NotProvenError, bound, newton_step, prove
+from lineal.verify.smooth import excess
+from lineal.verify.witnesses import dependence, independent, spanning, strict_rows
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False).filter(lambda v: v == 0 or abs(v) > 1e-6)
 
@@ -84,7 +78,9 @@ def problem_of(loss: str, seed: int, *, ridge: float = 0.0, n: int = 60, p: int 
     charges = x.var(axis=0)
     charges[0] = 0.0
     shift = draw.normal(size=(n, 1)) if offset else np.zeros((n, 1))
-    return Problem(loss.split(maxsplit=1)[0], x, y, s / s.sum(), shift, ridge * charges, True, np.arange(n))
+    return Problem(
+        loss.split(maxsplit=1)[0], x, y, s / s.sum(), shift, Charges.ridge(ridge * charges), True, np.arange(n)
+    )
 
 
 def optimum(problem: Problem) -> tuple[np.ndarray, mpmath.mpf]:
@@ -102,8 +98,10 @@ def optimum(problem: Problem) -> tuple[np.ndarray, mpmath.mpf]:
             mean = np.exp(eta - eta.max(1, keepdims=True))
             mean /= mean.sum(1, keepdims=True)
             slope, curvature = mean - y, mean[:, :, None] * np.eye(k) - mean[:, :, None] * mean[:, None, :]
-        gradient = x.T @ (q[:, None] * slope) + problem.lam[:, None] * b
-        h = np.einsum("n,nab,ni,nj->aibj", q, curvature, x, x).reshape(p * k, p * k) + np.diag(np.tile(problem.lam, k))
+        gradient = x.T @ (q[:, None] * slope) + problem.charges.square[:, None] * b
+        h = np.einsum("n,nab,ni,nj->aibj", q, curvature, x, x).reshape(p * k, p * k) + np.diag(
+            np.tile(problem.charges.square, k)
+        )
         step = (np.linalg.pinv(h, rcond=1e-13) @ gradient.T.ravel()).reshape(k, p).T
         size = float(np.max(np.abs(x @ step)))
         b = b - min(1.0, 2.0 / size if size > 0 else 1.0) * step
@@ -126,7 +124,7 @@ def objective(problem: Problem, b: np.ndarray) -> mpmath.mpf:
                 loss = mpmath.log(sum(map(mpmath.exp, eta))) - sum(e * t for e, t in zip(eta, y, strict=True))
             total += float(problem.q[i]) * loss
         for j in range(len(b)):
-            total += mpmath.mpf(float(problem.lam[j])) / 2 * sum(mpmath.mpf(float(v)) ** 2 for v in b[j])
+            total += mpmath.mpf(float(problem.charges.square[j])) / 2 * sum(mpmath.mpf(float(v)) ** 2 for v in b[j])
         return total
 
 
@@ -149,8 +147,10 @@ def test_the_gap_is_never_below_the_true_distance(loss, ridge, offset):
 
 def here(point, columns, plain: bool) -> float:
     """Return the gap proven without moving; infinite where nothing is proven, which is always sound."""
+    zero = np.zeros_like(point.eta)
+    u = zero if plain else point.problem.x @ newton_step(point)
     try:
-        return prove_gap(point, columns, plain=plain).gap
+        return prove(point, point.rows.duals([u])[0], columns, both=True)
     except NotProvenError:
         return np.inf
 
@@ -177,7 +177,7 @@ def test_separated_classes_have_no_provable_gap(loss):
         y[order[30:]] = 1.0
     else:
         y[order[:20], 0] = y[order[20:40], 1] = y[order[40:], 2] = 1.0
-    separated = Problem(problem.loss, x, y, problem.q, problem.offset, problem.lam, True, problem.numbers)
+    separated = Problem(problem.loss, x, y, problem.q, problem.offset, problem.charges, True, problem.numbers)
     coef = np.zeros((x.shape[1], y.shape[1]))
     for size in (0.0, 1.0, 100.0, 1e5):
         coef[1] = size * np.linspace(-1, 1, y.shape[1]) if loss == "softmax" else size
@@ -190,7 +190,7 @@ def test_separated_classes_have_no_provable_gap(loss):
 def test_dependent_columns_have_no_provable_gap_until_one_is_set_aside(loss):
     base = problem_of(loss, 11)
     x = np.column_stack([base.x, base.x[:, 1] - base.x[:, 2]])
-    problem = Problem(base.loss, x, base.y, base.q, base.offset, np.zeros(5), True, base.numbers)
+    problem = Problem(base.loss, x, base.y, base.q, base.offset, Charges.ridge(np.zeros(5)), True, base.numbers)
     best, _ = optimum(base)
     coef = np.vstack([best, np.zeros((1, best.shape[1]))])
     with pytest.raises(NotProvenError):
@@ -208,7 +208,9 @@ def test_powers_are_ill_conditioned_and_not_dependent():
     t = np.linspace(0.01, 1, 200)
     x = np.column_stack([t**k for k in range(15)])
     y = np.cos(5 * t)[:, None]
-    problem = Problem("squared", x, y, np.full(200, 1 / 200), np.zeros((200, 1)), np.zeros(15), True, np.arange(200))
+    problem = Problem(
+        "squared", x, y, np.full(200, 1 / 200), np.zeros((200, 1)), Charges.ridge(np.zeros(15)), True, np.arange(200)
+    )
     assert len(spanning(problem)) == 15
     exact = mpmath_least_squares(x, y)
     assert bound(problem.at(exact), problem.uncharged).gap < 1e-20
@@ -226,12 +228,13 @@ def mpmath_least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("ridge", [0.0, 0.3])
 def test_the_null_fit_against_a_plain_optimum(loss, ridge):
     problem = problem_of(loss, 23, ridge=ridge, offset=True, n=30)
-    small = Problem(loss, problem.x[:, :1], problem.y, problem.q, problem.offset, np.zeros(1), True, problem.numbers)
+    small = Problem(
+        loss, problem.x[:, :1], problem.y, problem.q, problem.offset, Charges.ridge(np.zeros(1)), True, problem.numbers
+    )
     _, least = optimum(small)
     assert null_objective(problem) == pytest.approx(float(least), rel=1e-13)
-    without = Problem(
-        loss, problem.x[:, 1:], problem.y, problem.q, problem.offset, problem.lam[1:], False, problem.numbers
-    )
+    charged = Charges.ridge(problem.charges.square[1:])
+    without = replace(problem, x=problem.x[:, 1:], charges=charged, intercept=False)
     zero = np.zeros((problem.x.shape[1] - 1, problem.outputs))
     assert null_objective(without) == pytest.approx(float(objective(without, zero)), rel=1e-13)
 
@@ -252,7 +255,9 @@ def test_covariance_against_statsmodels(loss):
 def test_strict_rows_are_exact_where_floats_are_not():
     x = np.array([[1.0, 0.1, 0.2, 0.3], [1.0, 0.5, 0.25, 0.75], [1.0, -1.0, 0.0, 0.0]])
     y = np.array([[1.0], [0.0], [0.0]])
-    problem = Problem("logistic", x, y, np.full(3, 1 / 3), np.zeros((3, 1)), np.zeros(4), True, np.arange(3))
+    problem = Problem(
+        "logistic", x, y, np.full(3, 1 / 3), np.zeros((3, 1)), Charges.ridge(np.zeros(4)), True, np.arange(3)
+    )
     d = np.array([[0.0], [1.0], [1.0], [-1.0]])  # 0.1 + 0.2 - 0.3 > 0 in doubles, exactly 2.8e-17
     assert strict_rows(problem, d).tolist() == [True, False, True]
     flipped = replace(problem, y=np.zeros((3, 1)))

@@ -11,17 +11,17 @@ from lineal.verify.proof import basis
 
 def covariance(point: Point, weight_sum: float) -> Array:
     """Return the covariance of unpenalised coefficients, output-major: sigma^2 (X'SX)^-1, or the inverse information."""
-    p = point.problem
-    found = basis(point, np.arange(p.x.shape[1]))
-    k = p.outputs
-    change = np.kron(np.eye(k), found.change)
-    inverse = np.linalg.inv(found.h)
-    if p.loss == "softmax":  # remove the curvature that was given to the unseen direction
-        seen = np.kron(np.eye(k) - 1.0 / k, np.eye(len(found.columns)))
-        inverse = seen @ inverse @ seen
-    matrix = change @ inverse @ change.T / weight_sum
+    p, k = point.problem, point.problem.outputs
+    columns = p.x.shape[1]
+    (dual,) = point.rows.duals([np.zeros_like(point.eta)])
+    found = basis(point, dual, np.ones((columns, k), dtype=bool))
+    change = np.zeros((k * columns, k * columns))
+    for output, part in enumerate(found.parts):
+        place = slice(output * columns, (output + 1) * columns)
+        change[place, place] = part.change
+    matrix = change @ found.inverse @ change.T / weight_sum
     if p.loss == "squared":
-        freedom = weight_sum - p.x.shape[1]
-        spread = [weight_sum * total(p.q * point.slope[:, output] ** 2) / freedom for output in range(k)]
-        matrix = matrix * np.kron(np.diag(spread), np.ones((len(found.columns), len(found.columns))))
+        freedom = weight_sum - columns
+        spread = [weight_sum * total(p.q * point.rows.slope[:, output] ** 2) / freedom for output in range(k)]
+        matrix = matrix * np.repeat(spread, columns)[:, None]
     return np.asarray(matrix)

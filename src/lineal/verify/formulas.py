@@ -1,4 +1,4 @@
-"""The losses row by row: value, slope, curvature and Fenchel-Young mismatch, accurate also where they are tiny."""
+"""The training problem F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b), and a point of it."""
 
 from __future__ import annotations
 
@@ -8,28 +8,26 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from lineal.verify import corners, simplex, smooth
 from lineal.verify.arithmetic import EPS, Array, times, total
+from lineal.verify.charges import Charges
+from lineal.verify.dual import Rows
 
 Index = npt.NDArray[np.intp]
 
 
-def excess(v: Array) -> Array:
-    """Return h(v) = (1 + v) log(1 + v) - v >= 0, by its series where the formula would cancel.
-
-    >>> excess(np.array([0.0, 1e-9, 1.0])).round(25)
-    array([0.00000000e+00, 5.00000000e-19, 3.86294361e-01])
-    """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        direct = (1.0 + v) * np.log1p(v) - v
-    series = sum((-1.0) ** m * v**m / (m * (m - 1)) for m in range(10, 1, -1))
-    return np.where(np.abs(v) < 0.02, series, direct)
+CORNERED = (*corners.CORNERED, "crammer-singer")
+"""Losses whose slopes are no dual point: the file holds one."""
+FLAT = (*corners.NAMES, *simplex.NAMES)
+"""Losses with parts that do not bend."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The training rows of positive weight: design, target, q = weight / weight sum, offset; and the penalty lam.
+    """The training rows of positive weight: design, target, q = weight / weight sum, offset; and what coefficients cost.
 
-    ``numbers`` are their places among all training rows, counted from 0.
+    ``numbers`` are their places among all training rows, counted from 0; ``parameter`` is the loss's own; ``theta`` the
+    dual point that the file holds.
     """
 
     loss: str
@@ -37,9 +35,11 @@ class Problem:
     y: Array
     q: Array
     offset: Array
-    lam: Array
+    charges: Charges
     intercept: bool
     numbers: Index
+    parameter: float = 0.0
+    theta: Array | None = None
 
     @property
     def outputs(self) -> int:
@@ -49,7 +49,15 @@ class Problem:
     @cached_property
     def uncharged(self) -> Index:
         """Columns that the penalty does not see."""
-        return np.flatnonzero(self.lam == 0.0)
+        return np.flatnonzero(~self.charges.seen)
+
+    def rows(self, eta: Array) -> Rows:
+        """Return the loss at some scores."""
+        if self.loss in smooth.NAMES:
+            return smooth.SmoothRows(self.loss, self.y, eta)
+        if self.loss in simplex.NAMES:
+            return simplex.SimplexRows(self.loss, self.y, eta)
+        return corners.CornerRows(self.loss, self.y, eta, self.parameter)
 
     def at(self, coef: Array) -> Point:
         """Return everything about one point."""
@@ -65,95 +73,25 @@ class Point:
 
     @cached_property
     def eta(self) -> Array:
-        """Return X b + offset with twice the digits."""
+        """X b + offset with twice the digits."""
         return times(self.problem.x, self.coef, self.problem.offset)
 
     @cached_property
-    def mean(self) -> Array:
-        """Return the predicted mean: eta, a probability, or class probabilities."""
-        if self.problem.loss == "squared":
-            return self.eta
-        if self.problem.loss == "logistic":
-            small = np.exp(-np.abs(self.eta))
-            return np.asarray(np.where(self.eta >= 0, 1.0, small) / (1.0 + small))
-        powers = np.exp(self.eta - self.eta.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    @cached_property
-    def rest(self) -> Array:
-        """Return 1 - mean of each output, without cancellation (logistic and softmax)."""
-        if self.problem.loss == "logistic":
-            small = np.exp(-np.abs(self.eta))
-            return np.asarray(np.where(self.eta >= 0, small, 1.0) / (1.0 + small))
-        others = self.mean @ (1.0 - np.eye(self.problem.outputs))
-        return np.asarray(others)
-
-    @cached_property
-    def value(self) -> Array:
-        """Return the loss of each row."""
-        y, eta = self.problem.y, self.eta
-        if self.problem.loss == "squared":
-            return np.asarray(0.5 * np.sum((eta - y) ** 2, axis=1))
-        if self.problem.loss == "logistic":
-            margin = ((2.0 * y - 1.0) * eta)[:, 0]
-            return np.asarray(np.log1p(np.exp(-np.abs(margin))) + np.maximum(-margin, 0.0))
-        top = eta.max(axis=1, keepdims=True)
-        own = np.sum(y * (eta - top), axis=1)
-        powers = np.exp(eta - top)
-        powers[np.arange(len(eta)), eta.argmax(axis=1)] = 0.0  # the largest is exactly 1: log(1 + the others)
-        return np.asarray(np.log1p(powers.sum(axis=1)) - own)
-
-    @cached_property
-    def slope(self) -> Array:
-        """Return d loss / d eta, accurate where it is tiny."""
-        if self.problem.loss == "squared":
-            return self.eta - self.problem.y
-        return np.where(self.problem.y > 0.5, -self.rest, self.mean)
+    def rows(self) -> Rows:
+        """The loss of every row."""
+        return self.problem.rows(self.eta)
 
     @cached_property
     def objective(self) -> float:
-        """Return F(b)."""
-        penalty = 0.5 * self.problem.lam[:, None] * self.coef**2
-        return total(np.concatenate([self.problem.q * self.value, penalty.ravel()]))
+        """F(b), for coefficients within their bounds."""
+        return total(np.concatenate([self.problem.q * self.rows.value, self.problem.charges.terms(self.coef)]))
 
     @cached_property
     def allowance(self) -> float:
-        """Return how far a plain float64 evaluation of F(b) may be from the true value: scores rounded, exp and log 8 EPS."""
+        """How far a plain float64 evaluation of F(b) may be from the true value: scores rounded, exp and log 8 EPS."""
         p = self.problem
         blur = (p.x.shape[1] + 4) * EPS * (np.abs(p.x) @ np.abs(self.coef) + np.abs(p.offset))
-        moved = np.sum(np.abs(self.slope) * blur + 0.5 * blur**2, axis=1)
-        return 32 * EPS * abs(self.objective) + total(p.q * moved)
-
-    @cached_property
-    def noise(self) -> Array:
-        """Return a bound on the rounding error of each slope as computed here."""
-        p = self.problem
-        if p.loss == "squared":
-            return np.asarray(2 * EPS * (np.abs(self.eta) + np.abs(p.y)))
-        size = 1.0 + np.abs(self.eta).max(axis=1, keepdims=True)
-        return np.asarray(8 * EPS * (np.abs(self.slope) + self.weight * size))
-
-    @cached_property
-    def weight(self) -> Array:
-        """Return the diagonal of the curvature W of each row."""
-        return np.ones_like(self.eta) if self.problem.loss == "squared" else self.mean * self.rest
-
-    def curved(self, u: Array) -> Array:
-        """Return W u row by row."""
-        if self.problem.loss == "squared":
-            return u
-        if self.problem.loss == "logistic":
-            return self.weight * u
-        return np.asarray(self.mean * (u - np.sum(self.mean * u, axis=1, keepdims=True)))
-
-    def mismatch(self, u: Array) -> tuple[float, float]:
-        """Return sum_i q_i [loss + loss* - theta.eta] for theta = slope - W u, and the least 1 + v."""
-        if self.problem.loss == "squared":
-            return total(self.problem.q * 0.5 * np.sum(u**2, axis=1)), 1.0
-        if self.problem.loss == "logistic":
-            weight, v = np.hstack([self.mean, self.rest]), np.hstack([-self.rest * u, self.mean * u])
-        else:
-            weight, v = self.mean, -(u - np.sum(self.mean * u, axis=1, keepdims=True))
-        if not np.all(v > -1.0):
-            return float("inf"), float(np.min(1.0 + v))
-        return total(self.problem.q * np.sum(weight * excess(v), axis=1)), float(np.min(1.0 + v))
+        bend = 0.0 if p.loss in CORNERED else self.rows.weight if p.loss == "poisson" else 1.0
+        moved = np.sum(self.rows.steep * blur + 0.5 * bend * blur**2, axis=1)
+        large = np.abs(self.eta * p.y)[:, 0] * p.q if p.loss == "poisson" else np.zeros(1)
+        return 32 * EPS * (abs(self.objective) + total(large)) + total(p.q * moved)

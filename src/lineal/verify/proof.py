@@ -1,35 +1,43 @@
 """The part that proves. Read it in one sitting; it trusts nothing but the data and the coefficients.
 
-    F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + sum_jk (lam_j / 2) b_jk^2,      eta = X b + offset,   lam_j = strength charge_j
+    F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b),      eta = X b + offset,   q = s / S
 
-For ANY theta (one vector per row) that is orthogonal to every uncharged column, sum_i q_i x_ij theta_i = 0 with q = s/S, weak
-duality gives F(c) >= D(theta) for all c, and
+For ANY theta (one vector per row) in the domain of loss*, weak duality (Fenchel) gives for all coefficients c
 
-    F(b) - D(theta) = sum_i q_i [loss(eta_i) + loss*(theta_i) - theta_i.eta_i]                 every term >= 0 (Fenchel-Young)
-                    + sum over charged j of (lam_j / 2) (b_j + g_j / lam_j)^2,    g = X'(q theta)          every term >= 0
+    F(c) >= -sum_i q_i [loss*(theta_i) - theta_i.offset_i] - penalty*(-g),      g = X'(q theta)
 
-We take theta_i = slope_i - W_i u_i with W the curvature and u = X t, t about a Newton step (nobody trusts it), corrected in the
-uncharged columns U so that theta is orthogonal to them. Then the bracket is known in closed form, without cancellation:
+so that F(b) - F* is at most
 
-    squared   |u|^2 / 2
-    logistic  p h(-(1 - p) u) + (1 - p) h(p u)                                 h(v) = (1 + v) log(1 + v) - v
-    softmax   sum_k p_k h(-(u_k - sum_l p_l u_l))
+    sum_i q_i [loss(eta_i) + loss*(theta_i) - theta_i.eta_i]             every term >= 0 (Fenchel-Young)       `Dual.cost`
+    + sum_jk [penalty(b_jk) + penalty*(-g_jk) + b_jk g_jk]               every term >= 0                       `Charges.mismatch`
 
-If 1 + v >= 1/2 everywhere, theta lies inside the domain of loss*: with independent columns X_U, this proves that a finite
-minimiser exists. In floats X_U'(q theta) is not exactly zero but a tiny g_U; the exactly orthogonal theta' differs from theta by
-W X_U t' with t'Ht' = g_U' H^-1 g_U, H = X_U' Q W X_U, and because h(v) <= v^2 the bracket changes by at most
-4 |u| |u'| + 2 |u'|^2 in the norm |u|^2 = sum_i q_i u_i'W_i u_i. Rounding of theta itself is bounded row by row and added.
+penalty*(-g) is finite only if g is zero on every uncharged column, within the ball |g_j| <= linear_j where only l1 or a group
+charges, and of the right sign where a coefficient is free on one side. So we take a theta (a Newton step from the slopes, or the
+one the file holds: nobody trusts it), put it into the domain of loss*, and
+
+1. move it by V X_U t, t = (X_U' Q V X_U)^-1 X_U' Q theta, so that g is zero on the coefficients U that are not charged or that
+   are free to move inside their bounds. V is a matrix per row that keeps theta - V z in the domain for small z.
+2. scale it by a <= 1 into the ball (every domain is convex and holds zero).
+3. In floats g_U is not exactly zero but tiny. The exactly feasible theta' is theta - V z, z = X_U t', H t' = g_U, and we do not
+   make that move but bound it: |z| <= kappa in every row. `Dual.cost(kappa)` is the largest mismatch over all such theta'
+   (mismatches are convex in theta, so it is at an end), and g may be off by e = |X|'Q (kappa sway + noise). Rounding of
+   theta itself is part of noise, and so of g_U and e.
+
+If theta' lies in the interior of the domain (logistic, softmax, Poisson) and the columns X_U are independent, this also proves
+that a finite minimiser exists.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from lineal.verify.arithmetic import EPS, Array, signs, sums, times, total
-from lineal.verify.formulas import Index, Point, Problem
+from lineal.verify.arithmetic import EPS, Array, sums, times, total
+from lineal.verify.charges import Mask
+from lineal.verify.dual import Dual
+from lineal.verify.formulas import CORNERED, FLAT, Index, Point
 
 DEPENDENT = 64 * EPS
 """A weighted sum of columns is zero if in every row it is at most this part of the sum of the sizes of its terms."""
@@ -40,51 +48,84 @@ class NotProvenError(Exception):
 
 
 @dataclass(frozen=True)
-class Basis:
-    """Independent columns U of X seen through ``z = X_U T``, T triangular and nonsingular, so that H is near the identity.
-
-    ``h = Z' Q W Z`` is the second derivative of the mean loss in t (output-major); for softmax the direction that adds the
-    same number to all classes, which no loss can see, is given curvature one.
-    """
+class Part:
+    """Independent columns of one output seen through ``z = X_U T``, T triangular and nonsingular."""
 
     columns: Index
     change: Array
     z: Array
+
+
+@dataclass(frozen=True)
+class Basis:
+    """The coefficients U of all outputs in columns in which ``h = Z' Q V Z`` (output-major) is well conditioned.
+
+    ``inverse`` is its inverse; where V couples outputs it does not see what all of them share, nor does the inverse.
+    """
+
+    parts: list[Part]
     h: Array
-    least: float
+    inverse: Array
 
-    def solve(self, g: Array) -> Array:
-        """Return t with H t = g."""
-        return np.asarray(np.linalg.solve(self.h, g.T.ravel()).reshape(g.T.shape).T)
+    def sums(self, v: Array) -> Array:
+        """Return Z' v, flat."""
+        return np.concatenate([sums(part.z, v[:, k : k + 1])[:, 0] for k, part in enumerate(self.parts)])
+
+    def sizes(self, v: Array) -> Array:
+        """Return |Z|' v, flat, for v >= 0."""
+        return np.concatenate([np.abs(part.z).T @ v[:, k] for k, part in enumerate(self.parts)])
+
+    def split(self, t: Array) -> list[Array]:
+        """Return the pieces of a flat vector, output by output."""
+        return np.split(t, np.cumsum([part.z.shape[1] for part in self.parts])[:-1])
+
+    def lift(self, t: Array) -> Array:
+        """Return Z t, one column per output."""
+        return np.hstack([times(part.z, one[:, None]) for part, one in zip(self.parts, self.split(t), strict=True)])
+
+    def largest(self, t: Array) -> float:
+        """Return the largest entry of |Z| t, for t >= 0."""
+        pairs = zip(self.parts, self.split(t), strict=True)
+        return max(float(np.max(np.abs(part.z) @ one, initial=0.0)) for part, one in pairs)
 
 
-def hessian(point: Point, z: Array) -> Array:
-    """Return Z' Q W Z, output-major, with curvature for the direction that softmax cannot see."""
-    p, k, m = point.problem, point.problem.outputs, z.shape[1]
-    unseen = np.sum(point.weight, axis=1) / k if p.loss == "softmax" else 0.0
-    h = np.empty((m * k, m * k))
-    for b in range(k):
-        unit = np.zeros((len(z), k))
-        unit[:, b] = 1.0
-        image = point.curved(unit)
-        for a in range(b + 1):
-            tile = z.T @ ((p.q * (image[:, a] + unseen))[:, None] * z)
-            h[a * m : (a + 1) * m, b * m : (b + 1) * m] = tile
-            h[b * m : (b + 1) * m, a * m : (a + 1) * m] = tile.T
-    return h
+def basis(point: Point, dual: Dual, free: Mask) -> Basis:
+    """Return the free coefficients in a basis in which H is well conditioned: also the proof that they are independent."""
+    q = point.problem.q
+    weight = q * np.sum(dual.weight, axis=1)
+    parts: list[Part] = []
+    for k in range(free.shape[1]):
+        same = k > 0 and bool(np.all(free[:, k] == free[:, k - 1]))
+        parts.append(parts[-1] if same else _part(point.problem.x, weight, np.flatnonzero(free[:, k])))
+    edges = np.cumsum([0, *(part.z.shape[1] for part in parts)])
+    h = np.zeros((edges[-1], edges[-1]))
+    for b, right in enumerate(parts):
+        image = dual.bend(np.eye(free.shape[1])[np.full(len(q), b)])
+        for a in range(b + 1) if dual.coupled else [b]:
+            tile = parts[a].z.T @ ((q * image[:, a])[:, None] * right.z)
+            h[edges[a] : edges[a + 1], edges[b] : edges[b + 1]] = tile
+            h[edges[b] : edges[b + 1], edges[a] : edges[a + 1]] = tile.T
+    if not np.all(np.isfinite(h)):
+        raise NotProvenError("the second derivative is not finite")
+    values, vectors = np.linalg.eigh(h)
+    shared = int(np.sum(np.all(free, axis=1))) if dual.coupled else 0
+    if len(h) and not values[shared] > 1e-11 * values[-1]:
+        raise NotProvenError("the columns are dependent, or the fit has left no curvature in some direction")
+    seen = vectors[:, shared:]
+    return Basis(parts, h, (seen / values[shared:]) @ seen.T)
 
 
-def basis(point: Point, columns: Index) -> Basis:
-    """Return the columns in a basis in which H is well conditioned; this is also the proof that they are independent."""
-    p = point.problem
-    weight = np.sum(point.weight, axis=1)
-    x = p.x[:, columns]
+def _part(x: Array, weight: Array, columns: Index) -> Part:
+    """Return some columns in a basis of their own, orthonormal in the given weight of the rows (roughly)."""
+    x = x[:, columns]
+    if not len(columns):
+        return Part(columns, np.zeros((0, 0)), x)
     scale = np.max(np.abs(x), axis=0, initial=0.0)
     if not np.all(scale > 0.0):
         raise NotProvenError("a column is zero in every row")
     if len(x) < len(columns):
         raise NotProvenError(f"{len(columns)} columns of {len(x)} rows are dependent")
-    factor = np.linalg.qr((p.q * weight)[:, None] ** 0.5 * (x / scale), mode="r")
+    factor = np.linalg.qr(weight[:, None] ** 0.5 * (x / scale), mode="r")
     pivots = np.abs(np.diag(factor))
     if not np.all(np.isfinite(factor)) or not np.all(pivots > 1e-18 * np.max(pivots, initial=0.0)):
         raise NotProvenError("the columns are dependent, or the fit has left no curvature")
@@ -93,51 +134,100 @@ def basis(point: Point, columns: Index) -> Basis:
     size = np.abs(x) @ np.abs(change)
     if np.any(np.all(np.abs(z) <= DEPENDENT * size, axis=0)):
         raise NotProvenError("the columns are dependent: a weighted sum of them is zero in every row")
-    h = hessian(point, z)
-    values = np.linalg.eigvalsh(h) if len(h) else np.ones(1)
-    if not values[0] > 1e-11 * values[-1]:
-        raise NotProvenError("the columns are dependent, or the fit has left no curvature in some direction")
-    return Basis(columns, change, z, h, float(values[0]))
+    return Part(columns, change, z)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A dual point whose g is zero on the free coefficients but for a move by at most kappa; g is known to e."""
+
+    dual: Dual
+    kappa: float
+    g: Array
+    e: Array
+
+
+def settle(point: Point, dual: Dual, free: Mask) -> Settled:
+    """Move a dual point until g is zero to rounding on the free coefficients, and bound the rest of the way."""
+    p, q = point.problem, point.problem.q[:, None]
+    kappa, last = 0.0, np.inf
+    if np.any(free) and np.any(dual.theta):
+        found = basis(point, dual, free)
+        for _ in range(3 if dual.steady else 12):  # after the first full move only rounding is left
+            step = found.inverse @ found.sums(q * dual.theta)
+            z = found.lift(step)
+            size = float(np.max(np.abs(z), initial=0.0))
+            if not size < 0.5 * last:
+                break
+            short = size > dual.reach
+            dual = dual.moved(z * (dual.reach / size) if short else z)
+            last = np.inf if short else size
+            if not dual.steady:
+                found = basis(point, dual, free)
+        left = np.abs(found.sums(q * dual.theta)) + found.sizes(q * dual.noise)
+        kappa = 2.0 * found.largest(np.abs(found.inverse) @ left)
+    g = sums(p.x, q * dual.theta)
+    charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * point.coef)
+    e = np.abs(p.x).T @ (q * (dual.noise + kappa * dual.sway)) + 4 * EPS * (np.abs(g) + charged)
+    return Settled(dual, kappa, g, e)
+
+
+def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
+    """Bound F(b) - F* by one dual point, its g zero on ``columns`` (all uncharged ones, or a basis of them).
+
+    ``both``: bounded coefficients that cost nothing and are strictly inside are treated like uncharged ones also where
+    both bounds are finite.
+    """
+    p, charges = point.problem, point.problem.charges
+    free = charges.inside(point.coef, both=both)
+    free[columns] = True
+    for _ in range(20):
+        found = settle(point, dual, free)
+        more = charges.open(found.g, found.e) & ~free
+        if not np.any(more):
+            break
+        free = free | more
+    chosen = charges.seen[:, None] & ~free
+    scale = charges.shrink(found.g, found.e, chosen)
+    if scale < 1.0:
+        found = settle(point, found.dual.shrunk(scale), free)
+    gap = total(p.q * found.dual.cost(found.kappa)) + charges.mismatch(point.coef, found.g, found.e, chosen)
+    if not np.isfinite(gap):
+        raise NotProvenError("the coefficients are too far from an optimum, or there is none")
+    return gap * (1.0 + 1e-9)
 
 
 @dataclass(frozen=True)
 class Gap:
-    """``F(b) - F* <= gap``, proven; ``margin`` is the least 1 + v."""
+    """``F(b) - F* <= gap``, proven; ``weakest`` is the weakest bound that an honest fit would have stated instead."""
 
     gap: float
-    margin: float
+    weakest: float
 
 
-def prove_gap(point: Point, columns: Index, *, plain: bool = False) -> Gap:
-    """Bound F(b) - F* from above by a dual point orthogonal to ``columns`` (all uncharged ones, or a basis of them).
+def gaps(point: Point, columns: Index) -> list[float]:
+    """Return what each dual point proves: that of a Newton step and that of the slopes, or the one the file holds."""
+    found = []
+    for dual in _candidates(point):
+        for one, both in [(dual, True), (dual, False), *((eased, True) for eased in dual.eased())]:
+            try:
+                found.append(prove(point, one, columns, both=both))
+                break
+            except NotProvenError as error:
+                reason = error
+    if not found:
+        raise reason
+    return found
 
-    ``plain`` starts from the slopes themselves, without a Newton step in the charged columns: a weaker bound.
-    """
-    p = point.problem
-    q = p.q[:, None]
-    found = basis(point, columns)
-    start = np.zeros_like(point.eta) if plain or not np.any(p.lam > 0.0) else times(p.x, newton_step(point))
-    t = np.zeros((len(columns), p.outputs))
-    theta = point.slope - point.curved(start)
-    for _ in range(3):  # the second and third time only rounding is left
-        t = t + found.solve(sums(found.z, q * theta))
-        u = start + times(found.z, t)
-        theta = point.slope - point.curved(u)
-    mismatch, margin = point.mismatch(u)
-    if margin < 0.5:
-        raise NotProvenError("the coefficients are too far from an optimum, or there is none")
-    noise = q * (point.noise + 4 * EPS * (np.abs(theta) + np.abs(point.curved(u))))
-    left = np.abs(sums(found.z, q * theta)) + np.abs(found.z).T @ noise
-    norm = total(q * u * point.curved(u)) ** 0.5
-    far = float(np.sum(left**2) / found.least) ** 0.5
-    gap = mismatch + 4 * norm * far + 2 * far**2
-    charged = np.flatnonzero(p.lam > 0.0)
-    if len(charged):
-        x, lam = p.x[:, charged], p.lam[charged, None]
-        g = sums(x, q * theta)
-        blur = np.abs(x).T @ noise + 4 * EPS * np.abs(g) + far * ((x**2).T @ (q * point.weight)) ** 0.5
-        gap += total((np.abs(lam * point.coef[charged] + g) + blur) ** 2 / (2.0 * lam))
-    return Gap(gap * (1.0 + 1e-9), margin)
+
+def _candidates(point: Point) -> Iterator[Dual]:
+    problem, zero = point.problem, np.zeros_like(point.eta)
+    if problem.loss in CORNERED:
+        yield from point.rows.duals([zero], problem.theta)
+        return
+    if problem.loss in FLAT or np.any(problem.charges.seen):
+        yield from point.rows.duals([times(problem.x, newton_step(point))])
+    yield from point.rows.duals([zero])
 
 
 def bound(point: Point, columns: Index, moves: int = 30) -> Gap:
@@ -148,34 +238,49 @@ def bound(point: Point, columns: Index, moves: int = 30) -> Gap:
     here = point
     for move in range(moves + 1):
         try:
-            found = prove_gap(here, columns)
+            found = gaps(here, columns)
         except NotProvenError:
-            if move == moves:
+            if move == moves or point.problem.loss in CORNERED:
                 raise
         else:
             fall = max(point.objective - here.objective, 0.0) + point.allowance if move else 0.0
-            return Gap(fall + found.gap, found.margin)
+            return Gap(fall + min(found), fall + max(found) if not move else np.inf)
         zero = point.problem.at(np.zeros_like(point.coef))
-        here = zero if zero.objective < here.objective else here
-        step, length = newton_step(here), 1.0
-        while length > 1e-9 and not here.problem.at(here.coef - length * step).objective < here.objective:
-            length *= 0.5
-        if not length > 1e-9:
-            raise NotProvenError("no better point was found from which to prove a bound")
-        here = here.problem.at(here.coef - length * step)
+        here = zero if zero.problem.charges.within(zero.coef) and zero.objective < here.objective else here
+        here = descend(here)
     raise AssertionError("unreachable")
 
 
+def descend(point: Point) -> Point:
+    """Return a point with a lower objective: a damped Newton step; NotProvenError where none is found."""
+    step, length = newton_step(point), 1.0
+    while length > 1e-9:
+        there = point.problem.at(point.coef - length * step)
+        if there.problem.charges.within(there.coef) and there.objective < point.objective:
+            return there
+        length *= 0.5
+    raise NotProvenError("no better point was found from which to prove a bound")
+
+
 def newton_step(point: Point) -> Array:
-    """Return roughly the t with (X'QWX + diag(lam)) t = gradient of F; nothing depends on how roughly."""
+    """Return roughly the t with (X'QWX + diag(square)) t = gradient of F, 0 where a coefficient does not move.
+
+    Nothing depends on how roughly.
+    """
     p = point.problem
-    q, lam = p.q[:, None], p.lam[:, None]
-    gradient = sums(p.x, q * point.slope) + lam * point.coef
-    diagonal = (p.x**2).T @ (q * point.weight) + lam
-    scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
+    moving = p.charges.moving(point.coef)
+    square = p.charges.square[:, None]
+    gradient = np.where(moving, sums(p.x, p.q[:, None] * point.rows.slope) + p.charges.gradient(point.coef), 0.0)
+    diagonal = (p.x**2).T @ (p.q[:, None] * point.rows.weight) + square
+    scale = np.where(moving & (diagonal > 0.0), 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
+
+    def curve(t: Array) -> Array:
+        image = p.x.T @ (p.q[:, None] * point.rows.curved(p.x @ t)) + square * t
+        return np.where(moving, image, 0.0)
+
     if gradient.size <= 2000:
         flat = scale.T.ravel()
-        h = (hessian(point, p.x) + np.diag(np.tile(p.lam, p.outputs))) * flat[:, None] * flat
+        h = (_hessian(point) + np.diag(np.tile(p.charges.square, p.outputs))) * flat[:, None] * flat
         t = np.linalg.lstsq(h, gradient.T.ravel() * flat, rcond=1e-15)[0] * flat
         return np.asarray(t.reshape(gradient.T.shape).T)
     t, left = np.zeros_like(gradient), gradient
@@ -184,7 +289,7 @@ def newton_step(point: Point) -> Array:
     for _ in range(1000):  # conjugate gradients
         if not size > 1e-24 * first:
             break
-        image = p.x.T @ (q * point.curved(p.x @ direction)) + lam * direction
+        image = curve(direction)
         length = size / float(np.sum(direction * image))
         t, left = t + length * direction, left - length * image
         size, before = float(np.sum(left * scale**2 * left)), size
@@ -192,102 +297,15 @@ def newton_step(point: Point) -> Array:
     return t
 
 
-def null_objective(problem: Problem) -> float:
-    """Return F of the best fit of the uncharged columns alone (of the intercept alone where nothing is charged)."""
-    columns = problem.uncharged
-    if len(columns) == len(problem.lam):
-        columns = columns[:1] if problem.intercept else columns[:0]
-    small = replace(problem, x=problem.x[:, columns], lam=np.zeros(len(columns)))
-    point = small.at(np.zeros((len(columns), problem.outputs)))
-    shares = problem.q @ problem.y
-    if problem.loss != "squared" and len(columns) == 1 and problem.intercept and not np.any(problem.offset):
-        shares = np.hstack([shares, 1.0 - shares]) if problem.loss == "logistic" else shares
-        return -total(shares * np.log(np.where(shares > 0.0, shares, 1.0)))
-    for _ in range(100 if len(columns) else 0):
-        found = basis(point, np.arange(len(columns)))
-        gradient = sums(found.z, problem.q[:, None] * point.slope)
-        step = found.change @ found.solve(gradient)
-        drop = float(np.sum(gradient * found.solve(gradient)))
-        length = 1.0
-        while length > 1e-9 and small.at(point.coef - length * step).objective > point.objective + 1e-15 * abs(
-            point.objective
-        ):
-            length *= 0.5
-        point = small.at(point.coef - length * step)
-        if drop <= 1e-20 * max(1e-300, point.objective):
-            break
-    return point.objective
-
-
-def dependence(x: Array, weights: Array) -> float:
-    """Return the largest |sum_j x_ij d_j| / sum_j |x_ij d_j| over the rows: 0 if d is an exact dependency of the columns."""
-    size = np.abs(x) @ np.abs(weights)
-    value = np.abs(times(x, weights[:, None])[:, 0])
-    return float(np.max(np.where(size > 0.0, value / np.where(size > 0.0, size, 1.0), 0.0), initial=0.0))
-
-
-def spanning(problem: Problem) -> Index:
-    """Return uncharged columns of which all others are combinations: found by pivoting, each checked row by row."""
-    columns = problem.uncharged
-    x = problem.x[:, columns]
-    scale = np.max(np.abs(x), axis=0, initial=0.0)
-    x = x / np.exp2(np.round(np.log2(np.where(scale > 0.0, scale, 1.0))))  # exact, and changes no dependency
-    left, kept = x.copy(), np.zeros(len(columns), dtype=bool)
-    for _ in range(min(x.shape)):
-        size = np.linalg.norm(left, axis=0)
-        pivot = int(np.argmax(size))
-        if not size[pivot] > 1e-12 * np.linalg.norm(x[:, pivot]):
-            break
-        kept[pivot] = True
-        unit = left[:, pivot] / size[pivot]
-        left -= np.outer(unit, unit @ left)
-        left -= np.outer(unit, unit @ left)
-        left[:, kept] = 0.0
-    base = x[:, kept]
-    inverse = np.linalg.pinv(base)
-    for j in np.flatnonzero(~kept):
-        weights = -inverse @ x[:, j]
-        weights -= inverse @ times(base, weights[:, None], x[:, j, None])[:, 0]
-        if dependence(np.column_stack([base, x[:, j]]), np.append(weights, 1.0)) > DEPENDENT:
-            raise NotProvenError("the columns are nearly but not quite dependent")
-    return columns[kept]
-
-
-def independent(null_space: Array, scale: Array, candidates: Index) -> Index:
-    """Return candidates that stay when one column per dependency is set aside (elimination, largest entry first)."""
-    work = (null_space * scale[:, None]).T.copy()
-    gone: list[int] = []
-    for row in range(len(work)):
-        pivot = int(np.argmax(np.abs(work[row])))
-        if not abs(work[row, pivot]) > 1e-9 * np.max(scale * np.max(np.abs(null_space), axis=1), initial=0.0):
-            raise NotProvenError("the dependencies depend on each other")
-        gone.append(pivot)
-        below = work[row + 1 :]
-        below -= np.outer(below[:, pivot] / work[row, pivot], work[row])
-        below[:, pivot] = 0.0
-    return np.setdiff1d(candidates, gone)
-
-
-def strict_rows(problem: Problem, direction: Array) -> npt.NDArray[np.bool_]:
-    """Return which rows lose strictly along ``direction``; NotProvenError if the loss of any row grows. Exact.
-
-    logistic: (2 y - 1) x_i'd >= 0; softmax: x_i'(d_y - d_k) >= 0 for every class k.
-    """
-    strict = np.zeros(len(problem.y), dtype=bool)
-    for own in range(2 if problem.loss == "logistic" else problem.outputs):
-        for other in [0] if problem.loss == "logistic" else [k for k in range(problem.outputs) if k != own]:
-            if problem.loss == "logistic":
-                rows = np.flatnonzero(problem.y[:, 0] == own)
-                found = (2 * own - 1) * signs(problem.x[rows], direction[:, 0])
-            else:
-                rows = np.flatnonzero(problem.y[:, own] == 1.0)
-                found = _difference_signs(problem.x[rows], direction[:, own], direction[:, other])
-            if np.any(found < 0):
-                raise NotProvenError(f"the loss of {int(np.sum(found < 0))} rows grows along the direction")
-            strict[rows] |= found > 0
-    return strict
-
-
-def _difference_signs(x: Array, a: Array, b: Array) -> npt.NDArray[np.int64]:
-    """Return the exact signs of X (a - b); a - b itself may not be a double, so both stay as they are."""
-    return signs(np.hstack([x, x]), np.concatenate([a, -b]))
+def _hessian(point: Point) -> Array:
+    """Return X' Q W X, output-major; softmax and its kin do not see what all outputs share."""
+    p, k = point.problem, point.problem.outputs
+    m = p.x.shape[1]
+    h = np.zeros((m * k, m * k))
+    for b in range(k):
+        image = point.rows.curved(np.eye(k)[np.full(len(p.q), b)])
+        for a in range(b + 1) if point.rows.coupled else [b]:
+            tile = p.x.T @ ((p.q * image[:, a])[:, None] * p.x)
+            h[a * m : (a + 1) * m, b * m : (b + 1) * m] = tile
+            h[b * m : (b + 1) * m, a * m : (a + 1) * m] = tile.T
+    return h

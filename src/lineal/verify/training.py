@@ -11,7 +11,7 @@ import numpy.typing as npt
 from lineal.errors import near
 from lineal.verify import cells
 from lineal.verify.arithmetic import EPS, Array, total
-from lineal.verify.claims import INTERCEPT, Claims, plain_numbers
+from lineal.verify.claims import INTERCEPT, TWO_CLASSES, Claims, plain_numbers
 from lineal.verify.formulas import Problem
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
@@ -47,9 +47,20 @@ def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
         abs(whole - claims.weight_sum) <= (len(rows) + 8) * EPS * whole,
         f"{whole!r}, stated {claims.weight_sum!r}",
     )
-    lam = claims.strength * claims.charges
+    theta = claims.arrays.get("theta")
+    if theta is not None:
+        report.check("the dual point has a row for every training row", len(theta) == len(rows), f"{len(theta)} rows")
     problem = Problem(
-        claims.loss, x[seen], y[seen], weight[seen] / whole, offset[seen], lam, claims.intercept, np.flatnonzero(seen)
+        loss=claims.loss,
+        x=x[seen],
+        y=y[seen],
+        q=weight[seen] / whole,
+        offset=offset[seen],
+        charges=claims.charges,
+        intercept=claims.intercept,
+        numbers=np.flatnonzero(seen),
+        parameter=claims.parameter,
+        theta=None if theta is None else theta[seen],
     )
     _charges(report, claims, problem)
     return problem
@@ -131,6 +142,8 @@ def _zero_fill(term: Mapping[str, Any]) -> str | None:
 def _target(report: Report, claims: Claims, columns: Columns) -> Array:
     """Return y: numbers (n, outputs), 0 or 1 (n, 1), or one column of zeros and ones per class."""
     found = [columns[name] for name in claims.targets]
+    if claims.loss == "poisson":
+        return _numbers(report, "every target is a number of at least 0", found[0], least=0.0)[:, None]
     if claims.classes is None:
         return np.column_stack([_numbers(report, "every target is a finite number", column) for column in found])
     codes, bad = [], ""
@@ -142,7 +155,7 @@ def _target(report: Report, claims: Claims, columns: Columns) -> Array:
     if not bad and unused:
         bad = f"no training row is of class {claims.classes[unused[0]]!r}"
     report.check("the classes are those of the training rows", not bad, bad or f"{len(claims.classes)} classes")
-    if claims.loss == "logistic":
+    if claims.loss in TWO_CLASSES:
         return np.array(codes, dtype=np.float64)[:, None]
     return np.eye(len(claims.classes))[codes]
 
@@ -162,21 +175,24 @@ def _numbers(report: Report, sentence: str, column: Sequence[object], least: flo
 
 
 def _charges(report: Report, claims: Claims, problem: Problem) -> None:
-    """Check the charges of a ridge penalty: none below zero, the intercept free, variances where the file says so."""
-    charges = claims.charges
+    """Check the charges of a penalty: none below zero, the intercept free, variances or their roots where the file says so."""
+    charges = claims.stated
     if claims.strength > 0.0:
         free = not claims.intercept or charges[0] == 0.0
         report.check("no charge is below zero, and the intercept is not charged", bool(np.all(charges >= 0.0)) and free)
-    if claims.by_variance:
-        mean = problem.q @ problem.x
-        variance = problem.q @ (problem.x - mean) ** 2
-        variance[: int(claims.intercept)] = 0.0
-        # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
-        slack = 1e-9 * variance + (64 * EPS * np.max(np.abs(problem.x), axis=0)) ** 2
-        off = np.abs(charges - variance) > slack
-        worst = int(np.argmax(off))
-        report.check(
-            "the charge of every column is its variance in the training rows",
-            not bool(np.any(off)),
-            f"{claims.columns[worst]}: {variance[worst]!r}, stated {charges[worst]!r}" if np.any(off) else "",
-        )
+    if claims.stated_as not in ("variance", "sd"):
+        return
+    mean = problem.q @ problem.x
+    variance = problem.q @ (problem.x - mean) ** 2
+    variance[: int(claims.intercept)] = 0.0
+    # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
+    slack = 1e-9 * variance + (64 * EPS * np.max(np.abs(problem.x), axis=0)) ** 2
+    root = claims.stated_as == "sd"
+    off = np.abs((charges**2 if root else charges) - variance) > slack
+    worst = int(np.argmax(off))
+    expected = float(variance[worst]) ** (0.5 if root else 1.0)
+    report.check(
+        f"the charge of every column is its {'standard deviation' if root else 'variance'} in the training rows",
+        not bool(np.any(off)),
+        f"{claims.columns[worst]}: {expected!r}, stated {float(charges[worst])!r}" if np.any(off) else "",
+    )

@@ -12,49 +12,70 @@ from lineal.verify import cells
 from lineal.verify.arithmetic import EPS, Array
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
-from lineal.verify.formulas import Index, Point, Problem
-from lineal.verify.proof import (
-    DEPENDENT,
-    NotProvenError,
-    bound,
-    dependence,
-    independent,
-    null_objective,
-    prove_gap,
-    spanning,
-    strict_rows,
-)
+from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
+from lineal.verify.null import null_objective
+from lineal.verify.proof import DEPENDENT, NotProvenError, bound
 from lineal.verify.report import Report
+from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
+from lineal.verify.tolerances import FACTOR, SLACK, check_objective
+from lineal.verify.witnesses import dependence, independent, spanning, strict_rows
 
 
 def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     """Check every claim of the verdict, and the covariance where there is one."""
-    known = {"optimal": _optimal, "not_unique": _not_unique, "at_infinity": _at_infinity, "budget": _budget}
+    known = {
+        "optimal": _optimal,
+        "not_unique": _not_unique,
+        "at_infinity": _at_infinity,
+        "infeasible": check_infeasible,
+        "stationary": check_stationary,
+        "budget": _budget,
+    }
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
+    report.check("the sentence says what the verdict is", *_sentence(claims))
     point = problem.at(claims.coef)
+    if claims.kind == "infeasible":
+        check_infeasible(report, claims, point)
+        return
+    if problem.charges.bounded.any():
+        report.check("every coefficient is within its bounds", problem.charges.within(claims.coef))
     finite = bool(np.all(np.isfinite(point.eta))) and math.isfinite(point.objective)
     report.check("every score of a training row is a finite number", finite)
-    report.check("the sentence says what the verdict is", *_sentence(claims))
-    report.check(
-        "the tolerance in the evidence is that of the file", claims.evidence.get("tol", claims.tol) == claims.tol
-    )
-    if "objective" in claims.evidence:
-        stated = _figure(claims, "objective")
-        report.check(
-            "the objective at the coefficients is as stated",
-            stated is not None and abs(point.objective - stated) <= point.allowance,
-            f"{point.objective!r}, stated {stated!r}, rounding {point.allowance:.1e}",
-        )
-    if claims.loss == "softmax":
-        off = np.max(np.abs(np.sum(claims.coef, axis=1)) - 1e-9 * np.max(np.abs(claims.coef), axis=1), initial=0.0)
-        report.check("the coefficients of every column sum to zero over the classes", bool(off <= 1e-12), f"{off:.1e}")
+    _gauge(report, claims, problem)
+    if "slope_norm" in claims.evidence:
+        check_slope(report, claims, point)
+    else:
+        same = claims.evidence.get("tol", claims.tol) == claims.tol
+        report.check("the tolerance in the evidence is that of the file", same)
+        if "objective" in claims.evidence:
+            check_objective(report, point, claims.figure("objective"))
     known[claims.kind](report, claims, point)
     _covariance(report, claims, point)
 
 
+def _gauge(report: Report, claims: Claims, problem: Problem) -> None:
+    """Scores that only differences of matter are kept with zero sum over the classes, where the penalty has no say."""
+    if claims.loss not in ("softmax", "crammer-singer", "sparsemax"):
+        return
+    even = problem.charges.group or problem.charges.smooth
+    coef = claims.coef if even else claims.coef[problem.uncharged]
+    off = np.max(np.abs(np.sum(coef, axis=1)) - 1e-9 * np.max(np.abs(coef), axis=1, initial=0.0), initial=0.0)
+    report.check("the coefficients of every column sum to zero over the classes", bool(off <= 1e-12), f"{off:.1e}")
+
+
 def _optimal(report: Report, claims: Claims, point: Point) -> None:
-    _within(report, claims, point, point.problem.uncharged)
+    _within(report, claims, point, _columns(point.problem))
+
+
+def _columns(problem: Problem) -> Index:
+    """Return the columns a dual point has to respect; of dependent ones a basis, where no claim of uniqueness is made."""
+    if problem.loss in FLAT:
+        try:
+            return spanning(problem)
+        except NotProvenError:
+            pass
+    return problem.uncharged
 
 
 def _within(report: Report, claims: Claims, point: Point, columns: Index) -> None:
@@ -78,7 +99,7 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     if null_space is None or not isinstance(listed, list):
         return
     x, problem = point.problem.x, point.problem
-    charged = np.any(null_space[problem.lam > 0.0] != 0.0)
+    charged = np.any(null_space[problem.charges.seen] != 0.0)
     report.check("no charged column takes part in a dependency", not charged)
     worst = max(dependence(x, direction) for direction in null_space.T)
     report.check(
@@ -125,7 +146,8 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
 
 def _budget(report: Report, claims: Claims, point: Point) -> None:
     if claims.gap is None:
-        report.check("no gap is claimed, and a reason is given", bool(claims.reason), claims.reason or "")
+        bare = claims.relative_gap is None and bool(claims.reason)
+        report.check("no gap is claimed, and a reason is given", bare, claims.reason or "")
         return
     try:
         columns = spanning(point.problem)
@@ -139,11 +161,11 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
 
 def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
     direction, problem = claims.arrays.get("direction"), point.problem
-    report.check("the loss can fall for ever", claims.loss != "squared", claims.loss)
+    report.check("the loss can fall for ever", claims.loss in ("logistic", "softmax", "poisson"), claims.loss)
     report.check("the file holds a direction", direction is not None and bool(np.any(direction)))
     if direction is None:
         return
-    report.check("the direction leaves every charged column alone", not np.any(direction[problem.lam > 0.0]))
+    report.check("the direction leaves every charged column alone", not np.any(direction[problem.charges.seen]))
     try:
         strict = strict_rows(problem, direction)
         count, bad = int(np.sum(strict)), ""
@@ -173,23 +195,24 @@ def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
 
 def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     """Prove a gap, and compare the stated gap, lower bound, null objective, relative gap and radius with it."""
-    absent = [name for name in ("objective", "lower_bound", "null_objective") if _figure(claims, name) is None]
+    absent = [name for name in ("objective", "lower_bound", "null_objective") if claims.figure(name) is None]
     report.check("the evidence holds objective, lower bound and null objective", not absent, ", ".join(absent))
+    if claims.loss in CORNERED:
+        report.check("the file holds a dual point, since the loss has corners", point.problem.theta is not None)
     try:
         found = bound(point, columns)
-        proven, detail = found.gap, f"{found.gap:.3e} proven, stated {claims.gap!r}"
+        proven, weakest, detail = found.gap, found.weakest, f"{found.gap:.3e} proven, stated {claims.gap!r}"
     except NotProvenError as error:
-        proven, detail = math.inf, str(error)
+        proven, weakest, detail = math.inf, math.inf, str(error)
     report.check("a gap can be proven, so a finite optimum exists", math.isfinite(proven), detail)
     gap = math.nan if claims.gap is None else claims.gap
     null = null_objective(point.problem)
-    objective, lower = _figure(claims, "objective") or 0.0, _figure(claims, "lower_bound") or 0.0
-    stated = _figure(claims, "null_objective") or 0.0
+    objective, lower = claims.figure("objective") or 0.0, claims.figure("lower_bound") or 0.0
+    stated = claims.figure("null_objective") or 0.0
     # what the rounding bounds of a fit in plain float64 may add to a gap, in units of what there is to gain
     slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
     report.check("the stated gap is not below the proven one", proven <= gap * (1.0 + 1e-6) + 1e-3 * slack, detail)
     # a fit of many coefficients builds its dual point without the whole second derivative: true, but weaker
-    weakest = max(proven, _plain_gap(point, columns))
     report.check("the stated gap is not far above the proven one", gap <= FACTOR * weakest + slack, detail)
     report.check(
         "the lower bound is the objective less the gap",
@@ -212,7 +235,7 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
         f"{relative!r}, stated {claimed!r}",
     )
     if "radius" in claims.evidence:
-        radius = _figure(claims, "radius")
+        radius = claims.figure("radius")
         expected = math.sqrt(2.0 * gap / claims.strength) if claims.strength > 0.0 else math.inf
         every = len(point.problem.uncharged) <= int(claims.intercept)
         report.check(
@@ -226,22 +249,11 @@ SENTENCES: dict[str, str | tuple[str, ...]] = {
     "optimal": "Optimal: ",
     "not_unique": "Optimal but not unique: ",
     "at_infinity": "No finite optimum: ",
+    "infeasible": "Infeasible: ",
+    "stationary": "Stationary: ",
     "budget": ("Not optimal yet: ", "Stopped without a proof: "),
 }
 """How the sentence of each kind begins; it also holds the gap and the relative gap, each with two digits."""
-
-FACTOR = 4.0
-"""A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
-SLACK = 1e-9
-"""And beyond that, up to this share of what there is to gain."""
-
-
-def _plain_gap(point: Point, columns: Index) -> float:
-    """Return the weaker bound that an unfinished fit may state."""
-    try:
-        return prove_gap(point, columns, plain=True).gap
-    except NotProvenError:
-        return math.inf
 
 
 def _unit(point: Point, null: float) -> float:
@@ -255,7 +267,8 @@ def _covariance(report: Report, claims: Claims, point: Point) -> None:
     stated = claims.arrays.get("covariance")
     if stated is None:
         return
-    allowed = claims.kind == "optimal" and claims.strength == 0.0
+    allowed = claims.kind in ("optimal", "stationary", "budget") and not point.problem.charges.seen.any()
+    allowed = allowed and claims.loss in ("squared", "logistic", "softmax", "poisson")
     report.check("a covariance is given for a unique fit without a penalty only", allowed)
     found = covariance(point, claims.weight_sum)
     error = np.sqrt(np.maximum(np.diag(found), 0.0))
@@ -278,7 +291,7 @@ def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:
 
 def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[list[str]]:
     """Return the list of the chosen coefficients' names: by column, or by column and class, as number or as name."""
-    if claims.loss == "logistic":
+    if claims.outputs == 1:
         return [[name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]]
     places = list(zip(*np.nonzero(chosen), strict=True))
     spellings = [[str(k) for k in range(claims.outputs)], [cells.text(label) for label in claims.classes or ()]]
@@ -287,11 +300,6 @@ def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[list[str]]:
 
 def _whole(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else -1
-
-
-def _figure(claims: Claims, name: str) -> float | None:
-    value = claims.evidence.get(name)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _sentence(claims: Claims) -> tuple[bool, str]:
@@ -304,4 +312,8 @@ def _sentence(claims: Claims) -> tuple[bool, str]:
         for name in ("minus", "plus"):
             listed = claims.evidence.get(name)
             figures = [str(listed[0])] if isinstance(listed, list) and listed else figures
+    clashes, norm = claims.evidence.get("clashes"), claims.figure("slope_norm")
+    if claims.kind == "infeasible" and isinstance(clashes, list) and clashes and isinstance(clashes[0], dict):
+        figures.append(str(clashes[0].get("column")))
+    figures += [] if norm is None else [f"{norm:.2g}"]
     return begins and all(part in claims.sentence for part in figures), claims.sentence

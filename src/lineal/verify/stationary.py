@@ -1,0 +1,114 @@
+"""Verdicts without an optimum to prove: bounds that exclude each other, and points without slope."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from lineal.verify import criteria
+from lineal.verify.arithmetic import EPS
+from lineal.verify.claims import Claims, number
+from lineal.verify.formulas import Point
+from lineal.verify.null import null_objective
+from lineal.verify.proof import NotProvenError, bound
+from lineal.verify.report import Report
+from lineal.verify.tolerances import FACTOR, SLACK, check_objective
+
+LARGEST_SLOPE = 1e-3
+"""A slope above this is not called stationary, whatever tolerance a file states."""
+
+
+def check_infeasible(report: Report, claims: Claims, point: Point) -> None:
+    """Check that bounds exclude each other.
+
+    ``u (b - lower) + v (upper - b) >= 0`` with u = v > 0 would say that the upper bound is at least the lower one.
+    """
+    charges, listed = point.problem.charges, claims.evidence.get("clashes")
+    true = [claims.columns[j] for j in np.flatnonzero(charges.lower > charges.upper)]
+    report.check("some column has a lower bound above its upper one", bool(true), f"{len(true)} columns")
+    entries = [entry for entry in listed if isinstance(entry, dict)] if isinstance(listed, list) else []
+    report.check("the clashes name these columns", [entry.get("column") for entry in entries] == true)
+    for entry, name in zip(entries, true, strict=True):
+        j, pair = claims.columns.index(name), entry.get("multipliers")
+        bounds = entry.get("lower") == charges.lower[j] and entry.get("upper") == charges.upper[j]
+        report.check("the bounds of a clash are those of the penalty", bounds, name)
+        proof = isinstance(pair, list) and len(pair) == 2 and number(pair[0]) and pair[0] == pair[1] and pair[0] > 0
+        report.check("the multipliers of a clash cancel its coefficient, and are above zero", proof, f"{name}: {pair}")
+    report.check(
+        "no gap is claimed where there are no coefficients", claims.gap is None and claims.relative_gap is None
+    )
+
+
+def check_stationary(report: Report, claims: Claims, _point: Point) -> None:
+    """Check that the slope, compared before, is small enough for the word, and that nothing more is claimed."""
+    norm, tol = claims.figure("slope_norm"), claims.figure("tol")
+    report.check(
+        "the slope is within the tolerance of the evidence",
+        norm is not None and tol is not None and 0.0 <= norm <= tol <= LARGEST_SLOPE,
+        f"{norm!r} against {tol!r}",
+    )
+    report.check("no gap is claimed where nothing is convex", claims.gap is None and claims.relative_gap is None)
+
+
+def check_slope(report: Report, claims: Claims, point: Point) -> None:
+    """Compare the norm of the slope, and the value of what was maximised, with the stated ones."""
+    given = claims.evidence
+    ridge = claims.loss == "squared" and claims.penalty == "ridge" and not point.problem.charges.bounded.any()
+    jeffreys = claims.loss == "logistic" and not point.problem.charges.seen.any()
+    report.check("a slope is stated for Firth's likelihood or the evidence of a ridge only", ridge or jeffreys)
+    if ridge:
+        names = ("noise", "prior")
+        whole = all((claims.figure(name) or 0.0) > 0.0 for name in names) and isinstance(given.get("ridge"), dict)
+        hyper, free = given.get("hyper"), given.get("free")
+        whole = whole and isinstance(hyper, list) and len(hyper) == 4 and all(map(number, hyper))
+        whole = whole and isinstance(free, list) and free in (["noise"], ["prior"], ["noise", "prior"])
+        report.check("the evidence holds noise, prior, what was estimated and the ridge", whole)
+        expected = given["noise"] / (given["prior"] * claims.weight_sum)
+        agreed = abs(claims.strength - expected) <= 1e-9 * expected
+        report.check("the strength is noise / (prior S)", agreed, f"{expected!r}, stated {claims.strength!r}")
+        found = criteria.evidence(point, claims.weight_sum, claims.stated, given)
+        _ridge(report, point, given["ridge"])
+    else:
+        found = criteria.firth(point, claims.weight_sum)
+    _slope_figures(report, claims, found)
+
+
+def _slope_figures(report: Report, claims: Claims, found: criteria.Stationary) -> None:
+    stated, value = claims.figure("slope_norm"), claims.figure(found.name)
+    off = 1e-3 * found.norm + found.allowance
+    report.check(
+        "the norm of the slope is as stated",
+        stated is not None and math.isfinite(found.norm) and abs(stated - found.norm) <= off,
+        f"{found.norm!r}, stated {stated!r}",
+    )
+    report.check(
+        "the value of what was maximised is as stated",
+        value is not None and abs(value - found.value) <= 1e-10 * (1.0 + abs(found.value)),
+        f"{found.value!r}, stated {value!r}",
+    )
+
+
+def _ridge(report: Report, point: Point, given: dict[str, Any]) -> None:
+    """Prove the coefficients of a ridge whose variances were estimated."""
+    figures = [given.get(name) for name in ("objective", "lower_bound", "null_objective")]
+    report.check("the evidence of the ridge holds its figures", all(map(number, figures)))
+    objective, lower, stated = (float(figure) for figure in figures if figure is not None)
+    check_objective(report, point, objective)
+    try:
+        proven, detail = bound(point, point.problem.uncharged).gap, ""
+    except NotProvenError as error:
+        proven, detail = math.inf, str(error)
+    null = null_objective(point.problem)
+    slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
+    report.check(
+        "the ridge with these variances is proven as stated",
+        proven <= (objective - lower) * (1.0 + 1e-6) + 1e-3 * slack and objective - lower <= FACTOR * proven + slack,
+        detail or f"{proven:.3e} proven, stated {objective - lower!r}",
+    )
+    report.check(
+        "the null objective of the ridge is as stated",
+        abs(null - stated) <= 1e-9 * abs(null) + point.allowance,
+        f"{null!r}, stated {stated!r}",
+    )

@@ -1,0 +1,22 @@
+"""How far the figures of a fit in plain float64 may be from what the checker computes with twice the digits."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lineal.verify.formulas import Point
+from lineal.verify.report import Report
+
+FACTOR: Final = 4.0
+"""A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
+SLACK: Final = 1e-9
+"""And beyond that, up to this share of what there is to gain."""
+
+
+def check_objective(report: Report, point: Point, stated: float | None) -> None:
+    """Check the objective that the evidence states."""
+    report.check(
+        "the objective at the coefficients is as stated",
+        stated is not None and abs(point.objective - stated) <= point.allowance,
+        f"{point.objective!r}, stated {stated!r}, rounding {point.allowance:.1e}",
+    )

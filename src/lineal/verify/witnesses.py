@@ -1,0 +1,94 @@
+"""Witnesses: dependencies between columns, and directions along which a loss falls for ever, each checked row by row."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.verify.arithmetic import Array, signs, times
+from lineal.verify.formulas import Index, Problem
+from lineal.verify.proof import DEPENDENT, NotProvenError
+
+
+def dependence(x: Array, weights: Array) -> float:
+    """Return the largest |sum_j x_ij d_j| / sum_j |x_ij d_j| over the rows: 0 if d is an exact dependency of the columns."""
+    size = np.abs(x) @ np.abs(weights)
+    value = np.abs(times(x, weights[:, None])[:, 0])
+    return float(np.max(np.where(size > 0.0, value / np.where(size > 0.0, size, 1.0), 0.0), initial=0.0))
+
+
+def spanning(problem: Problem) -> Index:
+    """Return uncharged columns of which all others are combinations: found by pivoting, each checked row by row."""
+    columns = problem.uncharged
+    x = problem.x[:, columns]
+    scale = np.max(np.abs(x), axis=0, initial=0.0)
+    x = x / np.exp2(np.round(np.log2(np.where(scale > 0.0, scale, 1.0))))  # exact, and changes no dependency
+    left, kept = x.copy(), np.zeros(len(columns), dtype=bool)
+    for _ in range(min(x.shape)):
+        size = np.linalg.norm(left, axis=0)
+        pivot = int(np.argmax(size))
+        if not size[pivot] > 1e-12 * np.linalg.norm(x[:, pivot]):
+            break
+        kept[pivot] = True
+        unit = left[:, pivot] / size[pivot]
+        left -= np.outer(unit, unit @ left)
+        left -= np.outer(unit, unit @ left)
+        left[:, kept] = 0.0
+    base = x[:, kept]
+    inverse = np.linalg.pinv(base)
+    for j in np.flatnonzero(~kept):
+        weights = -inverse @ x[:, j]
+        weights -= inverse @ times(base, weights[:, None], x[:, j, None])[:, 0]
+        if dependence(np.column_stack([base, x[:, j]]), np.append(weights, 1.0)) > DEPENDENT:
+            raise NotProvenError("the columns are nearly but not quite dependent")
+    return columns[kept]
+
+
+def independent(null_space: Array, scale: Array, candidates: Index) -> Index:
+    """Return candidates that stay when one column per dependency is set aside (elimination, largest entry first)."""
+    work = (null_space * scale[:, None]).T.copy()
+    gone: list[int] = []
+    for row in range(len(work)):
+        pivot = int(np.argmax(np.abs(work[row])))
+        if not abs(work[row, pivot]) > 1e-9 * np.max(scale * np.max(np.abs(null_space), axis=1), initial=0.0):
+            raise NotProvenError("the dependencies depend on each other")
+        gone.append(pivot)
+        below = work[row + 1 :]
+        below -= np.outer(below[:, pivot] / work[row, pivot], work[row])
+        below[:, pivot] = 0.0
+    return np.setdiff1d(candidates, gone)
+
+
+def strict_rows(problem: Problem, direction: Array) -> npt.NDArray[np.bool_]:
+    """Return which rows lose strictly along ``direction``; NotProvenError if the loss of any row grows. Exact.
+
+    logistic: (2 y - 1) x_i'd >= 0; softmax: x_i'(d_y - d_k) >= 0 for every class k; Poisson: x_i'd <= 0 where y is 0, and
+    x_i'd = 0 elsewhere.
+    """
+    strict = np.zeros(len(problem.y), dtype=bool)
+    for rows, found in _row_signs(problem, direction):
+        if np.any(found < 0):
+            raise NotProvenError(f"the loss of {int(np.sum(found < 0))} rows grows along the direction")
+        strict[rows] |= found > 0
+    return strict
+
+
+def _row_signs(problem: Problem, direction: Array) -> Iterator[tuple[Index, npt.NDArray[np.int64]]]:
+    """Yield rows with 1 where they gain for ever, -1 where they lose, 0 where nothing changes."""
+    if problem.loss == "softmax":
+        for own, other in itertools.permutations(range(problem.outputs), 2):
+            rows = np.flatnonzero(problem.y[:, own] == 1.0)
+            yield rows, _difference_signs(problem.x[rows], direction[:, own], direction[:, other])
+        return
+    none, some = np.flatnonzero(problem.y[:, 0] == 0.0), np.flatnonzero(problem.y[:, 0] > 0.0)
+    yield none, -signs(problem.x[none], direction[:, 0])
+    up = signs(problem.x[some], direction[:, 0])
+    yield some, up if problem.loss == "logistic" else -np.abs(up)
+
+
+def _difference_signs(x: Array, a: Array, b: Array) -> npt.NDArray[np.int64]:
+    """Return the exact signs of X (a - b); a - b itself may not be a double, so both stay as they are."""
+    return signs(np.hstack([x, x]), np.concatenate([a, -b]))
