@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from lineal.separation.directions import Answer, Direction, check, look, seek
+from lineal.separation.record import Separability, Witness, separability
 
-__all__ = ["Answer", "Direction", "check", "look", "seek"]
+__all__ = ["Answer", "Direction", "Separability", "Witness", "check", "look", "seek", "separability"]

@@ -127,7 +127,7 @@ class Cloud:
     def _differences(self, score: npt.NDArray[Any], ids: Index, place: Index) -> npt.NDArray[Any]:
         """Return the margins of z from the scores of rows; row ``place`` of the scores belongs to each z."""
         if self.outputs == 1:
-            return np.where(self.own[ids] == 1, score[place, 0], -score[place, 0])
+            return np.asarray(np.where(self.own[ids] == 1, score[place, 0], -score[place, 0]))
         return np.asarray(score[place, self.own[ids // self.outputs]] - score[place, ids % self.outputs])
 
     def _row(self, ids: Index) -> Index:
@@ -136,3 +136,11 @@ class Cloud:
     def _dense(self, rows: Index) -> Array:
         part = self.x[rows]
         return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+
+
+def centred(cloud: Cloud, direction: Whole) -> Whole:
+    """Return a direction as integers (p, outputs), with zero sum over several classes."""
+    full = cloud.matrix(direction)
+    if cloud.outputs == 1:
+        return full
+    return np.asarray(full * cloud.outputs - full.sum(axis=1)[:, None])

@@ -1,4 +1,4 @@
-"""The exact core: does some w have z'w >= 1 for every given row? If not, which positive combination of rows is zero?
+"""The exact core: find w with z'w >= 1 for every given row, or else a positive combination of rows that is zero.
 
 A dictionary writes every slack s_i = z_i'w - 1 as an affine function of few others, in integers over one denominator
 (pivots divide exactly, as in Edmonds' and Bareiss' elimination). A violated slack whose coefficients leave no way up is

@@ -1,8 +1,8 @@
 """Does the loss fall for ever? A direction along which no row loses and some row gains, checked exactly.
 
 With z_i = y_i (1, x_i) for two classes, and z_ik = (e_yi - e_k) (x) x_i for k != y_i for several, a likelihood has no
-finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). We look for d in floating
-point (the coefficients themselves, then a linear program) and believe it only after every sign was computed exactly.
+finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). The coefficients
+themselves may be such a d; else ``search.decide`` finds one or proves that there is none. Every sign is computed exactly.
 For counts, a Poisson likelihood has none iff some d has x'd <= 0 where y = 0, x'd = 0 where y > 0, and x'd < 0 for one.
 """
 
@@ -11,20 +11,22 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.doubled import two_product
-from lineal.losses import Softmax
+from lineal.loss import Loss
 from lineal.problem import Problem
+from lineal.separation.cloud import centred
+from lineal.separation.gathering import gather
+from lineal.separation.integers import floats
+from lineal.separation.search import decide
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
-
-MOST_CELLS = 20_000_000
-"""Larger linear programs are not attempted here."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,17 @@ class Answer:
     reason: str = ""
 
 
+def sides(loss: Loss, y: Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Return which targets of a loss of one score pull it up for ever (others: down), and which ones hold it.
+
+    A logistic loss is held by a target between 0 and 1; a Poisson loss by every count above 0, and falls with the score
+    where the count is 0.
+    """
+    if loss.name == "poisson":
+        return np.zeros(len(y), dtype=bool), y > 0.0
+    return y > 0.5, (y > 0.0) & (y < 1.0)
+
+
 def look(problem: Problem, coef: Array) -> Direction | None:
     """Return the coefficients of the uncharged columns as a direction, if they separate the rows; one pass.
 
@@ -59,33 +72,33 @@ def look(problem: Problem, coef: Array) -> Direction | None:
 
 
 def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
-    """Look for a direction in the uncharged columns along which the loss falls for ever."""
+    """Decide whether the loss falls for ever along a direction in the uncharged columns; exact, or not at all."""
+    if not problem.loss.endless:
+        return Answer()
     checked = look(problem, coef)
     if checked is not None:
         return Answer(checked)
-    columns, outputs = len(problem.uncharged), problem.shape[1]
-    wide = outputs - 1 if outputs > 1 else 1
-    cells = problem.moments.rows * wide * columns * outputs
-    if cells > MOST_CELLS:
-        return Answer(reason=f"a linear program with {cells:.2g} cells is too large to ask whether the classes overlap")
     try:
-        direction = _program(problem, time_limit)
+        cloud = gather(problem.source, partial(sides, problem.loss), problem.loss.outputs, problem.uncharged)
+        found = decide(cloud, time.monotonic() + time_limit)
     except TimeoutError:
-        return Answer(
-            reason=f"the linear program that asks whether the classes overlap took more than {time_limit:g} s"
-        )
-    if direction is None:
+        return Answer(reason=f"{time_limit:g} s were not enough to decide whether the classes overlap")
+    except MemoryError as error:
+        return Answer(reason=str(error))
+    if found.direction is None:
         return Answer(overlap=True)
-    for rounded in _roundings(direction):
+    direction = np.zeros(problem.shape)
+    direction[problem.uncharged] = floats(centred(cloud, found.direction))
+    for rounded in (direction, *_roundings(direction)):
         checked = check(problem, rounded)
         if checked is not None:
             return Answer(checked)
-    return Answer(reason="a linear program found a separating direction, but it could not be confirmed exactly")
+    return Answer(reason="the direction along which the loss falls for ever needs more digits than a double has")
 
 
 def check(problem: Problem, direction: Array) -> Direction | None:
     """Return the direction with its strict rows if every sign holds exactly, else None."""
-    if not np.any(direction) or not np.all(np.isfinite(direction)):
+    if not problem.loss.endless or not np.any(direction) or not np.all(np.isfinite(direction)):
         return None
     rows: list[int] = []
     strict = total = start = 0
@@ -143,7 +156,7 @@ def _lost(a: Array, b: Array) -> Array:
 def _margin_signs(
     problem: Problem, block: Block, vector: Array, flip: Array, inner: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.int8]:
-    """Return sign(flip_i x_i.d) exactly; a row with a target strictly inside (0, 1) must have x_i.d = 0."""
+    """Return sign(flip_i x_i.d) exactly; an inner row, whose loss has a minimum of its own, must have x_i.d = 0."""
     score = block.design.times(vector[:, None])[:, 0]
     size = float(problem.moments.largest @ np.abs(vector))
     unsure = np.flatnonzero(np.abs(score) <= 4 * (len(vector) + 4) * np.finfo(np.float64).eps * size)
@@ -163,55 +176,6 @@ def _margin_signs(
 def _rows(block: Block, rows: Index) -> Array:
     """Return some rows of a design as a plain array."""
     return np.vstack([block.design.slice(int(row), int(row) + 1).dense() for row in rows])
-
-
-def _program(problem: Problem, time_limit: float) -> Array | None:
-    """Maximise sum z'd subject to z'd >= 0, |d_j| largest_j <= 1; return d, or None if the maximum is zero."""
-    from scipy import optimize
-
-    matrix = _constraints(problem)
-    scale = np.max(np.abs(matrix), axis=0, initial=0.0)
-    scale[scale == 0.0] = 1.0
-    matrix = matrix / scale
-    started = time.monotonic()
-    result = optimize.linprog(
-        -matrix.sum(axis=0),
-        A_ub=-matrix,
-        b_ub=np.zeros(len(matrix)),
-        bounds=(-1.0, 1.0),
-        method="highs",
-        options={"time_limit": time_limit},
-    )
-    if result.status == 1 or time.monotonic() - started > time_limit:
-        raise TimeoutError
-    if result.x is None or result.fun is None or -result.fun <= 1e-7:
-        return None
-    direction = np.zeros(problem.shape)
-    columns, outputs = len(problem.uncharged), problem.shape[1]
-    found = (result.x / scale).reshape(outputs, columns).T
-    direction[problem.uncharged] = found - found.mean(axis=1, keepdims=True) if outputs > 1 else found
-    return direction
-
-
-def _constraints(problem: Problem) -> Array:
-    """Return all z as rows, output-major, over the uncharged columns."""
-    parts = []
-    for block in problem.source.blocks():
-        x = block.design.dense()[:, problem.uncharged]
-        keep = np.ones(len(x), dtype=bool) if block.weight is None else block.weight > 0.0
-        x, y = x[keep], block.y[keep, 0]
-        if not isinstance(problem.loss, Softmax):
-            flip, inner = _sides(problem, y)
-            parts.append(np.vstack([flip[:, None] * x, -flip[inner, None] * x[inner]]))
-            continue
-        outputs, own = problem.loss.outputs, y.astype(np.intp)
-        for k in range(outputs):
-            rows = np.flatnonzero(own != k)
-            z = np.zeros((len(rows), outputs, x.shape[1]))
-            z[np.arange(len(rows)), own[rows]] += x[rows]
-            z[np.arange(len(rows)), k] -= x[rows]
-            parts.append(z.reshape(len(rows), outputs * x.shape[1]))
-    return np.vstack(parts)
 
 
 def _roundings(direction: Array) -> list[Array]:

@@ -50,6 +50,7 @@ class Core:
     deadline: float
     weights: dict[int, Fraction] = field(default_factory=dict)
     complement: Whole | None = None
+    rank: int = 0
 
     @property
     def ids(self) -> Index:
@@ -70,8 +71,13 @@ class Core:
         for place, weight in zip(circuit.rows.tolist(), circuit.weights, strict=True):
             fresh[int(ids[place])] = Fraction(int(weight))
         self.weights = fresh
+        self.rank += (
+            len(circuit.rows) - 1
+        )  # a circuit is one dependency, and its rows are independent of the locked ones
         empty = np.zeros((0, self.cloud.width))
-        self.complement = Dictionary(self.cloud.z(self.ids), empty, self.deadline).complement()
+        self.complement = empty.T.astype(object)
+        if self.rank < self.cloud.width:
+            self.complement = Dictionary(self.cloud.z(self.ids), empty, self.deadline).complement()
 
     def lift(self, v: Whole) -> Whole:
         """Return the direction with coordinates v among the vectors orthogonal to E."""
@@ -86,7 +92,7 @@ class Core:
         draw = np.random.default_rng(0).integers(1, 2**31, size=size).astype(object)
         mixed = [self.complement @ draw] if size > 1 else []
         for vector in [*mixed, *self.complement.T]:
-            found = ids[self.cloud.signs(vector, ids) != 0]
+            found: Index = ids[self.cloud.signs(vector, ids) != 0]
             if len(found):
                 return found
             if time.monotonic() > self.deadline:
@@ -103,9 +109,9 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Deci
     zero = cloud.ids[~_any(cloud)]
     for guess in [*guesses, *_squares(cloud)]:
         if np.all(np.isfinite(guess)) and not len(zero) and np.all(cloud.margins(guess) > 0.0):
-            direction = whole(guess)
-            if np.all(cloud.signs(direction) > 0):
-                return Decision("complete", direction, cloud.ids, core.ids, _weights(core))
+            for direction in _roundings(cloud, guess):
+                if np.all(cloud.signs(direction) > 0):
+                    return Decision("complete", reduced(direction), cloud.ids, core.ids, _weights(core))
     work = np.setdiff1d(_first(cloud, guesses), zero)
     while True:
         rest = np.setdiff1d(core.outside(), zero) if not core.weights else core.outside()
@@ -246,9 +252,11 @@ def _squares(cloud: Cloud) -> list[Array]:
     goal = np.where(cloud.own == 1, 1.0, -1.0)[:, None]
     if cloud.outputs > 1:
         goal = np.eye(cloud.outputs)[cloud.own] - 1.0 / cloud.outputs
-    x = cloud.x * (1.0 / cloud.largest) if isinstance(cloud.x, np.ndarray) else cloud.x.multiply(1.0 / cloud.largest)
+    x: Any = (
+        cloud.x * (1.0 / cloud.largest) if isinstance(cloud.x, np.ndarray) else cloud.x.multiply(1.0 / cloud.largest)
+    )
     x = x if isinstance(x, np.ndarray) else x.tocsr()
-    gram = x.T @ x if p <= n else x @ x.T
+    gram: Any = x.T @ x if p <= n else x @ x.T
     gram = np.asarray(gram.toarray() if hasattr(gram, "toarray") else gram)
     ridge = 1e-12 * float(np.trace(gram)) / max(len(gram), 1) + 1e-300
     try:
@@ -257,6 +265,17 @@ def _squares(cloud: Cloud) -> list[Array]:
         return []
     coef = (solved if p <= n else x.T @ solved) / cloud.largest[:, None]
     return [coef[:, 0] if cloud.outputs == 1 else (coef[:, :-1] - coef[:, -1:]).T.reshape(-1)]
+
+
+def _roundings(cloud: Cloud, guess: Array) -> list[Whole]:
+    """Return a direction with few digits, with more, and with all of them."""
+    power = np.tile(np.ceil(np.log2(cloud.largest)), len(guess) // len(cloud.largest))
+    unit = np.ldexp(guess, power.astype(np.int64))
+    size = float(np.max(np.abs(unit), initial=0.0))
+    if not (0.0 < size < np.inf):
+        return [whole(guess)]
+    grids = (size * 2.0**-bits for bits in (8, 24))
+    return [*(whole(np.ldexp(np.rint(unit / grid), -power.astype(np.int64))) for grid in grids), whole(guess)]
 
 
 def _first(cloud: Cloud, guesses: Sequence[Array]) -> Index:

@@ -1,0 +1,102 @@
+"""What a decision means in the user's words: one column if one column says it, else how many rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.separation.cloud import Cloud
+from lineal.separation.search import Decision
+
+Index = npt.NDArray[np.intp]
+
+SHOWN = 4
+MOST_SCANNED = 1000
+"""Columns looked at one by one for a simple reason."""
+
+
+def said(
+    cloud: Cloud, found: Decision, strict: Index, columns: Sequence[str], classes: Sequence[Any], target: str
+) -> str:
+    """Return the sentence of a decision."""
+    total = len(cloud.own)
+    if len(classes) == 1:
+        return f"Every row has {target} = {_label(classes[0])}, so there is nothing to separate."
+    if found.kind == "overlap":
+        shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, found.ids)[:SHOWN])
+        more = len(_rows(cloud, found.ids)) - SHOWN
+        return (
+            "Overlap: no halfspace separates any rows without a mistake on others, proven by "
+            f"{len(_rows(cloud, found.ids))} rows (numbers {shown}{f' and {more} more' if more > 0 else ''}) "
+            "whose weighted sum is zero."
+        )
+    reasons = _reasons(cloud, columns, classes, target)
+    because = f" {reasons[0]}." if reasons else ""
+    names = _moving(cloud, found, columns)
+    if found.kind == "complete":
+        return f"Completely separable:{because or f' {names} separate all {total} rows without a mistake.'}"
+    how = f" {names} put {len(strict)} of {total} rows on their side and none on the wrong one."
+    return f"Quasi-completely separable:{because or how} The other rows overlap."
+
+
+def _rows(cloud: Cloud, ids: Index) -> Index:
+    return np.unique(ids if cloud.outputs == 1 else ids // cloud.outputs)
+
+
+def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> str:
+    """Return the names of the columns in the direction."""
+    assert found.direction is not None
+    full = cloud.matrix(found.direction)
+    moving = [columns[j] for j in np.flatnonzero((full != 0).any(axis=1)).tolist()]
+    names = [name for name in moving if name != "(intercept)"] or moving
+    listed = ", ".join(names[:SHOWN])
+    return f"{listed} and {len(names) - SHOWN} more" if len(names) > SHOWN else listed
+
+
+def _reasons(cloud: Cloud, columns: Sequence[str], classes: Sequence[Any], target: str) -> list[str]:
+    """Return what single columns say: a value, or a side of a threshold, that occurs with one class only."""
+    if "(intercept)" not in columns[:1]:
+        return []  # without an intercept a threshold is no halfspace
+    complete: list[str] = []
+    partial: list[tuple[int, str]] = []
+    for j, name in list(enumerate(columns))[1 : MOST_SCANNED + 1]:
+        column = cloud.x[:, [j]]
+        values = np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
+        for k in reversed(range(len(classes))):
+            side = _side(name, values[cloud.own == k], values[cloud.own != k])
+            if side is None:
+                continue
+            condition, count, all_ = side
+            rows = "1 row" if count == 1 else f"{count} rows"
+            only = "exactly" if all_ else "only"
+            words = f"`{condition}` occurs {only} with {target} = {_label(classes[k])} ({rows})"
+            if all_ and len(classes) == 2:
+                complete.append(words)
+            else:
+                partial.append((count, words))
+    return complete or [words for _, words in sorted(partial, key=lambda entry: -entry[0])]
+
+
+def _side(name: str, mine: npt.NDArray[Any], others: npt.NDArray[Any]) -> tuple[str, int, bool] | None:
+    """Return the condition on a column that only ``mine`` meets, how many do, and whether all of them do.
+
+    It is a reason only if all others of ``mine`` lie on the edge itself: then the column is a direction.
+    """
+    if not len(mine) or not len(others):
+        return None
+    binary = bool(np.all((mine == 0) | (mine == 1)) and np.all((others == 0) | (others == 1)))
+    for sign, word in ((1.0, ">"), (-1.0, "<")):
+        edge = float(np.max(sign * others))
+        if not (np.min(sign * mine) >= edge and np.max(sign * mine) > edge):
+            continue
+        beyond = int(np.count_nonzero(sign * mine > edge))
+        condition = f"{name} = {1 if sign > 0 else 0}" if binary else f"{name} {word} {_label(sign * edge)}"
+        return condition, beyond, beyond == len(mine)
+    return None
+
+
+def _label(label: Any) -> str:
+    return str(int(label)) if isinstance(label, float) and label == int(label) else str(label)

@@ -1,0 +1,309 @@
+"""Separability: every answer carries evidence that rational arithmetic confirms, and the answers known from elsewhere."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import flint
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_iris
+
+import lineal
+from lineal.designs import as_design
+from lineal.errors import InputError
+from lineal.fitting import fit
+from lineal.losses import Logistic, Poisson, Softmax
+from lineal.penalties import NoPenalty
+from lineal.separation import check, seek
+from lineal.separation.integers import exactly, floats, mantissas, whole
+from lineal.sources.memory import Memory
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+needs_data = pytest.mark.skipif(not DATA.exists(), reason="the data beside the project (../shared/data) is absent")
+
+CORNERS = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+
+
+def differences(X, y, intercept):
+    """Return every z as (row, against, fractions), written down anew from the definition."""
+    rows = [[Fraction(1)] * intercept + [Fraction(float(v)) for v in row] for row in np.asarray(X, dtype=float)]
+    classes = sorted(set(y))
+    place = {label: k for k, label in enumerate(classes)}
+    found = {}
+    for i, (row, label) in enumerate(zip(rows, y, strict=True)):
+        own = place[label]
+        if len(classes) <= 2:
+            found[i, None] = [v if own == 1 else -v for v in row]
+            continue
+        for k in range(len(classes)):
+            if k != own:
+                z = [Fraction(0)] * (len(classes) * len(row))
+                for j, v in enumerate(row):
+                    z[own * len(row) + j] += v
+                    z[k * len(row) + j] -= v
+                found[i, k] = z
+    return found
+
+
+def rank(rows):
+    scaled = [[int(v * (1 << 1100)) for v in row] for row in rows]  # 2^-1074 is the smallest double
+    return flint.fmpz_mat(scaled).rank() if scaled else 0
+
+
+def confirm(answer, X, y, intercept=True):
+    """Confirm an answer by its witness alone."""
+    z = differences(X, y, intercept)
+    witness = answer.witness
+    if witness.direction is not None:
+        d = [Fraction(int(v)) for v in witness.direction.T.reshape(-1)]
+        margins = {key: sum(a * b for a, b in zip(row, d, strict=True)) for key, row in z.items()}
+        assert min(margins.values()) >= 0
+        strict = {key[0] for key, value in margins.items() if value > 0}
+        assert len(strict) == answer.strict > 0
+    if witness.weights is not None:
+        against = witness.against or (None,) * len(witness.rows)
+        used = [z[key] for key in zip(witness.rows, against, strict=True)]
+        assert all(isinstance(weight, int) and weight > 0 for weight in witness.weights)
+        assert not any(
+            sum(w * row[j] for w, row in zip(witness.weights, used, strict=True)) for j in range(len(used[0]))
+        )
+        assert len(used) <= max(2 * rank(list(z.values())), 1)
+    if answer.kind == "complete":
+        assert min(margins.values()) > 0
+    elif answer.kind == "quasi":
+        assert witness.direction is not None
+        assert witness.weights is not None
+        # Maximal: what the direction leaves at zero is spanned by rows that no direction can move.
+        assert rank([row for key, row in z.items() if margins[key] == 0]) == rank(used)
+    else:
+        assert answer.kind == "overlap"
+        assert rank(used) == rank(list(z.values()))
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "kind"),
+    [
+        (CORNERS, [0, 0, 0, 1], "complete"),
+        (CORNERS, [0, 1, 1, 1], "complete"),
+        (CORNERS, [0, 1, 1, 0], "overlap"),
+        (np.column_stack([CORNERS, CORNERS[:, 0] * CORNERS[:, 1]]), [0, 1, 1, 0], "complete"),
+        ([[3.0], [3.0]], [0, 1], "overlap"),
+        ([[3.0], [3.0], [4.0]], [0, 1, 1], "quasi"),
+        ([[1.0], [2.0]], [7, 7], "complete"),
+        (np.eye(3, 5), [0, 1, 0], "complete"),
+        ([[0.0], [1.0], [2.0], [3.0]], [0, 1, 2, 3], "complete"),
+        ([[0.0], [1.0], [1.0], [2.0]], ["a", "b", "a", "c"], "quasi"),
+        ([[0.0], [0.0], [0.0], [2.0], [2.0], [2.0]], ["a", "b", "c", "a", "b", "c"], "overlap"),
+        (np.zeros((4, 0)), [0, 1, 0, 1], "overlap"),
+    ],
+)
+def test_small_sets(X, y, kind):
+    answer = lineal.separability(np.asarray(X), y)
+    assert answer.kind == kind
+    assert answer.separable == (kind == "complete")
+    confirm(answer, X, y)
+    again = lineal.separability(sparse.csr_array(np.asarray(X)), y)
+    assert again.kind == kind
+    confirm(again, X, y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "kind"),
+    [
+        ([[1.0], [-2.0]], [0, 0], "overlap"),
+        ([[0.0], [1.0]], [0, 1], "quasi"),
+        ([[0.0], [0.0]], [0, 1], "overlap"),
+        ([[1.0], [2.0]], [0, 1], "overlap"),
+        ([[-1.0], [2.0]], [0, 1], "complete"),
+    ],
+)
+def test_without_intercept(X, y, kind):
+    answer = lineal.separability(np.array(X), y, intercept=False)
+    assert answer.kind == kind
+    confirm(answer, X, y, intercept=False)
+
+
+@given(data=st.data(), n=st.integers(1, 9), p=st.integers(0, 3), classes=st.integers(1, 4), intercept=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_every_answer_is_confirmed(data, n, p, classes, intercept):
+    """Small integers make ties, dependent columns, duplicated rows and boundary cases common."""
+    X = np.array(data.draw(st.lists(st.lists(st.integers(-2, 2), min_size=p, max_size=p), min_size=n, max_size=n)))
+    X = X.reshape(n, p).astype(float) * data.draw(st.sampled_from([1.0, 0.1, 1e-200, 1e200]))
+    y = data.draw(st.lists(st.integers(0, classes - 1), min_size=n, max_size=n))
+    confirm(lineal.separability(X, y, intercept=intercept), X, y, intercept)
+
+
+@pytest.mark.parametrize("unit", [1.0, 1e6])
+@pytest.mark.parametrize(("gap", "kind"), [(2e-9, "complete"), (-2e-9, "overlap")])
+def test_apart_by_little(gap, kind, unit):
+    """Two clouds on either side of a slanted plane, moved together until they overlap by 2e-9, or stay apart by as much."""
+    rng = np.random.default_rng(0)
+    side = np.repeat([-1.0, 1.0], 40)
+    depth = np.abs(rng.normal(size=80)) + 0.1
+    depth[:20] = depth[40:60] = 0.0  # enough rows on each face to pin the plane
+    X = np.column_stack([0.3 + side * (depth + gap / 2), rng.normal(size=(80, 2))])
+    X[:, 0] += np.round(X[:, 1], 2)
+    X[:, 1] = np.round(X[:, 1], 2)
+    X[:, 2] *= unit
+    y = (side > 0).astype(int)
+    answer = lineal.separability(X, y)
+    assert answer.kind == kind
+    confirm(answer, X, y)
+    X[:, 0] *= 1e6
+    answer = lineal.separability(X, y)
+    confirm(answer, X, y)
+
+
+@needs_data
+def test_endometrial():
+    table = np.genfromtxt(DATA / "endometrial.csv", delimiter=",", names=True)
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(table)
+    answer = lineal.separability(frame[["NV", "PI", "EH"]], frame["HG"])
+    assert answer.kind == "quasi"
+    assert "`NV = 1` occurs only with HG = 1 (13 rows)" in answer.sentence
+    assert answer.witness.direction[:, 0].tolist() == [0, 1, 0, 0]
+    confirm(answer, frame[["NV", "PI", "EH"]], table["HG"])
+
+
+@needs_data
+def test_lizards_overlap():
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv(DATA / "lizards.csv")
+    X = pandas.get_dummies(table.drop(columns=["grahami", "opalinus"]), drop_first=True, dtype=float)
+    X = np.repeat(X.to_numpy(), 2, axis=0)
+    y, counts = np.tile([1, 0], len(table)), table[["grahami", "opalinus"]].to_numpy().ravel()
+    answer = lineal.separability(X, y, sample_weight=counts)
+    assert answer.kind == "overlap"
+    confirm(answer, X, y)
+    assert all(counts[row] > 0 for row in answer.witness.rows)
+
+
+def test_iris():
+    X, y = load_iris(return_X_y=True)
+    for labels, rows, kind in [(y == 0, y >= 0, "complete"), (y, y > 0, "overlap"), (y, y >= 0, "quasi")]:
+        answer = lineal.separability(X[rows], labels[rows])
+        assert answer.kind == kind
+        confirm(answer, X[rows], labels[rows])
+
+
+def test_breast_cancer_in_raw_units():
+    X, y = load_breast_cancer(return_X_y=True)
+    answer = lineal.separability(X, y)
+    assert answer.kind == "complete"
+    confirm(answer, X, y)
+    some = X[:, :4]
+    answer = lineal.separability(some, y)
+    assert answer.kind == "overlap"
+    confirm(answer, some, y)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_larger_sets(seed):
+    """Working sets: separable by little, one label flipped, dependent columns, a dummy that is quasi."""
+    rng = np.random.default_rng(seed)
+    n, p = 2000, 6
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.integers(-6, 6, size=p)
+    score = (X / np.abs(X).max(axis=0)) @ rng.normal(size=p)
+    y = (score > 0.1).astype(int)
+    if seed % 3 == 1:
+        y[np.argsort(np.abs(score - 0.1))[1000]] ^= 1
+    if seed % 3 == 2:
+        X[:, 2] = 2.0 * X[:, 1]
+        X[:, 4] = rng.random(n) < 0.01
+        y = ((score + rng.normal(size=n) > 0.1) | (X[:, 4] == 1)).astype(int)
+    answer = lineal.separability(X, y)
+    assert answer.kind == ("complete", "overlap", "quasi")[seed % 3]
+    confirm(answer, X, y)
+
+
+def test_rows_of_weight_zero_are_absent():
+    X, y = np.array([[0.0], [1.0], [2.0], [np.pi]]), [0, 1, 0, 2]
+    answer = lineal.separability(X, y, sample_weight=[1.0, 1.0, 0.0, 0.0])
+    assert (answer.kind, answer.total, answer.classes) == ("complete", 2, (0, 1))
+    with pytest.raises(InputError, match="every sample_weight is zero"):
+        lineal.separability(X, y, sample_weight=np.zeros(4))
+
+
+def test_a_timeout_is_no_answer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 30))
+    answer = lineal.separability(X, rng.integers(0, 2, size=300), time_limit=1e-9)
+    assert (answer.kind, answer.witness, answer.separable) == ("budget", None, None)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "words"),
+    [
+        ([[np.nan]], [0], "NaN"),
+        ([1.0], [0], "two dimensions"),
+        ([[1.0]], [0, 1], "one class for every row"),
+        ([["a"]], [0], "numbers"),
+        ([[1.0], [2.0]], [0.0, np.nan], "y contains NaN"),
+    ],
+)
+def test_what_is_refused(X, y, words):
+    with pytest.raises(InputError, match=words):
+        lineal.separability(np.array(X), np.array(y))
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))
+def test_floats_are_integers_times_powers_of_two(values):
+    x = np.array(values)
+    m, e = mantissas(x)
+    assert [Fraction(int(a)) * Fraction(2) ** int(b) for a, b in zip(m, e, strict=True) if a] == [
+        Fraction(v) for v in values if v
+    ]
+    integers = whole(x)
+    ratios = {Fraction(v) / int(k) for v, k in zip(values, integers, strict=True) if v}
+    assert len(ratios) <= 1
+    assert all((k == 0) == (v == 0) for v, k in zip(values, integers, strict=True))
+    small = np.array([3, -(2**60)], dtype=object)
+    assert exactly(small) is not None
+    assert exactly(np.array([2**60 + 1, 1], dtype=object)) is None
+    assert floats(small)[1] < 0
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_fits_without_penalty_say_the_same(outputs):
+    """`at_infinity` exactly where separability is complete or quasi; the direction's signs name the columns."""
+    rng = np.random.default_rng(outputs)
+    seen = set()
+    for _ in range(30):
+        X = rng.integers(-1, 2, size=(int(rng.integers(4, 25)), 2)).astype(float)
+        y = rng.integers(0, max(outputs, 2), size=len(X))
+        y = np.where(rng.random(len(X)) < 0.7, (X[:, 0] > 0) + (outputs > 1) * (X[:, 1] > 0), y).astype(int)
+        if len(set(y)) != max(outputs, 2):
+            continue
+        kind = lineal.separability(X, y).kind
+        loss = Logistic() if outputs == 1 else Softmax(outputs)
+        found = fit(Memory(as_design(X), y.astype(float)), loss, NoPenalty(3))
+        assert (found.verdict.kind == "at_infinity") == (kind != "overlap"), (X, y)
+        seen.add(kind)
+    assert seen == {"complete", "quasi", "overlap"}
+
+
+def test_seek_on_counts():
+    """A Poisson loss falls for ever only where counts are 0; a count above 0 holds its score."""
+    x = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    held = fit(Memory(as_design(x), np.array([0.0, 0.0, 3.0, 40.0])), Poisson(), NoPenalty(2))
+    assert held.verdict.kind == "optimal"
+    assert check(held.problem, np.array([[0.0], [1.0]])) is None
+    dummy = np.array([[1.0], [1.0], [0.0], [0.0]])
+    free = fit(Memory(as_design(dummy), np.array([0.0, 0.0, 3.0, 4.0])), Poisson(), NoPenalty(2))
+    assert seek(free.problem, np.zeros((2, 1))).found is not None
+    assert free.verdict.kind == "at_infinity"
+    assert free.verdict.evidence["minus"] == ["x0"]
+
+
+def test_sides_of_a_share():
+    """A target between the classes counts on both sides."""
+    x = np.array([[0.0], [1.0], [2.0]])
+    found = fit(Memory(as_design(x), np.array([0.0, 0.5, 1.0])), Logistic(), NoPenalty(2))
+    assert found.verdict.kind == "at_infinity"
+    assert found.verdict.evidence["strict_rows"] == 2
