@@ -67,8 +67,34 @@ def fit(
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
     ``labels`` are what sentences call the outputs.
     """
-    problem = Problem.of(source, loss, penalty, moments)
+    return solve(
+        Problem.of(source, loss, penalty, moments),
+        solver=solver,
+        start=start,
+        tol=tol,
+        max_iter=max_iter,
+        time_limit=time_limit,
+        labels=labels,
+        progress=progress,
+        interrupt=interrupt,
+    )
+
+
+def solve(
+    problem: Problem,
+    *,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    labels: Sequence[str] | None = None,
+    progress: Callable[[Record], None] | None = None,
+    interrupt: Literal["raise", "budget"] = "raise",
+) -> Fit:
+    """Do what ``fit`` does for a problem that is there already."""
     chosen, reason = _solver(solver, problem)
+    penalty = problem.penalty
     if len(penalty.clash()):
         rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
         return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)

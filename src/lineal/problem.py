@@ -15,7 +15,7 @@ from lineal.errors import InputError
 from lineal.factor import Factor
 from lineal.loss import Loss
 from lineal.normal import Normal
-from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Moments, NormalEquations, Survey
+from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Moments, NormalEquations, Sums, Survey
 from lineal.penalty import Penalty
 from lineal.source import Block, Source
 
@@ -76,6 +76,15 @@ def survey(source: Source, loss: Loss) -> Moments:
 
 
 @dataclass
+class Shared:
+    """What problems that differ in their penalty only have in common: the last sums, and the gram of a quadratic loss."""
+
+    sums: dict[tuple[Loss, bytes, int], Sums] = field(default_factory=dict)
+    gram: Array | None = None
+    wanted: bool = False
+
+
+@dataclass
 class Problem:
     """``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``, ``eta = X b + offset``, ``S = sum_i s_i``."""
 
@@ -88,6 +97,7 @@ class Problem:
     _factored: tuple[Array, bytes, Factor] | None = field(default=None, repr=False)
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
+    _shared: Shared = field(default_factory=Shared, repr=False)
 
     @staticmethod
     def of(source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None) -> Problem:
@@ -134,18 +144,20 @@ class Problem:
         known = self._memory.get(key)
         if known is not None and (hessian == 0 or known.width >= self._width(hessian)):
             return known
-        self.passes += 1
         # A quadratic loss has one second derivative for all points: it is summed once.
-        held = self._constant if sample == 1 else None
-        sums = self.source.sum(Evaluate(self.loss, coef, 0 if held is not None else hessian, sample))
+        constant = self.loss.quadratic and sample == 1
+        held = self._constant if constant else None
+        sums = self._sums(coef, 0 if held is not None else hessian, sample)
         total, curvature = sums.weight_sum, self.penalty.curvature()
         second = held
-        if sums.hessian is not None:
-            second = sums.hessian / total
+        if held is None and hessian:
+            raw = sums.hessian if sums.hessian is not None else self._shared.gram
+            assert raw is not None
+            second = raw / total
             tiles = self.shape[1] if self.loss.coupled else 1
             diagonal = np.arange(second.shape[1])
-            second[:, diagonal, diagonal] += np.tile(curvature[:hessian], tiles)
-            if self.loss.quadratic and hessian == self.shape[0] and sample == 1:
+            second[:, diagonal, diagonal] += np.tile(curvature[: second.shape[1] // tiles], tiles)
+            if constant and second.shape[1] == self.shape[0]:
                 self._constant = second
         value = (sums.high + sums.low) / total + self.penalty.value(coef)
         slope = sums.slope_sum / total
@@ -160,6 +172,36 @@ class Problem:
             self._memory.pop(next(iter(self._memory)))
         self._memory[key] = found
         return found
+
+    def _sums(self, coef: Array, hessian: int, sample: int) -> Sums:
+        """Return the sums of a pass at ``coef``, or those made before, whatever the penalty was."""
+        shared, key = self._shared, (self.loss, coef.tobytes(), sample)
+        known = shared.sums.get(key)
+        if hessian and self.loss.quadratic and sample == 1 and shared.gram is not None:
+            hessian = 0
+        wide = 0 if known is None or known.hessian is None else known.hessian.shape[1]
+        if known is not None and wide >= self._width(hessian):
+            return known
+        self.passes += 1
+        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample))
+        if not shared.wanted:
+            return sums
+        if self.loss.quadratic and hessian == self.shape[0] and sample == 1:
+            shared.gram = sums.hessian
+        shared.sums.pop(key, None)
+        if len(shared.sums) >= 2:
+            shared.sums.pop(next(iter(shared.sums)))
+        shared.sums[key] = sums
+        return sums
+
+    def at(self, penalty: Penalty) -> Problem:
+        """Return the problem with another penalty; what does not depend on it is not summed again."""
+        self._shared.wanted = True
+        other = Problem(self.source, self.loss, penalty, self.moments, _shared=self._shared)
+        same = np.array_equal(penalty.charged, self.penalty.charged)
+        if self.null is not None and same and not np.any(self.null.coef[penalty.charged]):
+            other.null = self.null
+        return other
 
     def _width(self, hessian: int) -> int:
         return hessian * self.shape[1] if self.loss.coupled else hessian
