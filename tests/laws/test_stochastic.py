@@ -386,7 +386,7 @@ def test_ending_says_why():
     assert len(limited.trace) == 4
     assert limited.verdict.reason == "the limit of 3 epochs was reached"
     idle = fit(source, Squared(1), penalty, solver=Stochastic(patience=2, least=1e9), tol=0.0)
-    assert idle.verdict.reason == "the last 2 epochs brought no more than 1e+09"
+    assert idle.verdict.reason == "the last 2 epochs brought no more than 1e+11 % of all before"
     noted = fit(source, Squared(1), penalty, solver=Stochastic(schedule="adaptive", patience=1, least=1e9), tol=0.0)
     sizes = [float(note.removeprefix("step size ")) for note in noted.trace.column("note")]
     assert sizes[0] > sizes[-1] > 0.0

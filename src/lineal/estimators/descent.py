@@ -120,7 +120,7 @@ class Descent(Fitted):
             seed=_seeded(self.random_state),
             power=number("power_t", self.power_t),
             patience=None if self.tol is None else patience,
-            least=0.0 if self.tol is None else number("tol", self.tol) / factor,
+            least=0.0 if self.tol is None else number("tol", self.tol),
             scaled=False,
             shuffle=flag("shuffle", self.shuffle),
             strength=alpha / factor if schedule == "optimal" else None,

@@ -61,7 +61,7 @@ class SGDClassifier(Descent, Classifier):
     fit_intercept : whether to add an intercept.
     max_iter : at most this many epochs; None for no limit.
     tol : the relative gap to prove (``verdict_`` is "optimal" then); a fit also ends when ``n_iter_no_change`` epochs
-        in a row lowered the objective by no more than this. None: only ``max_iter`` ends it.
+        in a row lowered the objective by no more than this share of its fall so far. None: only ``max_iter`` ends it.
     shuffle : whether rows are presented in an order drawn anew in every epoch of ``fit``.
     epsilon, verbose, n_jobs, early_stopping, validation_fraction : only their defaults.
     random_state : the seed of the order; None is 0.

@@ -32,10 +32,10 @@ class Stochastic(Solver):
     Rows come in an order drawn by a hash of (seed, epoch, row), the same for any partition; one Step is one epoch.
     ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks
     (``power`` is the exponent of invscaling). ``average`` averages the iterates of sgd, all of them or those after so
-    many rows. ``patience`` epochs in a row that do not lower F by more than ``least`` divide an adaptive step by 5, down
-    to a millionth, and end every other schedule (None: they end nothing). ``scaled`` learns in scaled columns, centred
-    ones where none is sparse. ``epochs`` limits their number. ``strength`` is that of the schedule "optimal", None for
-    the penalty's.
+    many rows. ``patience`` epochs in a row that do not lower F by more than the share ``least`` of its fall so far divide
+    an adaptive step by 5, down to a millionth, and end every other schedule (None: they end nothing). ``scaled`` learns
+    in scaled columns, centred ones where none is sparse. ``epochs`` limits their number. ``strength`` is that of the
+    schedule "optimal", None for the penalty's.
     """
 
     method: Literal["sgd", "saga"] = "sgd"
@@ -91,7 +91,8 @@ class Stochastic(Solver):
     def steps(self, problem: Problem, start: Array) -> Generator[Step, None, str | None]:
         """Yield one step per epoch; return why it ended, if it did."""
         learner, frame = self._learner(problem, start)
-        loss, watch = problem.loss, _Watch(self.patience or 5, self.least)
+        loss = problem.loss
+        watch: _Watch | None = None
         tables: list[Array] = []
         duals: list[Array] = []
         epoch = 0
@@ -106,11 +107,15 @@ class Stochastic(Solver):
             yield Step(coef, value, estimate, problem.passes, note, theta=theta)
             if epoch == self.epochs:
                 return f"the limit of {epoch} epochs was reached"
-            if watch.stuck(value):
+            if watch is None:
+                watch = _Watch(self.patience or 5, self.least, value)
+            elif watch.stuck(value):
                 if self.schedule == "adaptive" and learner.shrink > SMALLEST:
                     learner.shrink /= 5.0
                 elif self.patience is not None:
-                    return f"the last {self.patience} epochs brought no more than {self.least:g}"
+                    return (
+                        f"the last {self.patience} epochs brought no more than {100.0 * self.least:.2g} % of all before"
+                    )
             epoch += 1
             problem.passes += 1
             self._present(problem, learner, epoch, tables)
@@ -207,16 +212,19 @@ class Stochastic(Solver):
 
 @dataclass
 class _Watch:
-    """Counts epochs in a row that brought no more than ``least``."""
+    """Counts epochs in a row that brought no more than a share ``least`` of what all before them brought."""
 
     patience: int
     least: float
+    top: float
     best: float = np.inf
     idle: int = 0
 
     def stuck(self, value: float) -> bool:
         """Whether so many epochs have brought nothing; then counting starts again."""
-        self.idle = 0 if value < self.best - self.least else self.idle + 1
+        self.top = max(self.top, value)
+        enough = self.least * (self.top - self.best) if np.isfinite(self.best) else 0.0
+        self.idle = 0 if value < self.best - enough else self.idle + 1
         self.best = min(self.best, value)
         if self.idle < self.patience:
             return False
