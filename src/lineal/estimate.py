@@ -49,6 +49,9 @@ FEW: Final = 2_000_000
 EPSILON: Final = 1.35
 """The threshold of huber without one, in estimated scales of the residuals (scikit-learn's default)."""
 
+SLOPE: Final = 10.0
+"""A slope of this many tolerances, in standard errors, is none: rounding leaves as much where columns are unscaled."""
+
 SMALLEST: Final = 1e-7
 """A scale below this share of the target's standard deviation means that the residuals have none."""
 
@@ -131,7 +134,7 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
             raise InputError(
                 f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
             )
-        found = firth(source, tol=run.tol, time_limit=run.left, moments=moments)
+        found = firth(source, tol=SLOPE * run.tol, time_limit=run.left, moments=moments)
         return Estimate(found, loss, "firth", said=said, **known)
     if wish.model.name == "bayes":
         posterior = evidence(source, charges=variance, tol=run.tol)

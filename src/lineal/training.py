@@ -147,11 +147,13 @@ def _measure(
     source: Source, loss: Loss, coef: Array, level: Array | None, classes: bool
 ) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
-    found = source.sum(Score(loss, coef, classes))
+    with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
+        found = source.sum(Score(loss, coef, classes))
+        figures = _figures(found.figures())
     constant: Figures = {}
     if level is not None:
         constant = _figures(source.sum(Score(loss, None, classes, level)).figures())
-    return found.rows, (_figures(found.figures()), constant)
+    return found.rows, (figures, constant)
 
 
 def _figures(found: dict[str, float]) -> Figures:

@@ -37,7 +37,7 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
     [
         (["ft", "a.csv"], "No such command 'ft'"),
         (["fit", "a.csv", "--tagret", "y"], "--target"),
-        (["fit", "a.csv", "--model", "tree"], "'auto', 'linear', 'ridge', 'logistic'"),
+        (["fit", "a.csv", "--model", "tree"], "known are auto, linear, ridge, logistic"),
         (["fit", "a.csv", "--test-size", "1.5"], "1.5 is not in the range"),
         (["fit", "a.csv", "--seed", "-1"], "-1 is not in the range"),
         (["fit"], "Missing argument 'DATA'"),

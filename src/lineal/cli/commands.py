@@ -51,14 +51,32 @@ def lineal(context: click.Context) -> None:
 @click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
 @click.option(
     "--model",
-    type=click.Choice(["auto", "linear", "ridge", "logistic"]),
+    metavar="NAME",
     default="auto",
     show_default=True,
-    help="auto looks at the target; linear is least squares without a penalty unless --penalty is given.",
+    help="auto (looks at the target), linear, ridge, logistic, huber[:T], quantile:Q, poisson, svm, squared-hinge, "
+    "sparsemax or bayes. linear has no penalty unless --penalty is given.",
 )
 @click.option(
-    "--penalty", metavar="none|ridge:STRENGTH", help="If not given, a ridge strength is picked on validation rows."
+    "--penalty",
+    metavar="NAME",
+    help="none, ridge:S, l1:S, elastic:S,R, group:S, firth or auto; S is a strength, or the word auto. If not given, a "
+    "ridge strength is picked on rows the fit does not see.",
 )
+@click.option(
+    "--bounds",
+    metavar="COL:LO:HI",
+    multiple=True,
+    help="Bounds on a coefficient; either may be empty. May be repeated.",
+)
+@click.option(
+    "--solver",
+    metavar="NAME",
+    default="auto",
+    show_default=True,
+    help="How to minimise, with options: gradient-descent:step=0.1. The answer does not depend on it.",
+)
+@click.option("--trace", type=File, help="Write the steps of the solver to this .csv or .parquet file.")
 @click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
 @click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import Final
 
 import click
+import pyarrow as pa
 
 from lineal import container, training
+from lineal.cli.output import table_file, write_table
 from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
 from lineal.cli.summary import summary, text
 from lineal.errors import InputError, ModelFileError
+from lineal.estimate import Wish
 from lineal.table import as_table
+
+TRACE: Final = {
+    "step": pa.int64(),
+    "objective": pa.float64(),
+    "estimate": pa.float64(),
+    "passes": pa.int64(),
+    "seconds": pa.float64(),
+    "note": pa.string(),
+}
+"""The columns of --trace."""
 
 
 def run(
@@ -22,6 +36,9 @@ def run(
     target: str | None,
     model: str,
     penalty: str | None,
+    bounds: tuple[str, ...],
+    solver: str,
+    trace: Path | None,
     weight: str | None,
     offset: str | None,
     drop: tuple[str, ...],
@@ -42,16 +59,24 @@ def run(
                 "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
             )
         test_size = 0.0
-    if "seed" in given and test_size == 0 and (model == "linear" or penalty is not None):
+    asked = "auto" if penalty is None else penalty
+    wish = Wish.of(model, asked, bounds, solver, time_limit)
+    if "seed" in given and test_size == 0 and not wish.penalty.picked:
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
     path = output if output is not None else Path(f"{stem(data)}.lineal")
     free(path)
+    if trace is not None:
+        table_file(trace, "--trace")
+        if any(trace.exists() and used.exists() and trace.samefile(used) for used in (data, path)):
+            raise InputError(f"--trace {trace} is the data or the model; choose another name.")
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
             as_table(data, delimiter=delimiter, header=header),
             target,
             model=model,
-            penalty="auto" if penalty is None else penalty,
+            penalty=asked,
+            bounds=bounds,
+            solver=wish.solver,
             weight=weight,
             offset=offset,
             drop=drop,
@@ -63,15 +88,19 @@ def run(
             interrupt="budget",
         )
     fitted.save(path)
+    if trace is not None and fitted.trace is not None:
+        write_table(trace, {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}, "trace")
     check = command(path, data, delimiter, header)
     told = {**summary(fitted), "file": str(path), "verify": check}
+    told |= {} if trace is None else {"trace": str(trace)}
     screen = Screen()
     if as_json:
         click.echo(text(told))
     else:
         screen.print(*page(told, screen.width))
+        steps = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
         click.echo(
-            f"\nWritten to {path}. To let an independent program check it:\n{check}"
+            f"\nWritten to {path}.{steps} To let an independent program check it:\n{check}"
         )  # never wrapped: it is copied
     return 0 if accept else fitted.verdict.exit_code
 

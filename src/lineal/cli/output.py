@@ -1,4 +1,4 @@
-"""Where predictions go: a file that appears whole or not at all, or stdout."""
+"""Where predictions and other tables go: a file that appears whole or not at all, or stdout."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class JsonLines:
 
 
 @contextlib.contextmanager
-def sink(path: Path | None, as_json: bool) -> Iterator[Sink]:
+def sink(path: Path | None, as_json: bool, what: str = "predictions") -> Iterator[Sink]:
     """Open the place for predictions: a file by its ending, or stdout as CSV (as one JSON object with --json).
 
     A file is written beside its place and renamed at the end, so that an error leaves nothing; a device is written to
@@ -120,12 +120,12 @@ def sink(path: Path | None, as_json: bool) -> Iterator[Sink]:
     """
     if path is None:
         target: Sink = JsonLines(sys.stdout.buffer) if as_json else Csv(sys.stdout.buffer)
-        with _told("stdout"):
+        with _told("stdout", what):
             yield target
             sys.stdout.buffer.flush()
         return
     kind = Parquet if path.suffix.lower() in (".parquet", ".pq") else Csv
-    with _told(str(path)):
+    with _told(str(path), what):
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:
                 yield from _filled(kind(stream))
@@ -152,11 +152,27 @@ def _filled(target: Csv | Parquet) -> Iterator[Sink]:
 
 
 @contextlib.contextmanager
-def _told(where: str) -> Iterator[None]:
+def _told(where: str, what: str) -> Iterator[None]:
     """Turn an error of writing into a sentence; a reader who closes the pipe is no error."""
     try:
         yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise InputError(f"the predictions cannot be written to {where}: {error.strerror or error}.") from error
+        raise InputError(f"the {what} cannot be written to {where}: {error.strerror or error}.") from error
+
+
+def table_file(path: Path, option: str) -> None:
+    """Refuse, before any work is done, a name that says neither CSV nor Parquet, or a place that is none."""
+    if path.suffix.lower() not in (".csv", ".parquet", ".pq"):
+        raise InputError(
+            f"{option} {path}: the name must end in .csv or .parquet, which says how the table is written."
+        )
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{option} {path}: the folder {path.parent} does not exist, or {path} is one; choose another.")
+
+
+def write_table(path: Path, columns: Mapping[str, Any], what: str) -> None:
+    """Write columns as one table, CSV or Parquet by the ending of the name."""
+    with sink(path, as_json=False, what=what) as target:
+        target.write(pa.RecordBatch.from_pydict({name: pa.array(values) for name, values in columns.items()}))

@@ -13,12 +13,13 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from lineal.cli.curve import selection
 from lineal.verdict import UNFINISHED
 
 SHOWN: Final = 20
 """How many columns' coefficients `fit` prints; `show` prints all."""
 
-METRICS: Final = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "rmse", "mae", "r2")
+METRICS: Final = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "mean_loss", "rmse", "mae", "r2")
 """The order in which metrics are printed; a model file sorts them."""
 
 
@@ -44,7 +45,9 @@ class Screen:
 
 def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list[RenderableType]:
     """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown (None: all)."""
-    blocks = (_columns(data["data"]), _metrics(data), _coefficients(data, width, limit))
+    chosen = data["model"]["selection"]
+    picture = None if chosen is None else selection(chosen, width)
+    blocks = (picture, _columns(data["data"]), _metrics(data), _coefficients(data, width, limit))
     return [
         verdict(data["verdict"]),
         facts(_model(data) + _data(data)),
@@ -84,17 +87,17 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Model", model["name"] if model["chosen"] is None else f"{model['name']} ({model['chosen']})"),
         ("Objective", model["objective"] + ("" if value is None else f"; F = {value:.6g}")),
     ]
-    selection = model["selection"]
-    if selection is not None:
-        words = f"strength {selection['strength']:g}: {selection['reason']}"
-        tried = ", ".join(f"{t['strength']:g}: {number(_loss(t))}" for t in selection["trials"])
-        lines.append(("Penalty", f"{words} ({tried})" if tried else words))
+    if model["selection"] is not None:
+        lines.append(("Penalty", f"strength {model['selection']['strength']:.4g}: {model['selection']['reason']}"))
+    if model["threshold"] is not None:
+        lines.append(("Threshold", model["threshold"]["reason"]))
+    if model["bayes"] is not None:
+        found = {name: number(value) for name, value in model["bayes"].items()}
+        words = (
+            "noise variance {noise}, prior variance {prior} of sd_j b_j, {degrees} coefficients determined by the data"
+        )
+        lines.append(("Evidence", f"{words}, log-evidence {{log_evidence}}".format(**found)))
     return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
-
-
-def _loss(trial: Mapping[str, Any]) -> float | None:
-    value: float | None = next(v for key, v in trial.items() if key != "strength")
-    return value
 
 
 def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -172,6 +175,8 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
     lines = groups if len(outputs) == 1 or beside else [[entry] for entry in entries]
     intercept = [line for line in lines if line[0]["column"] == "(intercept)"]
     others = [line for line in lines if line[0]["column"] != "(intercept)"]
+    zeros = [line for line in others if all(entry["value"] == 0.0 for entry in line)] if limit is not None else []
+    others = [line for line in others if line not in zeros]
     if lines is not groups:
         others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
     single = f"Score of {outputs[0]}" if data["data"]["target"]["kind"] == "classes" else "Value"
@@ -187,7 +192,17 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
     legend = "Effect: how far the score moves when the column moves by one standard deviation."
     if limit is not None and len(others) > limit:
         legend = f"{len(others) - limit} smaller ones are not shown; lineal show lists all. " + legend
-    return Group(table, Text(legend, style="dim"))
+    return Group(table, Text(legend, style="dim"), *_zeros(zeros))
+
+
+def _zeros(lines: Sequence[Sequence[Mapping[str, Any]]]) -> list[Text]:
+    """Return a sentence about the coefficients that are exactly zero."""
+    columns = list(dict.fromkeys(line[0]["column"] for line in lines))
+    if not columns:
+        return []
+    listed = ", ".join(columns[:SHOWN]) + (f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else "")
+    count = "1 coefficient is" if len(lines) == 1 else f"{len(lines)} coefficients are"
+    return [Text(f"{count} exactly zero, and not shown: {listed}.")]
 
 
 def _table(*headers: str) -> Table:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lineal.cli.objective import bounds, is_firth, objective
 from lineal.model import Model
 
 
@@ -21,10 +22,14 @@ def summary(model: Model) -> dict[str, Any]:
             "name": report.get("model", model.loss.name),
             "chosen": report.get("chosen"),
             "loss": model.loss.name,
-            "penalty": {key: value for key, value in model.penalty.to_dict().items() if key != "charges"},
+            "parameters": model.loss.parameters(),
+            "penalty": {"name": "firth"} if is_firth(model) else model.to_dict()["penalty"],
+            "bounds": bounds(model),
             "objective": objective(model),
-            "objective_value": model.verdict.evidence.get("objective"),
+            "objective_value": finite(model.verdict.evidence.get("objective")),
             "selection": report.get("selection"),
+            "threshold": report.get("threshold"),
+            "bayes": report.get("bayes"),
             "solver": {"name": model.solver, "reason": model.reason},
             "tol": model.tol,
             "roles": dict(model.roles),
@@ -56,32 +61,6 @@ def _use(term: Mapping[str, Any]) -> str:
     if term.get("indicator"):
         words += f"{'; ' if words else ''}missing counts as {term['fill']:.4g}, and is marked"
     return words
-
-
-def objective(model: Model) -> str:
-    """Return the minimised function in full, with its numbers."""
-    weighted = model.roles.get("weight")
-    mean = "mean" if weighted is None else f"mean weighted by {weighted!r},"
-    loss = {"squared": "(residual^2) / 2", "logistic": "log-loss", "softmax": "log-loss"}.get(
-        model.loss.name, model.loss.name
-    )
-    several = model.coef.shape[1] > 1
-    text = f"F(b) = {mean} {loss}"
-    penalty = model.penalty.to_dict()
-    if penalty["name"] == "none":
-        text += ", no penalty"
-    else:
-        scale, unit = ("sd_j ", "jk") if several else ("sd_j ", "j")
-        if model.report.get("charges") != "variance":
-            charges = np.asarray(penalty["charges"])
-            scale = "" if bool(np.all(charges[model.intercept :] == 1)) else "sqrt(charge_j) "
-        charged = f"{scale}b_{unit}"
-        inner = f"({charged})^2" if scale else f"{charged}^2"
-        text += f" + {penalty['strength']!r}/2 * sum {inner}"
-        text += ", intercept not charged" if model.intercept else ""
-    if model.roles.get("offset") is not None:
-        text += f"; score = X b + {model.roles['offset']!r}"
-    return text
 
 
 def outputs(model: Model) -> list[str]:
