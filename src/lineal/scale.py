@@ -44,8 +44,8 @@ SMALLEST = 1e-9
 MOST = 100
 """So many scales are tried at most."""
 
-INNER = 1e-4
-"""The coefficients at a scale are proven this much better than asked, so that their slopes are a dual point as they are."""
+INNER = 1e-2
+"""At each scale the gap is to fall below this times tol^2: m and the slopes, which the bound takes as they are, go by its root."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class _Search:
                 break
             scale, last = self._next(trial, last, low, high), trial
             trial = self.at(scale, trial.fit.coef)
-        return trial
+        return self.at(trial.scale, trial.fit.coef, tol=self.tol)
 
     def null(self) -> float:
         """Return the best G of the intercept alone, scale and constant in turn; of zeros where there is no intercept."""
@@ -156,15 +156,14 @@ class _Search:
             return guess
         return math.sqrt(low * high) if math.isfinite(high) else 2.0 * low
 
-    def at(self, scale: float, start: Array) -> _Trial:
-        """Fit at one scale."""
+    def at(self, scale: float, start: Array, tol: float | None = None) -> _Trial:
+        """Fit at one scale, far below the tolerance unless one is given."""
         left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
         strength = self.charge * scale
         penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
         loss = Huber(self.epsilon * scale)
-        found = fitting.fit(
-            self.source, loss, penalty, start=start, tol=INNER * self.tol, max_iter=left, moments=self.moments
-        )
+        asked = INNER * self.tol**2 if tol is None else tol
+        found = fitting.fit(self.source, loss, penalty, start=start, tol=asked, max_iter=left, moments=self.moments)
         self.steps += len(found.trace) - 1
         rows, weight = self.rows(found.coef)
         t = np.clip(rows / scale, -self.epsilon, self.epsilon)

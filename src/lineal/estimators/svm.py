@@ -13,6 +13,7 @@ from lineal.errors import InputError, near
 from lineal.estimators.charging import Charge, charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.fitted import model_of
+from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
 from lineal.estimators.members import worst
 from lineal.estimators.parameters import count, flag, number, only, seed
@@ -20,6 +21,7 @@ from lineal.estimators.regression import Regressor
 from lineal.loss import Loss
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.model import Model
+from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
@@ -99,11 +101,13 @@ class LinearSVC(Classifier):
         whole = whole and len(labels) > 2
         outputs = 1 if len(labels) == 2 else len(labels)
         rows, charges = self._source(X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept)
-        penalty = self._charge(whole)(float(len(codes) if weight is None else weight.sum()), charges)
+        most, bare = count("max_iter", self.max_iter), weights(sample_weight, X)
         fits = []
         for loss, target, shift in self._members(codes, outputs, rows.block.offset, whole=whole):
-            source = type(rows)(rows.block.design, target, weight, shift, rows.columns)
-            fits.append(fitting.fit(source, loss, penalty, tol=tol, max_iter=count("max_iter", self.max_iter)))
+            s = weight if whole or outputs == 1 else _own(weight, bare, target)
+            source = Memory(rows.block.design, target, s, shift, rows.columns)
+            penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
+            fits.append(fitting.fit(source, loss, penalty, tol=tol, max_iter=most))
         self.classes_ = labels
         self._gather(fits, labels, tol)
         self._spread(np.hstack([found.coef for found in fits]), intercept=intercept)
@@ -232,6 +236,14 @@ class LinearSVR(Regressor):
         )
         self.n_iter_ = self._steps
         return self
+
+
+def _own(weight: Array | None, bare: Array | None, target: Array) -> Array | None:
+    """Return the weights of one class against the rest: its own class weight counts, as in scikit-learn, not the others'."""
+    if weight is None:
+        return None
+    rest = np.ones(len(weight)) if bare is None else bare
+    return np.where(target[:, 0] > 0.0, weight, np.where(weight > 0.0, rest, 0.0))
 
 
 def _one_of(name: str, value: object, accepted: tuple[str, ...]) -> str:
