@@ -29,6 +29,7 @@ that a finite minimiser exists.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -218,6 +219,16 @@ def gaps(point: Point, columns: Index) -> list[float]:
     if not found:
         raise reason
     return found
+
+
+def eased_gap(point: Point, columns: Index) -> float:
+    """Return the weakest gap that a dual point moved a little into its domain proves: a fit may have needed that."""
+    found = [0.0]
+    for dual in _candidates(point):
+        for one in dual.eased()[:-1]:
+            with contextlib.suppress(NotProvenError):
+                found.append(prove(point, one, columns, both=False))
+    return max(found)
 
 
 def _candidates(point: Point) -> Iterator[Dual]:
