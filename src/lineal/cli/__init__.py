@@ -1,4 +1,4 @@
-"""The command line: `lineal fit`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`."""
+"""The command line: `lineal fit`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`, `separable`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 
 import click
 
-from lineal.cli.commands import lineal
+from lineal.cli.halfspaces import lineal
 from lineal.errors import LinealError
 
 INTERRUPTED: Final = 130

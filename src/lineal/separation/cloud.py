@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.separation.integers import Whole, floats, mantissas, shifted
+from lineal.separation.integers import FAR, Whole, floats, mantissas, shifted
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -61,20 +61,50 @@ class Cloud:
         x = self._dense(self._row(ids))
         if self.outputs == 1:
             return x * np.where(self.own[ids] == 1, 1.0, -1.0)[:, None]
-        z = np.zeros((len(ids), self.outputs, x.shape[1]))
-        at = np.arange(len(ids))
-        z[at, self.own[self._row(ids)]] = x
-        z[at, ids % self.outputs] = -x
-        return z[:, :-1].reshape(len(ids), self.width)
+        return self._blocks(ids, x)[:, :-1].reshape(len(ids), self.width)
+
+    def whole_z(self, ids: Index) -> Array:
+        """Return some z with the coefficients of every class, class by class: where lengths matter, no gauge may."""
+        return (
+            self.z(ids) if self.outputs == 1 else self._blocks(ids, self._dense(self._row(ids))).reshape(len(ids), -1)
+        )
+
+    @cached_property
+    def exponents(self) -> npt.NDArray[np.int64]:
+        """One exponent per coefficient, such that every z is made of integers times 2^exponent."""
+        part, p = self.x, self.x.shape[1]
+        if isinstance(part, np.ndarray):
+            least = np.full(p, FAR)
+            for start in range(0, len(part), CHUNK):
+                np.minimum(least, mantissas(part[start : start + CHUNK])[1].min(axis=0), out=least)
+        else:
+            least = np.full(p, FAR)
+            np.minimum.at(least, part.indices, mantissas(part.data)[1])
+        least[least == FAR] = 0
+        return np.tile(least, self.width // max(p, 1))
+
+    def integers(self, ids: Index) -> Whole:
+        """Return some z as integers: z_j = integer_j 2^exponent_j."""
+        m, e = mantissas(self.z(ids))
+        return shifted(m, e, self.exponents)
+
+    def plain(self, vectors: Whole) -> Whole:
+        """Return directions for those integers (columns) as directions for z, up to one power of two."""
+        most = int(np.max(self.exponents, initial=0))
+        return np.asarray(vectors << (most - self.exponents).astype(object).reshape(-1, *[1] * (vectors.ndim - 1)))
 
     def margins(self, d: Array, ids: Index | None = None) -> Array:
         """Return z'd in floating point."""
+        return self.apart(self.matrix(d), ids)
+
+    def apart(self, coef: Array, ids: Index | None = None) -> Array:
+        """Return by how much each row's own score exceeds the other, for coefficients (p, outputs)."""
         ids = self.ids if ids is None else ids
         rows = self._row(ids)
         if ids is self.ids:
-            return self._differences(np.asarray(self.x @ self.matrix(d)), ids, rows)
+            return self._differences(np.asarray(self.x @ coef), ids, rows)
         used, place = np.unique(rows, return_inverse=True)
-        return self._differences(np.asarray(self.x[used] @ self.matrix(d)), ids, place)
+        return self._differences(np.asarray(self.x[used] @ coef), ids, place)
 
     def signs(self, direction: Whole, ids: Index | None = None) -> Signs:
         """Return the exact sign of z'd: by floats where their error cannot change it, by integers elsewhere."""
@@ -129,6 +159,13 @@ class Cloud:
         if self.outputs == 1:
             return np.asarray(np.where(self.own[ids] == 1, score[place, 0], -score[place, 0]))
         return np.asarray(score[place, self.own[ids // self.outputs]] - score[place, ids % self.outputs])
+
+    def _blocks(self, ids: Index, x: Array) -> Array:
+        z = np.zeros((len(ids), self.outputs, x.shape[1]))
+        at = np.arange(len(ids))
+        z[at, self.own[self._row(ids)]] = x
+        z[at, ids % self.outputs] = -x
+        return z
 
     def _row(self, ids: Index) -> Index:
         return ids if self.outputs == 1 else ids // self.outputs

@@ -8,15 +8,15 @@ The last rule is Bland's, so that it ends; before, it is greedy, so that it ends
 
 from __future__ import annotations
 
+import copy
 import time
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.separation.integers import Whole, by_column
+from lineal.separation.integers import Whole
 
-Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
 
@@ -24,31 +24,54 @@ Index = npt.NDArray[np.intp]
 class Circuit:
     """``sum weights z(rows) + sum balance z(locked) = 0`` with weights > 0; the balance may have any sign."""
 
-    rows: Index
-    weights: Whole
-    locked: Index
-    balance: Whole
+    rows: list[int]
+    weights: list[int]
+    locked: list[int]
+    balance: list[int]
 
 
 class Dictionary:
-    """Rows z as slacks: first ``locked`` ones (z'w = 0), then those that have to reach 1; numbered in this order."""
+    """Rows z as slacks: ``locked`` ones (z'w = 0), and those that have to reach 1; each with the user's number."""
 
-    def __init__(self, locked: Array, rows: Array, deadline: float) -> None:
-        """Take both lists of rows, (k, D) and (m, D), and lock the first; TimeoutError after the deadline."""
-        self._fixed = len(locked)
-        self._width = rows.shape[1]
+    def __init__(self, width: int, deadline: float) -> None:
+        """Begin without rows; TimeoutError after the deadline."""
+        self._width = width
         self._deadline = deadline
-        stacked, self._exponents = by_column(np.vstack([locked, rows]))
-        constant = np.array([0] * len(locked) + [-1] * len(rows), dtype=object)
-        self._table: Whole = np.column_stack([constant, stacked])
+        self._numbers: list[int] = []
+        self._fixed = 0
         self._denominator = 1
-        # Labels: 0 .. D-1 are the free w, D + i is the slack of row i. Column 0 is the constant.
-        self._basic = self._width + np.arange(len(stacked))
-        self._free = np.append(-1, np.arange(self._width))
-        for row in range(self._fixed):
-            column = self._open(row)
-            if column is not None:
-                self._pivot(row, column)
+        self._table: Whole = np.zeros((0, width + 1), dtype=object)
+        # Labels: 0 .. D-1 are the free w, D + i is the slack of row i. Column 0 of the table is the constant.
+        self._basic: Index = np.zeros(0, dtype=np.intp)
+        self._free: Index = np.append(-1, np.arange(width))
+
+    def lock(self, z: Whole, numbers: Index) -> None:
+        """Add rows that stay at z'w = 0; only before any other row."""
+        for row, number in zip(z, numbers.tolist(), strict=True):
+            self._append(row[None], [number], 0)
+            column = self._open(len(self._basic) - 1)
+            if column is None:  # it depends on those before: nothing new
+                self._table, self._basic = self._table[:-1], self._basic[:-1]
+                self._numbers.pop()
+            else:
+                self._pivot(len(self._basic) - 1, column)
+        self._fixed = len(self._numbers)
+
+    def asking(self, z: Whole, numbers: Index) -> Dictionary:
+        """Return this dictionary with more rows, which have to reach 1."""
+        other = copy.copy(self)
+        other.ask(z, numbers)
+        return other
+
+    def ask(self, z: Whole, numbers: Index) -> None:
+        """Add rows that have to reach 1; nothing a copy shares is changed in place."""
+        self._free = self._free.copy()
+        self._append(z, numbers.tolist(), -self._denominator)
+
+    @property
+    def rank(self) -> int:
+        """How many independent rows are locked."""
+        return self._fixed
 
     def complement(self) -> Whole:
         """Return a basis of the vectors orthogonal to all locked rows, as columns of integers."""
@@ -58,7 +81,7 @@ class Dictionary:
             basis[self._free[column], k] = self._denominator
         for row in np.flatnonzero(self._basic < self._width):
             basis[self._basic[row]] = self._table[row, open_]
-        return self._plain(basis)
+        return basis
 
     def solve(self) -> Whole | Circuit:
         """Return w with z'w > 0 for every row that is not locked, up to a factor, or a circuit that excludes it."""
@@ -76,6 +99,20 @@ class Dictionary:
                 return self._circuit(row)
             self._pivot(row, column)
             patience -= 1
+
+    def _append(self, z: Whole, numbers: list[int], constant: int) -> None:
+        """Express new rows by the present columns: z'w with every basic w replaced."""
+        fresh = np.zeros((len(z), self._width + 1), dtype=object)
+        held = np.flatnonzero(self._basic < self._width)
+        if len(held):
+            fresh += z[:, self._basic[held]] @ self._table[held]
+        open_ = np.flatnonzero((self._free >= 0) & (self._free < self._width))
+        fresh[:, open_] += z[:, self._free[open_]] * self._denominator
+        fresh[:, 0] += constant
+        first = self._width + len(self._numbers)
+        self._table = np.vstack([self._table, fresh])
+        self._basic = np.append(self._basic, np.arange(first, first + len(z)))
+        self._numbers = [*self._numbers, *numbers]
 
     def _open(self, row: int) -> int | None:
         """Return the column of a free w that the row depends on, by the smallest coefficient; None if there is none."""
@@ -106,10 +143,10 @@ class Dictionary:
         self._basic[row], self._free[column] = self._free[column], self._basic[row]
 
     def _solution(self) -> Whole:
-        w = np.zeros((self._width, 1), dtype=object)
+        w = np.zeros(self._width, dtype=object)
         for row in np.flatnonzero(self._basic < self._width):
-            w[self._basic[row], 0] = self._table[row, 0]
-        return self._plain(w)[:, 0]
+            w[self._basic[row]] = self._table[row, 0]
+        return w
 
     def _circuit(self, row: int) -> Circuit:
         """Read s_row = constant + sum (table / denominator) s_column as a combination of rows that is zero."""
@@ -117,14 +154,10 @@ class Dictionary:
         fixed = self._width + self._fixed
         used = np.flatnonzero((line != 0) & (self._free >= fixed))
         held = np.flatnonzero((line != 0) & (self._free >= self._width) & (self._free < fixed))
+        labels = [int(self._basic[row]), *self._free[used].tolist()]
         return Circuit(
-            rows=np.append(self._basic[row], self._free[used]) - fixed,
-            weights=np.append(np.array([self._denominator], dtype=object), -line[used]),
-            locked=self._free[held] - self._width,
-            balance=-line[held],
+            rows=[self._numbers[label - self._width] for label in labels],
+            weights=[int(self._denominator), *(-int(v) for v in line[used])],
+            locked=[self._numbers[label - self._width] for label in self._free[held].tolist()],
+            balance=[-int(v) for v in line[held]],
         )
-
-    def _plain(self, w: Whole) -> Whole:
-        """Return vectors of w in units of the columns: w_j was multiplied by 2^exponent_j."""
-        most = int(np.max(self._exponents, initial=0))
-        return np.asarray(w << (most - self._exponents).astype(object)[:, None])

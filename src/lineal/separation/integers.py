@@ -40,14 +40,6 @@ def shifted(m: npt.NDArray[np.int64], e: npt.NDArray[np.int64], base: Any) -> Wh
     return np.asarray(m.astype(object) << by.astype(object))
 
 
-def by_column(x: Array) -> tuple[Whole, npt.NDArray[np.int64]]:
-    """Return integers and one exponent per column, x = integers 2^exponent."""
-    m, e = mantissas(x)
-    base = np.min(e, axis=0, initial=FAR)
-    base[base == FAR] = 0
-    return shifted(m, e, base), base
-
-
 def whole(x: Array) -> Whole:
     """Return the integers that are x up to one power of two.
 

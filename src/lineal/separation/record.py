@@ -100,6 +100,14 @@ def separability(
     >>> separability(corners, [0, 1, 1, 0]).witness.weights
     (1, 1, 1, 1)
     """
+    cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
+    return answer(cloud, names, labels, str(getattr(y, "name", None) or "y"), time_limit)
+
+
+def cloud_of(
+    X: Any, y: Any, *, intercept: bool = True, sample_weight: Any = None
+) -> tuple[Cloud, tuple[str, ...], tuple[Any, ...]]:
+    """Return checked arrays as a cloud, with the names of its columns and the sorted labels."""
     x, names = _matrix(X, intercept)
     labels, own = _labels(y, x.shape[0])
     numbers = np.arange(x.shape[0])
@@ -113,8 +121,7 @@ def separability(
         x = x[numbers]
         seen, own = np.unique(own[numbers], return_inverse=True)
         labels = labels[seen]
-    cloud = Cloud(x, own, 1 if len(labels) < 3 else len(labels), numbers)
-    return answer(cloud, names, tuple(labels.tolist()), str(getattr(y, "name", None) or "y"), time_limit)
+    return Cloud(x, own, 1 if len(labels) < 3 else len(labels), numbers), names, tuple(labels.tolist())
 
 
 def answer(

@@ -50,34 +50,35 @@ class Core:
     deadline: float
     weights: dict[int, Fraction] = field(default_factory=dict)
     complement: Whole | None = None
-    rank: int = 0
+    locked: Dictionary = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.locked = Dictionary(self.cloud.width, self.deadline)
 
     @property
     def ids(self) -> Index:
         """The rows of E."""
         return np.array(list(self.weights), dtype=np.intp)
 
-    def dictionary(self, ids: Index) -> Dictionary:
-        """Return the exact core on some rows, with E locked."""
-        return Dictionary(self.cloud.z(self.ids), self.cloud.z(ids), self.deadline)
+    def solve(self, ids: Index) -> Whole | Circuit:
+        """Return a direction orthogonal to E and positive on some rows, or a circuit among them; exact."""
+        found = self.locked.asking(self.cloud.integers(ids), ids).solve()
+        return found if isinstance(found, Circuit) else self.cloud.plain(found)
 
-    def add(self, ids: Index, circuit: Circuit) -> None:
+    def add(self, circuit: Circuit) -> None:
         """Join a circuit to E: enough of the old weights keeps all of them positive."""
-        own, locked = self.ids, dict(zip(circuit.locked.tolist(), circuit.balance, strict=True))
-        old = {int(own[place]): Fraction(int(value)) for place, value in locked.items()}
+        old = {row: Fraction(value) for row, value in zip(circuit.locked, circuit.balance, strict=True)}
         times = max((-value / self.weights[row] for row, value in old.items()), default=Fraction(0))
         many = max(int(times) + 1, 1)
         fresh = {row: many * weight + old.get(row, Fraction(0)) for row, weight in self.weights.items()}
-        for place, weight in zip(circuit.rows.tolist(), circuit.weights, strict=True):
-            fresh[int(ids[place])] = Fraction(int(weight))
+        fresh.update({row: Fraction(weight) for row, weight in zip(circuit.rows, circuit.weights, strict=True)})
         self.weights = fresh
-        self.rank += (
-            len(circuit.rows) - 1
-        )  # a circuit is one dependency, and its rows are independent of the locked ones
-        empty = np.zeros((0, self.cloud.width))
-        self.complement = empty.T.astype(object)
-        if self.rank < self.cloud.width:
-            self.complement = Dictionary(self.cloud.z(self.ids), empty, self.deadline).complement()
+        rows = np.array(circuit.rows, dtype=np.intp)
+        self.complement = np.zeros((self.cloud.width, 0), dtype=object)
+        # A circuit is one dependency among rows that are otherwise independent of E.
+        if self.locked.rank + len(rows) - 1 < self.cloud.width:
+            self.locked.lock(self.cloud.integers(rows), rows)
+            self.complement = self.cloud.plain(self.locked.complement())
 
     def lift(self, v: Whole) -> Whole:
         """Return the direction with coordinates v among the vectors orthogonal to E."""
@@ -123,8 +124,8 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Deci
         if len(work) < 2 * cloud.width:
             work = np.union1d(work, np.random.default_rng(1).permutation(rest)[: 2 * cloud.width])
         found = _stage(core, work)
-        if isinstance(found, _Found):
-            core.add(found.ids, found.circuit)
+        if isinstance(found, Circuit):
+            core.add(found)
             continue
         direction = reduced(found)
         signs = cloud.signs(direction)
@@ -134,13 +135,7 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Deci
         return Decision(kind, direction, cloud.ids[signs > 0], core.ids, _weights(core))
 
 
-@dataclass(frozen=True)
-class _Found:
-    ids: Index
-    circuit: Circuit
-
-
-def _stage(core: Core, work: Index) -> Whole | _Found:
+def _stage(core: Core, work: Index) -> Whole | Circuit:
     """Return a direction that is positive on every row outside the span of E, or a circuit among them."""
     cloud = core.cloud
     while True:
@@ -153,7 +148,7 @@ def _stage(core: Core, work: Index) -> Whole | _Found:
         direction, support = _program(core, work, table)
         if direction is None:
             found = _exactly(core, work, support)
-            if isinstance(found, _Found):
+            if isinstance(found, Circuit):
                 return found
             direction = found
         signs = cloud.signs(direction)
@@ -167,14 +162,14 @@ def _stage(core: Core, work: Index) -> Whole | _Found:
         work = np.union1d(work, _worst(cloud, direction, bad, max(2 * width, 40)))
 
 
-def _exactly(core: Core, work: Index, support: Index) -> Whole | _Found:
+def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
     """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
     cloud = core.cloud
     some = support if len(support) else work[: 2 * cloud.width]
     while True:
-        found = core.dictionary(some).solve()
+        found = core.solve(some)
         if isinstance(found, Circuit):
-            return _Found(some, found)
+            return found
         bad = work[cloud.signs(found, work) <= 0]
         if not len(bad):
             return found

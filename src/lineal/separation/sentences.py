@@ -33,13 +33,16 @@ def said(
             f"{len(_rows(cloud, found.ids))} rows (numbers {shown}{f' and {more} more' if more > 0 else ''}) "
             "whose weighted sum is zero."
         )
-    reasons = _reasons(cloud, columns, classes, target)
-    because = f" {reasons[0]}." if reasons else ""
+    complete, partial = _reasons(cloud, columns, classes, target)
     names = _moving(cloud, found, columns)
     if found.kind == "complete":
-        return f"Completely separable:{because or f' {names} separate all {total} rows without a mistake.'}"
-    how = f" {names} put {len(strict)} of {total} rows on their side and none on the wrong one."
-    return f"Quasi-completely separable:{because or how} The other rows overlap."
+        because = f"{complete[0]}." if complete else f"{names} separate all {total} rows without a mistake."
+        return f"Completely separable: {because}"
+    how = f"{names} put {len(strict)} of {total} rows strictly on their side and none on the wrong one."
+    if partial:
+        count, words = partial[0]
+        how = f"{words}." if count == len(strict) else f"{words}; in all, {how}"
+    return f"Quasi-completely separable: {how} The other rows overlap."
 
 
 def _rows(cloud: Cloud, ids: Index) -> Index:
@@ -56,12 +59,14 @@ def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> str:
     return f"{listed} and {len(names) - SHOWN} more" if len(names) > SHOWN else listed
 
 
-def _reasons(cloud: Cloud, columns: Sequence[str], classes: Sequence[Any], target: str) -> list[str]:
-    """Return what single columns say: a value, or a side of a threshold, that occurs with one class only."""
-    if "(intercept)" not in columns[:1]:
-        return []  # without an intercept a threshold is no halfspace
+def _reasons(
+    cloud: Cloud, columns: Sequence[str], classes: Sequence[Any], target: str
+) -> tuple[list[str], list[tuple[int, str]]]:
+    """Return what single columns say: a value, or a side of a threshold, that occurs exactly, or only, with a class."""
     complete: list[str] = []
     partial: list[tuple[int, str]] = []
+    if "(intercept)" not in columns[:1]:
+        return complete, partial  # without an intercept a threshold is no halfspace
     for j, name in list(enumerate(columns))[1 : MOST_SCANNED + 1]:
         column = cloud.x[:, [j]]
         values = np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
@@ -77,7 +82,7 @@ def _reasons(cloud: Cloud, columns: Sequence[str], classes: Sequence[Any], targe
                 complete.append(words)
             else:
                 partial.append((count, words))
-    return complete or [words for _, words in sorted(partial, key=lambda entry: -entry[0])]
+    return complete, sorted(partial, key=lambda entry: -entry[0])
 
 
 def _side(name: str, mine: npt.NDArray[Any], others: npt.NDArray[Any]) -> tuple[str, int, bool] | None:

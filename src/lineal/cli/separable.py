@@ -1,0 +1,104 @@
+"""`lineal separable`: the answer in a sentence, and the integers that prove it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.text import Text
+
+from lineal.cli.page import Screen, facts, number
+from lineal.cli.progress import Watch
+from lineal.cli.summary import text
+from lineal.margins import Margin, widest
+from lineal.rows import from_table
+from lineal.separation.cloud import Cloud
+from lineal.separation.gathering import gather
+from lineal.separation.integers import floats
+from lineal.separation.record import Separability, answer
+from lineal.table import as_table
+
+SHOWN = 12
+
+
+def run(
+    *,
+    data: Path,
+    target: str | None,
+    weight: str | None,
+    drop: tuple[str, ...],
+    intercept: bool,
+    bound: bool,
+    time_limit: float,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> int:
+    """Decide, print, and return the exit code: 0 for an answer, 3 for none."""
+    with Watch(f"reading {data}"):
+        table = as_table(data, delimiter=delimiter, header=header)
+        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0)
+        labels = tuple(rows.target.classes or ())
+        names = rows.train.columns
+        columns = None if intercept else np.arange(1, len(names))
+        cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels), columns=columns)
+        names = names if intercept else names[1:]
+        found = answer(cloud, names, labels, rows.target.name, time_limit)
+        margin = _margin(cloud, found) if bound else None
+    told: dict[str, Any] = {**found.to_dict(), "target": rows.target.name, "notes": list(rows.about["notes"])}
+    if bound:
+        told["margin"] = None if margin is None else margin.to_dict()
+    if as_json:
+        click.echo(text(told))
+    else:
+        screen = Screen()
+        screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, bound)))
+    return 3 if found.kind == "budget" else 0
+
+
+def _margin(cloud: Cloud, found: Separability) -> Margin | None:
+    """Return the largest margin as the perceptron's theorem has it: the intercept counts in both lengths."""
+    if found.kind != "complete" or found.witness is None or found.witness.direction is None or len(found.classes) < 2:
+        return None
+    return widest(cloud, floats(found.witness.direction), held=True)
+
+
+def _facts(found: Separability, margin: Margin | None, bound: bool) -> list[tuple[str, str]]:
+    lines = [("Rows", f"{found.strict:,} of {found.total:,} strictly on their side")] if found.kind != "overlap" else []
+    witness = found.witness
+    if witness is not None and witness.direction is not None:
+        for k in range(witness.direction.shape[1]):
+            label = "Direction" if witness.direction.shape[1] == 1 else f"Direction of {found.classes[k]}"
+            parts = [f"{int(v)} {name}" for name, v in zip(found.columns, witness.direction[:, k], strict=True) if v]
+            more = f" + {len(parts) - SHOWN} more (see --json)" if len(parts) > SHOWN else ""
+            lines.append((label, (" + ".join(parts[:SHOWN]) or "0") + more))
+    if witness is not None and witness.rows is not None and witness.weights is not None:
+        shown = [f"{_short(w)} x row {row}" for row, w in zip(witness.rows, witness.weights, strict=True)]
+        more = f" and {len(shown) - SHOWN} more (see --json)" if len(shown) > SHOWN else ""
+        lines.append(("Sum zero", ", ".join(shown[:SHOWN]) + more))
+    if bound:
+        lines.append(("Bound", "none: the classes are not separable" if margin is None else _bound(margin)))
+    return lines
+
+
+def _bound(margin: Margin) -> str:
+    factor = "2 " if margin.against is not None else ""
+    return (
+        f"a perceptron that starts at 0 makes at most {factor}R^2/gamma^2 = {factor}(RB)^2 = {number(margin.bound)} mistakes "
+        f"(R = {number(margin.radius)}, maximum margin gamma = {number(margin.gamma)}, B = 1/gamma = "
+        f"{number(1 / margin.gamma)}, per row {number(margin.share)})"
+    )
+
+
+def _short(weight: int) -> str:
+    """Return an integer, or its size where it is long.
+
+    >>> _short(12), _short(10**30)
+    ('12', '1.0e+30')
+    """
+    if weight < 10**9:
+        return str(weight)
+    exponent = len(str(weight)) - 1
+    return f"{weight // 10 ** (exponent - 1) / 10:.1f}e+{exponent}"
