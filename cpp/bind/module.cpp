@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "arrays.hpp"
-#include "ascent.hpp"
 #include "epochs.hpp"
 #include "parts.hpp"
 
@@ -330,7 +329,6 @@ NB_MODULE(_core, m) {
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
     bind_epochs(m);
-    bind_ascent(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

@@ -11,7 +11,6 @@ from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import (
     Absolute,
-    CrammerSinger,
     EpsilonInsensitive,
     Hinge,
     Huber,
@@ -49,7 +48,7 @@ LOSSES = [
     SquaredEpsilonInsensitive(0.2),
     Sparsemax(3),
 ]
-CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge(), CrammerSinger(3)]
+CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge()]
 PAIRS = [(solver, loss) for solver in BY_NAME for loss in [*LOSSES, *CORNERED] if suits(solver, loss)]
 TOL = 1e-9
 ROUNDING = 1e-14
