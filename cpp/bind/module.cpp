@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "ascent.hpp"
 #include "epochs.hpp"
 #include "parts.hpp"
 
@@ -329,6 +330,7 @@ NB_MODULE(_core, m) {
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
     bind_epochs(m);
+    bind_ascent(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

@@ -91,6 +91,25 @@ def solve_dd(
 def loss_rows(
     loss: int, y: Array, eta: Array, theta: Array | None = None, parameter: float = 0.0
 ) -> tuple[Array, Array, Array, Array | None]: ...
+def ascend(
+    parts: list[Part],
+    order: npt.NDArray[np.int64],
+    at: Array,
+    low: Array,
+    high: Array,
+    offset: Array | None,
+    weight: Array,
+    square: Array,
+    inverse: Array,
+    epsilon: float,
+    bend: float,
+    cost: float,
+    shrink: float,
+    coef: Array,
+    theta: Array,
+    keep: npt.NDArray[np.uint8],
+) -> float: ...
+def row_squares(parts: list[Part], inverse: Array, square: Array) -> None: ...
 def exp(x: Array) -> Array: ...
 def log1p(x: Array) -> Array: ...
 def excess(x: Array) -> Array: ...

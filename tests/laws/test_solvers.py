@@ -11,6 +11,7 @@ from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import (
     Absolute,
+    CrammerSinger,
     EpsilonInsensitive,
     Hinge,
     Huber,
@@ -48,7 +49,7 @@ LOSSES = [
     SquaredEpsilonInsensitive(0.2),
     Sparsemax(3),
 ]
-CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge()]
+CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge(), CrammerSinger(3)]
 PAIRS = [(solver, loss) for solver in BY_NAME for loss in [*LOSSES, *CORNERED] if suits(solver, loss)]
 TOL = 1e-9
 ROUNDING = 1e-14

@@ -10,6 +10,7 @@ from lineal.problem import Problem
 from lineal.solver import Solver
 from lineal.solvers.coordinate import Coordinate
 from lineal.solvers.direct import Direct
+from lineal.solvers.dual_ascent import DualAscent
 from lineal.solvers.gradient_descent import GradientDescent
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.solvers.newton import Newton
@@ -28,6 +29,7 @@ BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "coordinate": Coordinate,
     "prox-gradient": ProxGradient,
     "interior-point": InteriorPoint,
+    "dual-ascent": DualAscent,
 }
 """Every solver by the name a user gives it."""
 
@@ -37,10 +39,14 @@ NEWTON_COLUMNS: Final = 300
 NEWTON_COUPLED: Final = 150
 """The same for coefficients of a loss that couples its outputs, whose second derivative has outputs^2 blocks."""
 
+GRAM_COLUMNS: Final = 500
+"""Up to this many columns, twenty weighted grams are cheaper than a few hundred visits of every row."""
+
 __all__ = [
     "BY_NAME",
     "Coordinate",
     "Direct",
+    "DualAscent",
     "GradientDescent",
     "InteriorPoint",
     "Newton",
@@ -72,10 +78,13 @@ def choose(problem: Problem) -> tuple[Solver, str]:
 
 def _with_corners(problem: Problem) -> tuple[Solver, str]:
     """Return the solver for a loss that is not smooth."""
-    refusal = InteriorPoint().declines(problem)
-    if refusal is None:
-        return InteriorPoint(), f"{problem.loss.name} loss is piecewise linear: one weighted gram per interior point"
-    raise InputError(f"no solver minimises this: {refusal}.")
+    columns, loss = problem.shape[0], problem.loss.name
+    inner, row_wise = InteriorPoint().declines(problem), DualAscent().declines(problem)
+    if row_wise is None and (inner is not None or columns > GRAM_COLUMNS):
+        return DualAscent(), f"{loss} loss with ridge and {columns} columns: one row at a time in the dual"
+    if inner is None:
+        return InteriorPoint(), f"{loss} loss is piecewise linear: one weighted gram per interior point"
+    raise InputError(f"no solver minimises {loss} loss here: by interior point, {inner}; by dual ascent, {row_wise}.")
 
 
 def _kinked(problem: Problem) -> tuple[Solver, str]:

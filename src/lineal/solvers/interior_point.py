@@ -65,8 +65,7 @@ class _State:
 
     def __init__(self, problem: Problem, start: Array) -> None:
         self.problem = problem
-        self.blocks = list(problem.source.blocks()) if problem.moments.rows else []
-        self.heights = [block.n_rows for block in self.blocks]
+        self.heights: list[int] = []
         self.coef = start.copy()
         self.passes = 0
         self.smooth = problem.penalty.curvature()
@@ -77,7 +76,8 @@ class _State:
         """Lay out the corners of all rows, one array per corner of a row, and those of the penalty behind."""
         problem, parts = self.problem, []
         weights, offsets = [], []
-        for block in self.blocks:
+        for block in problem.source.blocks():
+            self.heights.append(block.n_rows)
             weight = np.ones(block.n_rows) if block.weight is None else block.weight
             present = (weight > 0.0)[:, None]
             parts.append(problem.loss.kinks(np.where(present, block.y, 0.0)))
@@ -118,7 +118,7 @@ class _State:
     def _times(self, coef: Array) -> Array:
         """Return X coef for every corner."""
         self.passes += 1
-        parts = [block.design.times(coef)[:, 0] for block in self.blocks]
+        parts = [block.design.times(coef)[:, 0] for block in self.problem.source.blocks()]
         eta = (np.concatenate(parts) if len(parts) != 1 else parts[0])[self.present]
         return np.concatenate([eta] * self.corners + [self.unit * coef[self.kinked, 0]])
 
@@ -127,7 +127,7 @@ class _State:
         self.passes += 1
         result = np.zeros(self.problem.shape)
         by_row, start = self._by_row(values), 0
-        for block, height in zip(self.blocks, self.heights, strict=True):
+        for block, height in zip(self.problem.source.blocks(), self.heights, strict=True):
             result += block.design.transpose_times(np.ascontiguousarray(by_row[start : start + height, None]))
             start += height
         result[self.kinked, 0] += self.unit * values[self.corners * self.rows :]
@@ -148,7 +148,7 @@ class _State:
         p = self.problem.shape[0]
         result = np.zeros((p, p))
         by_row, start = self._by_row(weights), 0
-        for block, height in zip(self.blocks, self.heights, strict=True):
+        for block, height in zip(self.problem.source.blocks(), self.heights, strict=True):
             result += block.design.gram(np.ascontiguousarray(by_row[start : start + height]))
             start += height
         diagonal = self.smooth.copy()
@@ -207,17 +207,16 @@ class _State:
     def _rows(self, corners: Index) -> Array:
         """Return the rows of some corners as a plain array."""
         result = np.zeros((len(corners), self.problem.shape[0]))
-        places = np.flatnonzero(self.present)
-        starts = np.concatenate([[0], np.cumsum(self.heights)])
-        for place, corner in enumerate(corners):
-            if corner >= self.corners * self.rows:
-                which = corner - self.corners * self.rows
-                result[place, self.kinked[which]] = self.unit[which]
-                continue
-            row = int(places[corner % self.rows])
-            block = int(np.searchsorted(starts, row, side="right")) - 1
-            design = self.blocks[block].design
-            result[place] = design.slice(row - int(starts[block]), row - int(starts[block]) + 1).dense()[0]
+        own = corners >= self.corners * self.rows
+        which = corners[own] - self.corners * self.rows
+        result[np.flatnonzero(own), self.kinked[which]] = self.unit[which]
+        rows = np.where(own, -1, np.flatnonzero(self.present)[corners % self.rows])
+        start = 0
+        for block in self.problem.source.blocks():
+            for place in np.flatnonzero((rows >= start) & (rows < start + block.n_rows)):
+                at = int(rows[place]) - start
+                result[place] = block.design.slice(at, at + 1).dense()[0]
+            start += block.n_rows
         return result
 
     def by_row(self, theta: Array) -> Array:
