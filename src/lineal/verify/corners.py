@@ -151,8 +151,9 @@ class Boxed:
             low, high = np.where(self.theta > 0.0, 0.0, low), np.where(self.theta < 0.0, 0.0, high)
             low, high = np.where(self.theta == 0.0, 0.0, low), np.where(self.theta == 0.0, 0.0, high)
         below, above = self.theta - low, high - self.theta
-        width = np.where(np.isfinite(high - low) & (high > low), high - low, 1.0)
-        return np.where(np.isfinite(high - low), below * (above / width), np.minimum(np.minimum(below, above), 1.0))
+        ends = np.isfinite(high - low) & (high > low)
+        both = np.where(ends, below, 0.0) * (np.where(ends, above, 0.0) / np.where(ends, high - low, 1.0))
+        return np.where(ends, both, np.minimum(np.minimum(below, above), 1.0))
 
     @property
     def sway(self) -> Array:
