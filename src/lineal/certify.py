@@ -62,7 +62,8 @@ class Proof:
         if self.gap is None:
             return None
         gain = self.null_objective - (self.objective - self.gap)
-        if self.gap <= self.unit:
+        last_bit = EPS * abs(self.null_objective)
+        if self.gap <= self.unit or (self.gap <= last_bit and gain <= 16 * last_bit):
             return 0.0
         return self.gap / gain if gain > 0.0 else float("inf")
 
@@ -319,8 +320,10 @@ def _add_up(problem: Problem, coef: Array, found: Feasible) -> float | None:
     rows = max(dual.high + dual.low, 0.0)
     gap = rows + problem.penalty.mismatch(coef, found.gradient) + 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
     if found.scale < 1.0:
-        # Far from the slopes the mismatch is steeper: a slope scaled by a differs in scores by |log a| and a little.
-        gap += norm * (1.0 - np.log(found.scale)) + norm * norm / found.scale
+        # Far from the slopes the mismatch is steeper: probabilities y + a (p - y) have scores that differ from those of p
+        # by at most |log a| + sqrt((1 - a) / a) in the norm of the curvature.
+        apart = np.sqrt((1.0 - found.scale) / found.scale) - np.log(found.scale)
+        gap += norm * apart * np.sqrt(max(1.0, _steep(problem, dual)[0])) + norm * norm / found.scale
     return float(gap * (1.0 + 64 * EPS) + _rounding(problem, coef, found, rows))
 
 

@@ -106,7 +106,7 @@ def solve(
     begin = _gauged(problem, begin)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
     # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), _one_thread(problem):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), one_thread(problem):
         try:
             run.follow(chosen, begin)
         except KeyboardInterrupt:
@@ -130,7 +130,7 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def _one_thread(problem: Problem) -> AbstractContextManager[object]:
+def one_thread(problem: Problem) -> AbstractContextManager[object]:
     """Return a context in which BLAS uses one thread: its threads change bits, and fight ours for the cores.
 
     It uses one anyway on matrices this small, where changing the limit would cost more than the fit.

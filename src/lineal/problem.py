@@ -229,7 +229,11 @@ class Problem:
 
     def blur(self, coef: Array) -> Array:
         """Return a bound on the rounding error of every score, per output: gamma_p (sum_j max|x_j| |b_j| + max|offset|)."""
-        size = self.moments.largest @ np.abs(coef) + self.moments.offset
+        largest = self.moments.largest
+        if len(coef) > 1000:
+            used = np.flatnonzero(coef.any(axis=1))
+            largest, coef = largest[used], coef[used]
+        size = largest @ np.abs(coef) + self.moments.offset
         return np.asarray((self.shape[0] + 4) * EPS * size)
 
     def grain(self, slope: Array) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -45,12 +46,12 @@ class Bounds(Separable):
             if np.any(np.isnan(bound) | (bound == empty)):
                 raise InputError(f"the {word} bounds must be numbers, or {-empty} for none.")
 
-    @property
+    @cached_property
     def least(self) -> Array:
         """Smallest coefficient allowed."""
         return self.lower
 
-    @property
+    @cached_property
     def most(self) -> Array:
         """Largest coefficient allowed."""
         return self.upper

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -36,7 +37,7 @@ class L1(Separable):
         """charge_j."""
         return self.charges
 
-    @property
+    @cached_property
     def linear(self) -> Array:
         """Strength charge_j."""
         return self.strength * self.charges
@@ -44,6 +45,33 @@ class L1(Separable):
     def curvature(self) -> Array:
         """Return 0."""
         return np.zeros(len(self.charges))
+
+    def value(self, coef: Array) -> float:
+        """Return strength sum_jk charge_j |b_jk|."""
+        used, size = _used(coef)
+        return float(self.linear[used] @ size)
+
+    def shrink(self, gradient: Array) -> float:
+        """Return min_jk strength charge_j / |gradient_jk|, at most 1."""
+        size = np.max(np.abs(gradient), axis=1)
+        over = np.flatnonzero((size > self.linear) & self.charged)
+        return float(np.min(self.linear[over] / size[over], initial=1.0))
+
+    def mismatch(self, coef: Array, gradient: Array) -> float:
+        """Return sum_jk |b_jk| (strength charge_j + sign(b_jk) gradient_jk), infinity where |gradient| is larger than that."""
+        if np.any((np.max(np.abs(gradient), axis=1) > self.linear) & self.charged):
+            return float("inf")
+        used = np.flatnonzero(self.charged & coef.any(axis=1))
+        b = coef[used]
+        return float(np.sum(np.abs(b) * (self.linear[used, None] + np.sign(b) * gradient[used])))
+
+    def blur(self, coef: Array, gradient: Array, error: Array) -> float:
+        """Return sum |b| error, infinity where the error may bring a gradient beyond what its charge allows."""
+        reach = np.max(np.where(error > 0.0, np.abs(gradient) + error, 0.0), axis=1)
+        if np.any((reach > self.linear) & self.charged):
+            return float("inf")
+        used = np.flatnonzero(self.charged & coef.any(axis=1))
+        return float(np.sum(np.abs(coef[used]) * error[used]))
 
     def at(self, strength: float) -> L1:
         """Return l1 with another strength."""
@@ -89,7 +117,7 @@ class ElasticNet(Separable):
         """l1_ratio charge_j."""
         return self.l1_ratio * self.charges
 
-    @property
+    @cached_property
     def linear(self) -> Array:
         """Strength l1_ratio charge_j."""
         return self.strength * self.l1_ratio * self.charges
@@ -119,3 +147,9 @@ class ElasticNet(Separable):
     def to_dict(self) -> dict[str, object]:
         """Return plain data."""
         return {"name": self.name, "strength": self.strength, "l1_ratio": self.l1_ratio, "charges": self.charges}
+
+
+def _used(coef: Array) -> tuple[npt.NDArray[np.intp], Array]:
+    """Return the columns that are not zero and the sum of their sizes over outputs: few, where there are many columns."""
+    used = np.flatnonzero(coef.any(axis=1))
+    return used, np.abs(coef[used]).sum(axis=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -43,20 +44,29 @@ class Separable(Penalty):
     def linear(self) -> Array:
         """What ``|b_j|`` costs, per column."""
 
-    @property
+    @cached_property
     def least(self) -> Array:
         """Smallest coefficient allowed, per column."""
-        return np.full(len(self.linear), -np.inf)
+        return np.full(len(self.rate), -np.inf)
 
-    @property
+    @cached_property
     def most(self) -> Array:
         """Largest coefficient allowed, per column."""
-        return np.full(len(self.linear), np.inf)
+        return np.full(len(self.rate), np.inf)
+
+    @cached_property
+    def _charged(self) -> Mask:
+        return (self.linear > 0.0) | (self.curvature() > 0.0) | (self.least > -np.inf) | (self.most < np.inf)
 
     @property
     def charged(self) -> Mask:
         """Columns that cost anything, or are bounded."""
-        return (self.linear > 0.0) | (self.curvature() > 0.0) | (self.least > -np.inf) | (self.most < np.inf)
+        return self._charged
+
+    @cached_property
+    def _one_sided(self) -> Mask:
+        """Columns without any cost that have one bound."""
+        return np.asarray((self.linear + self.curvature() == 0.0) & (np.isinf(self.least) ^ np.isinf(self.most)))
 
     def _inside(self, coef: Array) -> bool:
         return bool(np.all((coef >= self.least[:, None]) & (coef <= self.most[:, None])))
@@ -106,7 +116,9 @@ class Separable(Penalty):
 
     def open(self, coef: Array, gradient: Array) -> Mask:
         """Return one-sided coefficients without any cost that are off their bound, or whose gradient pulls them to infinity."""
-        free = (self.linear == 0.0) & (self.curvature() == 0.0) & (np.isinf(self.least) ^ np.isinf(self.most))
+        free = self._one_sided
+        if not free.any():
+            return np.zeros(coef.shape, dtype=bool)
         edge = np.where(np.isinf(self.least), self.most, self.least)
         away = (coef != edge[:, None]) | np.isinf(self._best(-gradient))
         return np.asarray(free[:, None] & away)

@@ -63,6 +63,8 @@ class Coordinate(Solver):
                 coef[keep] = self._within(columns, keep, coef[keep], gap)
             else:
                 chosen = self._choose(problem, coef, slack)
+                if not len(chosen):
+                    return
                 coef[chosen] = _solve(columns.problem_of(chosen), coef[chosen], gap)
 
     def _within(self, columns: Columns, keep: Index, coef: Array, goal: float) -> Array:
@@ -73,6 +75,8 @@ class Coordinate(Solver):
             if gap <= 1e-6 * goal:
                 break
             chosen = self._choose(part, coef, slack)
+            if not len(chosen):
+                break
             better = coef.copy()
             better[chosen] = _solve(columns.problem_of(keep[chosen]), coef[chosen], gap)
             if np.array_equal(better, coef):

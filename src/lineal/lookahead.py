@@ -1,0 +1,203 @@
+"""Walking down a path in memory: a few columns are worked on, some are watched, and all are looked at for many points at once.
+
+For a stretch of strengths the strong rule says which columns could come into use: these are watched, the columns in use are
+worked on. At the end of the stretch one pass over all columns gives the gradients of all its points together; a column that
+the rule missed is taken up, and the stretch repeated from the first point it concerns. Those gradients are also what the
+certificates of the points need of the columns that are not in use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.certify import prove
+from lineal.null import Null, null
+from lineal.passes import Dual
+from lineal.penalties import Group, Separable
+from lineal.penalty import Penalty
+from lineal.problem import Evaluation, Problem
+from lineal.solvers import NEWTON_COLUMNS, Coordinate
+from lineal.solvers.columns import Columns
+from lineal.solvers.prox_newton import ProxNewton
+from lineal.verdict import Verdict
+from lineal.wording import judge
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+STRETCH = 0.75
+"""The last strength of a stretch is at least this share of the one before its first."""
+
+MOST_POINTS = 12
+"""So many points are looked at in one pass at most."""
+
+SLACK = 1e-10
+"""A column whose gradient exceeds what its charge allows by this share is not in its place."""
+
+
+class Lookahead:
+    """A walk along the strengths of a penalty that makes most coefficients zero."""
+
+    def __init__(self, problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> None:
+        self.problem, self.penalty, self.tol, self.labels = problem, penalty, tol, labels
+        self.columns = Columns(problem)
+        self.base = null(problem)
+        self.coef = self.base.coef
+        self.work = problem.uncharged if len(problem.uncharged) else np.zeros(1, dtype=np.intp)
+        self.part = self._restricted(self.work)
+
+    @staticmethod
+    def fits(problem: Problem) -> bool:
+        """Whether the walk is worth it: many columns in memory, nothing but the intercept uncharged."""
+        many = problem.shape[0] * problem.shape[1] > NEWTON_COLUMNS
+        known = isinstance(problem.penalty, Separable | Group) and problem.uncharged.tolist() in ([], [0])
+        rest = not problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0])).any()
+        return many and known and rest and Coordinate().declines(problem) is None
+
+    def points(self, grid: Array, left: Callable[[], float | None]) -> Iterator[tuple[float, Array, float, Verdict]]:
+        """Yield strength, coefficients, objective and verdict of every point until the time is up."""
+        gradient = self._gradients([self.coef])[0]
+        before, at = max(float(grid[0]), self._scores(gradient).max(initial=0.0)), 0
+        while at < len(grid) and left() != 0.0:
+            ahead = grid[at:]
+            stretch = ahead[: max(1, min(MOST_POINTS, int(np.count_nonzero(ahead >= STRETCH * before))))]
+            watched = self._watched(gradient, 2.0 * float(stretch[-1]) - before)
+            found = [self._solve(float(strength), watched) for strength in stretch]
+            for strength, coef, slopes in zip(stretch, found, self._gradients(found), strict=True):
+                missed = self._missed(slopes, coef, float(strength))
+                if len(missed):
+                    self._take_up(missed, self._scores(slopes))
+                    self.coef = coef
+                    break
+                yield self._judged(float(strength), coef, slopes)
+                gradient, before, at = slopes, float(strength), at + 1
+
+    def _restricted(self, columns: Index) -> Problem:
+        part = self.columns.problem_of(columns)
+        part.null = Null(self.base.coef[columns], self.base.value)
+        return part
+
+    def _scores(self, gradient: Array) -> Array:
+        """Return for every column the strength from which on it may stay zero; 0 for uncharged ones."""
+        penalty = self.penalty
+        if isinstance(penalty, Group):
+            rate, size = penalty.charges, np.sqrt(np.sum(gradient**2, axis=1))
+        else:
+            assert isinstance(penalty, Separable)
+            rate, size = penalty.rate, np.max(np.abs(gradient), axis=1)
+        return np.where(rate > 0.0, size / np.where(rate > 0.0, rate, 1.0), 0.0)
+
+    def _watched(self, gradient: Array, least: float) -> tuple[Index, Problem]:
+        """Return the columns that the strong rule lets come into use, with those worked on, and their problem."""
+        near = np.flatnonzero(self._scores(gradient) >= least)
+        watched = np.union1d(near, self.work)
+        return watched, self._restricted(watched)
+
+    def _take_up(self, missed: Index, scores: Array) -> None:
+        """Work on more columns: those that must be, and some that soon may be."""
+        spare = scores.copy()
+        spare[self.work] = -np.inf
+        spare[missed] = -np.inf
+        count = max(50, len(self.work) // 5)
+        soon = np.argsort(-spare, kind="stable")[:count]
+        soon = soon[spare[soon] >= 0.8 * float(np.max(scores[missed], initial=0.0))]
+        self.work = np.union1d(self.work, np.concatenate([missed, soon]))
+        self.part = self._restricted(self.work)
+
+    def _missed(self, gradient: Array, coef: Array, strength: float, columns: Index | None = None) -> Index:
+        """Return the columns not worked on whose gradient is too large for zero."""
+        penalty = self.penalty.at(strength)
+        penalty = penalty if columns is None else penalty.take(columns)
+        excess = np.max(penalty.slack(coef, gradient), axis=1)
+        linear = penalty.linear if isinstance(penalty, Separable | Group) else np.zeros(len(coef))
+        out = np.flatnonzero((excess > SLACK * linear) & ~coef.any(axis=1))
+        out = out if columns is None else columns[out]
+        return np.setdiff1d(out, self.work)
+
+    def _solve(self, strength: float, watched: tuple[Index, Problem]) -> Array:
+        """Return the coefficients at one strength, optimal among the watched columns."""
+        index, wider = watched
+        while True:
+            part = self.part.at(self.penalty.at(strength).take(self.work))
+            coef = self._descend(part, self.coef[self.work])
+            self.coef = np.zeros(self.problem.shape)
+            self.coef[self.work] = coef
+            inner = wider.at(self.penalty.at(strength).take(index))
+            here = inner.evaluate(self.coef[index])
+            gradient = np.zeros(self.problem.shape)
+            gradient[index] = here.gradient - inner.penalty.gradient(self.coef[index])
+            missed = self._missed(gradient[index], self.coef[index], strength, index)
+            if not len(missed):
+                return self.coef
+            self._take_up(missed, self._scores(gradient))
+
+    def _descend(self, part: Problem, coef: Array) -> Array:
+        """Return the minimiser over the columns worked on, as exactly as the certificate of the whole needs it."""
+        for step in ProxNewton(largest=10**9).steps(part, coef):
+            coef = step.coef
+            gain = max(self.base.value - step.objective, 0.0)
+            # The gap of the certificate is of the order of a slack, the fall of a model of its square.
+            if step.estimate <= 1e-4 * (self.tol * gain) ** 2 / max(abs(step.objective), 1e-300):
+                break
+        return coef
+
+    def _gradients(self, coefs: Sequence[Array]) -> list[Array]:
+        """Return the gradients of the loss at some coefficients, in one pass over all columns."""
+        loss, k = self.problem.loss, self.problem.shape[1]
+        inner = np.hstack([coef[self.work] for coef in coefs])
+        total = np.zeros((self.problem.shape[0], k * len(coefs)))
+        self.problem.passes += 1
+        for block, few in zip(self.columns.blocks, self.part.source.blocks(), strict=True):
+            eta = few.design.times(np.ascontiguousarray(inner))
+            weight = np.ones((block.n_rows, 1)) if block.weight is None else block.weight[:, None]
+            y = np.where(weight > 0.0, block.y, 0.0)
+            for m in range(len(coefs)):
+                part = eta[:, m * k : (m + 1) * k]
+                part = np.where(weight > 0.0, part if block.offset is None else part + block.offset, 0.0)
+                eta[:, m * k : (m + 1) * k] = weight * loss.slope(y, part)
+            total += block.design.transpose_times(eta)
+        total /= self.problem.moments.weight_sum
+        return [np.ascontiguousarray(total[:, m * k : (m + 1) * k]) for m in range(len(coefs))]
+
+    def _judged(self, strength: float, coef: Array, slopes: Array) -> tuple[float, Array, float, Verdict]:
+        penalty = self.penalty.at(strength)
+        part = self.part.at(penalty.take(self.work))
+        lifted = Lifted(self.problem, penalty, part, self.work, coef, slopes)
+        proof = prove(lifted, coef, hint=np.zeros(self.problem.shape))
+        stopped = "rounding error allows no further progress"
+        verdict, _ = judge(lifted, proof.objective, proof, self.tol, stopped, None, self.labels)
+        return strength, coef, proof.objective, verdict
+
+
+class Lifted(Problem):
+    """A problem of which one point is known: its scores through the columns in use, its gradient in all columns."""
+
+    def __init__(
+        self, whole: Problem, penalty: Penalty, part: Problem, columns: Index, point: Array, slopes: Array
+    ) -> None:
+        super().__init__(whole.source, whole.loss, penalty, whole.moments, null=whole.null)
+        self.part, self.columns, self.point, self.slopes = part, columns, point, slopes
+
+    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1) -> Evaluation:
+        """Return what the columns in use tell of F at the point, with the gradient in all columns."""
+        if not np.array_equal(coef, self.point) or hessian > self.lead or sample > 1:
+            return super().evaluate(coef, hessian, sample)
+        here = self.part.evaluate(coef[self.columns], hessian=hessian)
+        second = here.hessian
+        if second is not None and hessian:
+            k = self.shape[1] if self.loss.coupled else 1
+            wide = second.shape[1] // k
+            tiles = second.reshape(len(second), k, wide, k, wide)[:, :, :hessian, :, :hessian]
+            second = np.ascontiguousarray(tiles).reshape(len(second), k * hessian, k * hessian)
+        error = here.error + float((self.blur(coef) - self.part.blur(coef[self.columns])) @ here.slope)
+        return Evaluation(here.value, error, self.slopes + self.penalty.gradient(coef), here.slope, second)
+
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0) -> Dual:
+        """Return the dual point of the scaled slopes: its mismatch needs the columns in use only."""
+        if shift.any() or not np.array_equal(coef, self.point):
+            return super().dual(coef, shift, scale)
+        found = self.part.dual(coef[self.columns], shift[self.columns], scale)
+        return Dual(found.high, found.low, scale * self.slopes, found.reach, found.slope_sum)

@@ -1,0 +1,146 @@
+"""Regularisation paths: one fit for each of many strengths, from the strongest down, each with its own verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.fitting import one_thread, solve
+from lineal.lookahead import Lookahead
+from lineal.loss import Loss
+from lineal.null import null
+from lineal.passes import Moments
+from lineal.penalty import Penalty
+from lineal.problem import Problem
+from lineal.solver import Solver
+from lineal.source import Source
+from lineal.verdict import TOLERANCE, Verdict
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One fit of a path."""
+
+    strength: float
+    coef: Array = field(repr=False)
+    objective: float
+    verdict: Verdict
+
+    @property
+    def used(self) -> int:
+        """How many columns have a coefficient that is not zero, the uncharged ones included."""
+        return int(np.count_nonzero(self.coef.any(axis=1)))
+
+
+@dataclass(frozen=True)
+class Path:
+    """The points of a path, strongest first, and the smallest strength for which nothing charged is used."""
+
+    points: tuple[Point, ...]
+    critical: float
+
+    @property
+    def strengths(self) -> Array:
+        """The strength of every point."""
+        return np.array([point.strength for point in self.points])
+
+    @property
+    def coef(self) -> Array:
+        """Coefficients, shape ``(points, columns, outputs)``."""
+        return np.stack([point.coef for point in self.points])
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """The verdict of every point."""
+        return tuple(point.verdict for point in self.points)
+
+
+def path(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    strengths: Sequence[float] | Array | int = 100,
+    *,
+    ratio: float = 1e-3,
+    solver: Solver | str = "auto",
+    tol: float = TOLERANCE,
+    time_limit: float | None = None,
+    moments: Moments | None = None,
+    labels: Sequence[str] | None = None,
+    progress: Callable[[Point], None] | None = None,
+) -> Path:
+    """Fit a penalty at many strengths, each fit started from the one before, and prove every one of them.
+
+    ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing charged is used, down
+    to ``ratio`` times it (evenly in the logarithm). The strength that ``penalty`` has itself does not matter.
+    After ``time_limit`` seconds the points that are left get the verdict ``budget``.
+
+    >>> from lineal.designs import as_design
+    >>> from lineal.losses import Squared
+    >>> from lineal.penalties import L1
+    >>> from lineal.sources.memory import Memory
+    >>> x, y = np.array([[1.0, 2.0], [2.0, -1.0], [3.0, 0.5]]), np.array([1.0, 2.0, 3.5])
+    >>> found = path(Memory(as_design(x), y), Squared(1), L1(1.0, np.array([0.0, 1.0, 1.0])), 3, ratio=0.01)
+    >>> [point.used for point in found.points]
+    [1, 2, 2]
+    """
+    began = time.monotonic()
+    problem = Problem.of(source, loss, penalty.at(1.0), moments)
+    base = null(problem)
+    here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
+    critical = penalty.at(1.0).critical(here.gradient - problem.penalty.gradient(base.coef))
+    grid = _grid(strengths, critical, ratio, penalty)
+
+    def left() -> float | None:
+        return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
+
+    points: list[Point] = []
+    if solver == "auto" and Lookahead.fits(problem):
+        with one_thread(problem):
+            for found in Lookahead(problem, penalty, tol, labels).points(grid, left):
+                _add(points, Point(*found), progress)
+    coef = points[-1].coef if points else base.coef
+    for strength in grid[len(points) :]:
+        fitted = solve(
+            problem.at(penalty.at(float(strength))),
+            solver=solver,
+            start=coef,
+            tol=tol,
+            time_limit=left(),
+            labels=labels,
+        )
+        coef = fitted.coef
+        _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
+    return Path(tuple(points), critical)
+
+
+def _add(points: list[Point], point: Point, progress: Callable[[Point], None] | None) -> None:
+    points.append(point)
+    if progress is not None:
+        progress(point)
+
+
+def _grid(strengths: Sequence[float] | Array | int, critical: float, ratio: float, penalty: Penalty) -> Array:
+    """Return the strengths of a path, strongest first."""
+    if isinstance(strengths, int | np.integer):
+        if strengths < 1:
+            raise InputError(f"a path of {strengths} strengths was asked for; it needs at least one.")
+        if not 0.0 < ratio < 1.0:
+            raise InputError(f"the ratio of the last strength to the first is {ratio}; it must lie between 0 and 1.")
+        if not np.isfinite(critical):
+            raise InputError(
+                f"the {penalty.name} penalty makes nothing zero at any strength, so a path has no natural beginning; "
+                "give the strengths as numbers."
+            )
+        return np.geomspace(critical, ratio * critical, strengths) if critical > 0.0 else np.ones(1)
+    grid = np.sort(np.asarray(strengths, dtype=np.float64).ravel())[::-1]
+    if not len(grid) or not np.all(np.isfinite(grid)) or grid[-1] < 0.0:
+        raise InputError("the strengths of a path must be finite numbers >= 0, at least one.")
+    return grid
