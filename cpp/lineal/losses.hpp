@@ -270,7 +270,7 @@ struct Scalar {
 };
 
 // A dual point closer to the border of its domain than this is refused, so that rounding may still move it.
-constexpr double border = 1e-9;
+constexpr double border = 1e-7;
 
 // loss = r^2 / 2 up to the threshold T, T |r| - T^2 / 2 beyond, r = eta - y; |theta| <= T
 struct Huber {

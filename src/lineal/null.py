@@ -62,13 +62,13 @@ def _intercept_alone(problem: Problem) -> Null:
     # A class without weight has its best constant at infinity; a large one is as good a yardstick.
     coef = np.clip(best, -40.0, 40.0)[None, :] if problem.loss.endless else best[None, :]
     if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
-        coef = np.array([[_constant(problem)]])
+        coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
     elif moments.offset > 0.0 and problem.loss.smooth:
         coef = _newton(alone, coef, np.arange(1))
     return Null(coef, alone.evaluate(coef).value)
 
 
-def _constant(problem: Problem) -> float:
+def _constant(problem: Problem, alone: Problem, start: float) -> float:
     """Return the best constant score of a loss of one score, from its rows: where the summed slope changes sign."""
     loss, places, jumps, slope = problem.loss, [], [], 0.0
     rows: list[tuple[Array, Array, Array]] = []
@@ -86,14 +86,19 @@ def _constant(problem: Problem) -> float:
         at, jump = np.concatenate(places), np.concatenate(jumps)
         order = np.argsort(at, kind="stable")
         return float(at[order][min(int(np.searchsorted(np.cumsum(jump[order]), -slope)), len(at) - 1)])
-    y, weight, offset = (np.concatenate(parts) for parts in zip(*rows, strict=True))
-    left, right = float(np.min(y - offset)), float(np.max(y - offset))
+    left = min(float(np.min(y - offset)) for y, _, offset in rows if len(y))
+    right = max(float(np.max(y - offset)) for y, _, offset in rows if len(y))
+    middle = float(np.clip(start, left, right))
     for _ in range(100):
-        middle = 0.5 * (left + right)
-        if not left < middle < right:
+        here = alone.evaluate(np.array([[middle]]), hessian=1)
+        slope, bend = float(here.gradient[0, 0]), 0.0 if here.hessian is None else float(here.hessian[0, 0, 0])
+        left, right = (left, middle) if slope > 0.0 else (middle, right)
+        step = middle - slope / bend if bend > 0.0 else np.inf
+        following = step if left < step < right else 0.5 * (left + right)
+        if slope == 0.0 or abs(following - middle) <= 1e-12 * (abs(middle) + abs(right - left)) or following == middle:
             break
-        left, right = (left, middle) if float(weight @ loss.slope(y, middle + offset)[:, 0]) > 0.0 else (middle, right)
-    return left
+        middle = following
+    return middle
 
 
 def _newton(problem: Problem, coef: Array, columns: Index) -> Array:

@@ -101,7 +101,7 @@ class SquaredHinge(_Margin):
 
     name: ClassVar[str] = "squared-hinge"
     native: ClassVar[int | None] = 5
-    room: ClassVar[float] = 1e-9
+    room: ClassVar[float] = 1e-7
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return max(1 - z, 0)^2 / 2."""

@@ -30,7 +30,7 @@ class Huber(Scalar):
     @property
     def room(self) -> float:  # type: ignore[override]
         """Rows on the quadratic part stay that far from the threshold, or the kernels refuse the dual point."""
-        return 1e-9 * self.threshold
+        return 1e-7 * self.threshold
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return c (|r| - c / 2) with c = min(|r|, T)."""
