@@ -78,6 +78,7 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
         size,
         repeats,
         deadline,
+        named=bool(given.peers),
     )
     now = dt.datetime.now(dt.UTC)
     header = {

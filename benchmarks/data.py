@@ -6,17 +6,18 @@ import csv
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.objective import Objective, optimum
+from benchmarks.objective import Objective, largest, optimum, path
 from benchmarks.problems import Problem
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
+MADE_BY = ("problems.py", "generators.py", "objective.py", "reference.py", "data.py")
 WARM_ROWS = 400
 NUMBERS = tuple(f"n{j}" for j in range(12))
 
@@ -34,7 +35,7 @@ class Data:
 
 def home(problem: Problem, size: str) -> Path:
     """Return the directory of a problem's data; it changes when the code that makes the data changes."""
-    text = b"".join((HERE / name).read_bytes() for name in ("problems.py", "generators.py", "objective.py", "data.py"))
+    text = b"".join((HERE / name).read_bytes() for name in MADE_BY)
     sizes = "-".join(str(value) for value in problem.sizes(size).values()) or "only"
     return CACHE / f"{problem.name}-{sizes}-{hashlib.sha256(text).hexdigest()[:8]}"
 
@@ -52,18 +53,25 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
         _write_csv(where / "data.csv", arrays, rows)
         _write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
     for name, array in arrays.items():
-        if hasattr(array, "tocsr"):
+        if hasattr(array, "indptr"):
             np.save(where / f"{name}.indptr.npy", array.indptr)
             np.save(where / f"{name}.indices.npy", array.indices)
             np.save(where / f"{name}.data.npy", array.data)
         else:
-            np.save(where / f"{name}.npy", np.ascontiguousarray(array))
+            np.save(where / f"{name}.npy", array)
     X = arrays.get("X")
-    facts: dict[str, Any] = {"rows": rows, "strength": problem.strength_of(rows)}
+    facts: dict[str, Any] = {"rows": rows, "strength": 0.0}
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
-    if problem.task in ("fit", "csv"):
-        objective = objective_of(problem, arrays, facts)
+        facts["format"] = getattr(X, "format", "dense")
+    top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
+    facts["strength"] = problem.strength_of(rows, top)
+    objective = objective_of(problem, arrays, facts)
+    if problem.points:
+        facts["strengths"] = [float(s) for s in np.geomspace(top, facts["strength"], problem.points)]
+        best, null = path(objective, facts["strengths"]), objective.null()
+        facts |= {"optimum": best, "null": null, "scale": null - best[-1]}
+    elif problem.task in ("fit", "csv"):
         best, null = optimum(objective, problem.target, problem.scale), objective.null()
         facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
     (where / "facts.json").write_text(json.dumps(facts))
@@ -83,7 +91,8 @@ def load(problem: Problem, size: str) -> Data:
         from scipy import sparse
 
         parts = [np.load(where / f"X.{part}.npy") for part in ("data", "indices", "indptr")]
-        X = sparse.csr_matrix((parts[0], parts[1], parts[2]), shape=(facts["rows"], facts["columns"]))
+        kind = sparse.csc_matrix if facts["format"] == "csc" else sparse.csr_matrix
+        X = kind((parts[0], parts[1], parts[2]), shape=(facts["rows"], facts["columns"]))
     return Data(X, y, facts["strength"], facts)
 
 
@@ -97,7 +106,15 @@ def head(data: Data) -> Data:
 def objective_of(problem: Problem, arrays: dict[str, Any], facts: dict[str, Any]) -> Objective:
     """Return the common objective on given arrays."""
     if problem.task != "csv":
-        return Objective(problem.loss, arrays["X"], arrays["y"], facts["strength"])
+        return Objective(
+            problem.loss,
+            arrays["X"],
+            arrays["y"],
+            facts["strength"],
+            penalty=problem.penalty,
+            threshold=problem.threshold,
+            ones=problem.ones,
+        )
     from scipy import sparse
 
     X = _design(arrays["numbers"], arrays["codes"])
@@ -105,6 +122,20 @@ def objective_of(problem: Problem, arrays: dict[str, Any], facts: dict[str, Any]
     square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
     assert sparse.issparse(X)
     return Objective(problem.loss, X, arrays["y"], facts["strength"], charges=square - mean**2)
+
+
+def suboptimality(problem: Problem, size: str, data: Data, coef: Any, intercept: Any) -> float:
+    """Return (F(b) - F*) / scale on the common objective; the worst point of a path, one column of ``coef`` each."""
+    best, scale = data.facts["optimum"], data.facts["scale"]
+    if not problem.points:
+        return (evaluate(problem, size, data, coef, intercept) - best) / scale
+    objective = objective_of(problem, {"X": data.X, "y": data.y}, data.facts)
+    values = [
+        replace(objective, strength=strength).value(coef[:, k], np.zeros(1))
+        for k, strength in enumerate(data.facts["strengths"])
+    ]
+    worst = max(range(problem.points), key=lambda k: values[k] - best[k])
+    return (values[worst] - best[worst]) / scale
 
 
 def evaluate(problem: Problem, size: str, data: Data, coef: Any, intercept: Any) -> float:

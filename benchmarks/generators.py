@@ -85,6 +85,40 @@ def sparse_text(rows: int, columns: int, per_row: int) -> dict[str, Any]:
     return {"X": X, "y": (rng.random(rows) < 1.0 / (1.0 + np.exp(-(eta - np.median(eta))))).astype(np.float64)}
 
 
+def wide(rows: int, columns: int) -> dict[str, Any]:
+    """Return many correlated columns, a few of which matter; columns and target have mean zero: no intercept is needed."""
+    rng = np.random.default_rng([SEED, 7])
+    X = rng.standard_normal((rows, columns))
+    for j in range(1, columns):
+        # neighbours share a half, as measurements along a line do
+        X[:, j] += 0.5 * X[:, j - 1]
+    X -= X.mean(axis=0)
+    X /= np.sqrt(np.mean(X**2, axis=0))
+    used = rng.choice(columns, max(columns // 200, 5), replace=False)
+    signal = X[:, used] @ rng.standard_normal(used.size)
+    y = signal + signal.std() * rng.standard_normal(rows)
+    return {"X": np.asfortranarray(X), "y": y - y.mean()}
+
+
+def sparse_wide(rows: int, columns: int, per_row: int) -> dict[str, Any]:
+    """Return text-like rows by columns (CSC) and a target that a few of the words explain, its mean zero."""
+    rng = np.random.default_rng([SEED, 8])
+    X = sparse_text(rows, columns, per_row)["X"].tocsc()
+    common = np.argsort(-np.diff(X.indptr))[: columns // 10]
+    truth = np.zeros(columns)
+    truth[rng.choice(common, max(columns // 500, 5), replace=False)] = 1.0
+    signal = X @ (truth * rng.standard_normal(columns))
+    y = signal + signal.std() * rng.standard_normal(rows)
+    return {"X": X, "y": y - y.mean()}
+
+
+def outliers(rows: int, columns: int) -> dict[str, Any]:
+    """Return a linear signal with noise whose tails are heavy: Student's t with two degrees of freedom."""
+    rng = np.random.default_rng([SEED, 9])
+    X = _mixed_normals(rng, rows, columns)
+    return {"X": X, "y": X @ (rng.standard_normal(columns) / np.sqrt(columns)) + rng.standard_t(2.0, rows)}
+
+
 def pixels(rows: int, side: int, classes: int) -> dict[str, Any]:
     """Return sparse, non-negative, smooth blobs per class, shifted and noisy: MNIST's shape, not MNIST.
 

@@ -1,17 +1,21 @@
 """The one objective every result is measured by, and its optimum computed apart from all competitors.
 
-    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) sum_j charge_j b_j^2
+    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) sum_j charge_j b_j^2        or  strength |b|_1
 
-squared loss r^2/2; logistic log(1 + e^eta) - y eta; softmax logsumexp(eta) - eta_y. Plain numpy in float64
-(long double where the columns are nearly dependent); nothing of lineal is imported here.
+squared loss r^2/2; logistic log(1 + e^eta) - y eta; softmax logsumexp(eta) - eta_y; hinge (1 - z)_+, squared-hinge its
+square, z = eta for class 1 and -eta for class 0; huber r^2/2 up to the threshold T and T |r| - T^2/2 beyond; huber-scale
+sigma/2 + sigma huber(r/sigma), sigma the second entry of the intercept; absolute |r|/2. Plain numpy in float64 (long
+double where the columns are nearly dependent); nothing of lineal is imported here.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from benchmarks import reference
 
 BLOCK = 20_000
 
@@ -25,6 +29,9 @@ class Objective:
     y: np.ndarray
     strength: float
     charges: np.ndarray | None = None
+    penalty: str = "ridge"
+    threshold: float = 0.0
+    ones: bool = True
 
     @property
     def outputs(self) -> int:
@@ -34,19 +41,45 @@ class Objective:
     def value(self, coef: np.ndarray, intercept: np.ndarray) -> float:
         """Return F at raw coefficients, shapes ``(columns, outputs)`` and ``(outputs,)``."""
         coef = np.asarray(coef, dtype=np.float64).reshape(self.X.shape[1], -1)
+        if self.loss not in ("squared", "logistic", "softmax"):
+            return self._row_by_row(coef, np.ravel(intercept))
         total = np.longdouble(0.0)
         for start in range(0, self.X.shape[0], BLOCK):
             rows = self.X[start : start + BLOCK]
             rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows
             total += _losses(self.loss, self.y[start : start + BLOCK], rows @ coef + intercept).sum(dtype=np.longdouble)
+        return float(total / self.X.shape[0]) + self._charge(coef)
+
+    def _charge(self, coef: np.ndarray) -> float:
+        """Return what the penalty charges."""
+        if self.penalty == "l1":
+            return self.strength * float(np.abs(coef).sum())
         charges = 1.0 if self.charges is None else self.charges[:, None]
-        return float(total / self.X.shape[0] + 0.5 * self.strength * np.sum(charges * coef**2))
+        return 0.5 * self.strength * float(np.sum(charges * coef**2))
+
+    def _row_by_row(self, coef: np.ndarray, intercept: np.ndarray) -> float:
+        """Return F for the losses of ``reference``; a corner is rounded by nothing."""
+        eta = self.X @ coef[:, 0] + intercept[0]
+        scale = float(intercept[1]) if self.loss == "huber-scale" else 1.0
+        if not scale > 0.0:
+            return float("inf")
+        loss = "huber" if self.loss == "huber-scale" else self.loss
+        width = self.threshold if loss == "huber" else 0.0
+        value = reference.parts(loss, width, self.y / scale, eta / scale)[0].mean(dtype=np.longdouble)
+        half = 0.5 * scale if self.loss == "huber-scale" else 0.0
+        return float(scale * value) + half + self._charge(coef)
 
     def null(self) -> float:
         """Return F of the best intercept alone."""
+        if not self.ones:
+            return 0.5 * float(np.mean(self.y**2, dtype=np.longdouble))
+        if self.loss in ("huber", "huber-scale", "absolute"):
+            return _known(replace(self, X=np.empty((self.y.size, 0))), 1e-12 * float(np.std(self.y)))
         if self.loss == "squared":
             return 0.5 * float(np.var(self.y, dtype=np.longdouble))
         share = np.bincount(self.y.astype(np.intp)) / self.y.size
+        if self.loss.endswith("hinge"):
+            return float(2.0 * share.min() if self.loss == "hinge" else 4.0 * share[0] * share[1])
         share = share[share > 0]
         return float(-(share * np.log(share)).sum())
 
@@ -63,11 +96,48 @@ def _losses(loss: str, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
 
 def optimum(objective: Objective, target: float, scale: str) -> float:
     """Return F*, by a method no competitor uses on that problem, to a small fraction of the target."""
+    if objective.penalty == "l1":
+        # down to the strength in a few steps: each start is then near its optimum
+        top = largest(objective)
+        return path(objective, list(np.geomspace(top, objective.strength, 12)[1:]))[-1]
+    if objective.loss not in ("squared", "logistic", "softmax"):
+        null = objective.null()
+        rough = _known(objective, 1e-2 * null)
+        return _known(objective, (1e-2 if objective.loss == "hinge" else 1e-3) * target * (null - rough))
     if objective.loss != "squared":
         return _newton(objective, 1e-3 * target)
     if scale == "optimum":
         return _projected(objective)
     return _normal_equations(objective)
+
+
+def _known(objective: Objective, accuracy: float) -> float:
+    """Return F* of a loss that ``reference`` knows, within ``accuracy``."""
+    o = objective
+    if o.loss in ("hinge", "absolute"):
+        return reference.rounded(o.loss, o.X, o.y, o.strength, accuracy)
+    if o.loss == "huber-scale":
+        return reference.scaled(o.X, o.y, o.strength, o.threshold, accuracy)
+    curve = reference.Smooth(o.loss, o.X, o.y, o.strength, o.threshold)
+    return reference.newton(curve, np.zeros(o.X.shape[1] + 1), accuracy)[1]
+
+
+def largest(objective: Objective) -> float:
+    """Return the least strength of l1 at which all coefficients are zero."""
+    o = objective
+    middle = o.y.mean() if o.ones else 0.0
+    return float(np.abs(o.X.T @ (o.y - middle)).max()) / o.y.size
+
+
+def path(objective: Objective, strengths: list[float]) -> list[float]:
+    """Return F* at every strength of l1, from the largest to the smallest."""
+    o, found = objective, []
+    b = np.zeros(o.X.shape[1] + int(o.ones))
+    for strength in strengths:
+        b = reference.sparse(o.loss, o.X, o.y, strength, ones=o.ones, start=b)
+        coef, intercept = (b[:-1], b[-1:]) if o.ones else (b, np.zeros(1))
+        found.append(replace(o, strength=strength).value(coef, intercept))
+    return found
 
 
 def _projected(objective: Objective) -> float:

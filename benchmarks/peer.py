@@ -28,6 +28,8 @@ class Peer(ABC):
     name: ClassVar[str]
     distribution: ClassVar[str]
     module: ClassVar[str]
+    not_quick: ClassVar[str | None] = None
+    """Why a quick run leaves this competitor out unless it is named."""
 
     def absent(self) -> str | None:
         """Return why this competitor cannot run here, or None."""

@@ -2,10 +2,11 @@
 
 Every fit minimises the one objective of lineal, the intercept not charged:
 
-    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) |b|^2
+    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) |b|^2        or  strength |b|_1 (``penalty="l1"``)
 
 ``target`` is the relative suboptimality a fit has to reach, ``(F(b) - F*) / scale``; the scale is
-``F(best intercept alone) - F*``, as in lineal's relative gap, or ``F*`` where a problem says so.
+``F(best intercept alone) - F*``, as in lineal's relative gap, or ``F*`` where a problem says so. A path (``points``)
+has no intercept; its suboptimality is the worst of its points, and its scale is that of its last point.
 """
 
 from __future__ import annotations
@@ -31,6 +32,9 @@ class Problem:
     strength: float | str = 0.0
     target: float = 0.0
     scale: str = "null"
+    penalty: str = "ridge"
+    threshold: float = 0.0
+    points: int = 0
     full: Mapping[str, int] | None = None
     quick: Mapping[str, int] | None = None
     goal: float | None = None
@@ -39,9 +43,19 @@ class Problem:
         """Return the sizes of ``full`` or ``quick``; data that exists in one size only has one entry for both."""
         return (self.full if size == "full" else self.quick) or {}
 
-    def strength_of(self, rows: int) -> float:
-        """Return the strength in F; ``"1/n"`` is scikit-learn's C = 1 (or ridge alpha = 1) on n rows."""
-        return 1.0 / rows if self.strength == "1/n" else float(self.strength)
+    def strength_of(self, rows: int, largest: float = 0.0) -> float:
+        """Return the strength in F; ``"1/n"`` is scikit-learn's C = 1 (or ridge alpha = 1) on n rows.
+
+        ``"max/50"`` is a share of the ``largest`` that matters, at which all coefficients are zero.
+        """
+        if isinstance(self.strength, str):
+            return 1.0 / rows if self.strength == "1/n" else largest / float(self.strength.removeprefix("max/"))
+        return self.strength
+
+    @property
+    def ones(self) -> bool:
+        """Whether there is an intercept."""
+        return self.points == 0
 
 
 _TABLE = (
@@ -149,6 +163,109 @@ _TABLE = (
         goal=1.5,
     ),
     Problem(
+        "lasso",
+        "fit",
+        "lasso path of 100 strengths from the largest to a twentieth of it, more columns than rows",
+        generators.wide,
+        "squared",
+        "max/20",
+        1e-6,
+        penalty="l1",
+        points=100,
+        full={"rows": 2_000, "columns": 20_000},
+        quick={"rows": 200, "columns": 2_000},
+        goal=0.5,
+    ),
+    Problem(
+        "lasso-sparse",
+        "fit",
+        "the same on text-like sparse columns",
+        generators.sparse_wide,
+        "squared",
+        "max/20",
+        1e-6,
+        penalty="l1",
+        points=100,
+        full={"rows": 20_000, "columns": 100_000, "per_row": 100},
+        quick={"rows": 1_000, "columns": 4_000, "per_row": 50},
+        goal=0.4,
+    ),
+    Problem(
+        "l1-logit",
+        "fit",
+        "l1 logistic, a fiftieth of the largest strength, text-like sparse rows",
+        generators.sparse_text,
+        "logistic",
+        "max/50",
+        1e-6,
+        penalty="l1",
+        full={"rows": 100_000, "columns": 50_000, "per_row": 98},
+        quick={"rows": 5_000, "columns": 3_000, "per_row": 70},
+        goal=0.4,
+    ),
+    Problem(
+        "hinge",
+        "fit",
+        "support vector machine, hinge loss, C = 1, text-like sparse rows",
+        generators.sparse_text,
+        "hinge",
+        "1/n",
+        1e-3,
+        full={"rows": 300_000, "columns": 50_000, "per_row": 98},
+        quick={"rows": 2_000, "columns": 1_000, "per_row": 50},
+        goal=0.5,
+    ),
+    Problem(
+        "sq-hinge",
+        "fit",
+        "support vector machine, squared hinge loss, C = 1, text-like sparse rows",
+        generators.sparse_text,
+        "squared-hinge",
+        "1/n",
+        1e-6,
+        full={"rows": 300_000, "columns": 50_000, "per_row": 98},
+        quick={"rows": 2_000, "columns": 1_000, "per_row": 50},
+        goal=0.35,
+    ),
+    Problem(
+        "huber",
+        "fit",
+        "Huber's loss with threshold 1.5, heavy tails",
+        generators.outliers,
+        "huber",
+        0.0,
+        1e-6,
+        threshold=1.5,
+        full={"rows": 500_000, "columns": 20},
+        quick={"rows": 30_000, "columns": 20},
+        goal=0.3,
+    ),
+    Problem(
+        "huber-scale",
+        "fit",
+        "Huber's loss with a scale fitted beside the coefficients, threshold 1.35 scales",
+        generators.outliers,
+        "huber-scale",
+        0.0,
+        1e-6,
+        threshold=1.35,
+        full={"rows": 500_000, "columns": 20},
+        quick={"rows": 30_000, "columns": 20},
+        goal=0.1,
+    ),
+    Problem(
+        "median",
+        "fit",
+        "median regression (half the absolute loss), heavy tails",
+        generators.outliers,
+        "absolute",
+        0.0,
+        1e-6,
+        full={"rows": 50_000, "columns": 20},
+        quick={"rows": 1_500, "columns": 10},
+        goal=0.25,
+    ),
+    Problem(
         "csv",
         "csv",
         "CSV file, 12 numbers and 7 categories, to l2 logistic on standardised columns",
@@ -191,6 +308,7 @@ PROBLEMS: Mapping[str, Problem] = {problem.name: problem for problem in _TABLE}
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "small": ("small-logistic", "small-ridge"),
     "predict": ("predict", "predict-one"),
+    "huber": ("huber", "huber-scale"),
 }
 """Rows of SPEED.md that hold two problems; ``--only small`` means both."""
 

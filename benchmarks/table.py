@@ -27,6 +27,8 @@ class Entry:
     others: float | None = None
     note: str = ""
     cut: bool = False
+    cpu: float | None = None
+    declines: bool = False
 
     @property
     def reached(self) -> bool:
@@ -44,16 +46,18 @@ def entries(records: Iterable[Mapping[str, Any]]) -> list[Entry]:
     runs: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     cut: set[tuple[str, str]] = set()
     notes: dict[tuple[str, str], str] = {}
+    declined: set[tuple[str, str]] = set()
     for record in records:
         key = (str(record.get("row")), str(record.get("peer")))
         if record["kind"] == "run":
             runs.setdefault(key, []).append(record)
         elif record["kind"] == "setting" and ("declines" in record or "failed" in record):
             notes[key] = str(record.get("declines") or record.get("failed"))
+            declined.update([key] if "declines" in record else [])
         elif record["kind"] == "setting" and record.get("cut"):
             cut.add(key)
     found = [replace(_entry(row, peer, group), cut=(row, peer) in cut) for (row, peer), group in runs.items()]
-    found += [Entry(row, peer, None, note=note) for (row, peer), note in notes.items()]
+    found += [Entry(*key, None, note=note, declines=key in declined) for key, note in notes.items()]
     lowest: dict[str, float] = {}
     for entry in found:
         if entry.suboptimality is not None:
@@ -72,7 +76,14 @@ def _entry(row: str, peer: str, group: list[Mapping[str, Any]]) -> Entry:
     peaks = [record["peak_mb"] for record in good if record.get("peak_mb") is not None]
     note = f"verdict {best['verdict']}" if "verdict" in best else ""
     return Entry(
-        row, peer, best["seconds"], max(subs, default=None), max(peaks, default=None), best.get("others"), note
+        row,
+        peer,
+        best["seconds"],
+        max(subs, default=None),
+        max(peaks, default=None),
+        best.get("others"),
+        note,
+        cpu=min((record["cpu"] for record in good if "cpu" in record), default=None),
     )
 
 
@@ -101,13 +112,19 @@ def yardstick(group: list[Entry]) -> Entry | None:
 
 
 def standing(group: list[Entry]) -> tuple[str, str]:
-    """Return how a row stands against scikit-learn, ``ahead``, ``lost`` or ``undecided``, and why in words."""
+    """Return how a row stands against scikit-learn, ``ahead``, ``lost``, ``undecided`` or ``apart``, and why in words."""
     ours = next((entry for entry in group if entry.peer == OURS), None)
     other = next((entry for entry in group if entry.peer == YARDSTICK), None)
     if ours is None or ours.seconds is None:
         return "lost", f"no result: {ours.note if ours else 'not run'}"
     if not ours.reached:
         return "lost", f"target missed: {ours.suboptimality:.1e}"
+    if other is not None and other.declines:
+        best = best_peer(group)
+        words = "no peer reaches the target"
+        if best is not None and best.seconds:
+            words = f"{ours.seconds / best.seconds:.2f} x {best.peer}"
+        return "apart", f"scikit-learn {other.note}; {words}"
     if other is None or other.seconds is None:
         return "undecided", f"scikit-learn has no result: {other.note if other else 'not run'}"
     if not other.reached:
@@ -133,7 +150,19 @@ def lost(found: list[Entry]) -> list[str]:
 
 def text(found: list[Entry]) -> str:
     """Return the table for a terminal: every competitor of every row, fastest first."""
-    head = ("row", "target", "who", "time", "/ best peer", "/ sklearn", "subopt.", "peak MB", "others", "")
+    head = (
+        "row",
+        "target",
+        "who",
+        "time",
+        "/ best peer",
+        "/ sklearn",
+        "CPU / sklearn",
+        "subopt.",
+        "peak MB",
+        "others",
+        "",
+    )
     lines = [head]
     for row, group in by_row(found).items():
         best, other = best_peer(group), yardstick(group)
@@ -151,6 +180,7 @@ def text(found: list[Entry]) -> str:
                     entry.peer,
                     time_text(entry.seconds),
                     *_ratios(entry, best, other),
+                    _cpu_ratio(entry, other),
                     *_numbers(entry),
                     note.strip(),
                 )
@@ -165,14 +195,16 @@ def text(found: list[Entry]) -> str:
 
 def conclusion(found: list[Entry]) -> str:
     """Return the sentences under the table: lost rows first."""
-    losses, undecided, rows = lost(found), _list(found, "undecided"), by_row(found)
+    losses, undecided, apart, rows = lost(found), _list(found, "undecided"), _list(found, "apart"), by_row(found)
     if not any(entry.peer == OURS for entry in found):
         return "lineal was not run."
-    ahead = len(rows) - len(losses) - len(undecided)
+    ahead = len(rows) - len(losses) - len(undecided) - len(apart)
     said = [f"Not slower than scikit-learn and at the target: {ahead} of {len(rows)} rows."]
     said.append("LOST: " + ", ".join(losses) + "." if losses else "No row lost.")
     if undecided:
         said.append("UNDECIDED: " + ", ".join(undecided) + ".")
+    if apart:
+        said.append("Not in scikit-learn: " + ", ".join(apart) + ".")
     busy = [f"{e.row}/{e.peer} {e.others:.0%}" for e in found if e.others is not None and e.others > BUSY]
     if busy:
         said.append(
@@ -189,6 +221,13 @@ def _ratios(entry: Entry, best: Entry | None, other: Entry | None) -> tuple[str,
         return f"{entry.seconds / to.seconds:.2f}"
 
     return ratio(best), ratio(other)
+
+
+def _cpu_ratio(entry: Entry, other: Entry | None) -> str:
+    """Return the ratio of processor times, which other processes disturb less than those of a clock on the wall."""
+    if not entry.reached or other is None or not entry.cpu or not other.cpu:
+        return "-"
+    return f"{entry.cpu / other.cpu:.2f}"
 
 
 def _numbers(entry: Entry) -> tuple[str, str, str]:

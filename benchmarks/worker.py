@@ -117,35 +117,39 @@ def measure(job: dict[str, Any]) -> None:
     verdict = getattr(fitted, "verdict_", None) or getattr(fitted, "verdict", None)
     if verdict is not None:
         answer["verdict"] = str(verdict.kind)
+    elif hasattr(fitted, "verdicts"):
+        answer["verdict"] = ", ".join(sorted({str(point.kind) for point in fitted.verdicts}))
     say(answer)
 
 
 def _timed(work: Callable[[], Any]) -> tuple[dict[str, Any], Any]:
-    """Run once, or as often as fits into ENOUGH; return the shortest time, peak memory of the first, and load."""
+    """Run once, or as often as fits into ENOUGH; return the shortest times, peak memory of the first, and load."""
     from benchmarks import machine
 
     gc.collect()
     before, load = machine.reset_peak(), machine.Load()
-    started = time.perf_counter()
+    started, used = time.perf_counter(), time.process_time()
     result = work()
     first = shortest = time.perf_counter() - started
+    least = time.process_time() - used
     top = machine.peak()
     runs, total = 1, first
     while total < ENOUGH and runs < 20_000:
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         result = work()
         seconds = time.perf_counter() - started
+        least = min(least, time.process_time() - used)
         shortest, runs, total = min(shortest, seconds), runs + 1, total + seconds
     above = None if before is None or top is None else max(0.0, top - before)
-    return {"seconds": shortest, "first": first, "runs": runs, "peak_mb": above, **load.shares()}, result
+    answer = {"seconds": shortest, "cpu": least, "first": first, "runs": runs, "peak_mb": above}
+    return {**answer, **load.shares()}, result
 
 
 def _suboptimality(problem: Any, size: str, given: Any, coef: Any, intercept: Any) -> float:
     """Return (F(b) - F*) / scale on the common objective."""
     from benchmarks import data
 
-    value = data.evaluate(problem, size, given, coef, intercept)
-    return (value - given.facts["optimum"]) / given.facts["scale"]
+    return data.suboptimality(problem, size, given, coef, intercept)
 
 
 def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]:

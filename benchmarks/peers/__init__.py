@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from benchmarks.peer import Peer
 from benchmarks.peers.by_hand import ByHand
+from benchmarks.peers.celer import Celer
+from benchmarks.peers.glmnet import Glmnet
 from benchmarks.peers.glum import Glum
 from benchmarks.peers.intelex import Intelex
 from benchmarks.peers.ours import Ours
 from benchmarks.peers.scikit_learn import ScikitLearn
+from benchmarks.peers.skglm import Skglm
 from benchmarks.peers.snapml import Snapml
+from benchmarks.peers.statsmodels import Statsmodels
 
-PEERS: dict[str, Peer] = {peer.name: peer for peer in (Ours(), ScikitLearn(), Intelex(), Glum(), Snapml(), ByHand())}
+_ALL = (Ours, ScikitLearn, Intelex, Glum, Snapml, Celer, Glmnet, Skglm, Statsmodels, ByHand)
+
+PEERS: dict[str, Peer] = {peer.name: peer() for peer in _ALL}
 """Every competitor by name, ours first."""
 
 OURS = Ours.name

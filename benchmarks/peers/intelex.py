@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from benchmarks.peer import Line, tolerances
-from benchmarks.peers.scikit_learn import ScikitLearn
+from benchmarks.peers.scikit_learn import OTHER_ROWS, ScikitLearn
 from benchmarks.problems import Problem
 
 
@@ -17,6 +17,8 @@ class Intelex(ScikitLearn):
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""
+        if problem.name in OTHER_ROWS:
+            return "has nothing of its own for this; it would be scikit-learn again"
         if problem.name == "logit-sparse" or problem.task == "csv":
             return "falls back to scikit-learn on sparse rows"
         if problem.task in ("predict", "import") or problem.loss == "squared":

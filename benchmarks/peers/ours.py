@@ -12,7 +12,7 @@ from benchmarks.problems import Problem
 
 
 class Ours(Peer):
-    """LinearRegression, Ridge, LogisticRegression, ``lineal.fit`` for a file; the verdict is part of the time."""
+    """The estimators, ``lineal.fit`` for a file and for a fixed threshold, paths; the verdict is part of the time."""
 
     name = "lineal"
     distribution = "lineal"
@@ -28,6 +28,10 @@ class Ours(Peer):
 
         if problem.task == "csv":
             return lineal.fit(data.path, "label", model="logistic", penalty=f"ridge:{data.strength!r}", **setting)
+        if problem.points:
+            return _path(data, setting)
+        if problem.loss not in ("squared", "logistic", "softmax") or problem.penalty == "l1":
+            return _other(problem, data, setting)
         if problem.loss == "squared":
             if data.strength:
                 return lineal.Ridge(alpha=data.y.size * data.strength, **setting).fit(data.X, data.y)
@@ -39,6 +43,12 @@ class Ours(Peer):
         if problem.task == "csv":
             named = dict(zip(fitted.columns, fitted.coef[:, 0], strict=True))
             return named, named["(intercept)"]
+        if problem.points:
+            return fitted.coef[:, :, 0].T, np.zeros(1)
+        if problem.loss == "huber":
+            return fitted.coef[1:], fitted.coef[:1]
+        if problem.loss == "huber-scale":
+            return fitted.coef_, np.array([fitted.intercept_, fitted.scale_])
         return np.atleast_2d(fitted.coef_).T, np.atleast_1d(fitted.intercept_)
 
     def predictor(self, problem: Problem, fitted: Any) -> Any:
@@ -47,3 +57,26 @@ class Ours(Peer):
             score = fitted.model_.scorer()
             return lambda row: score(row)[:, 0]
         return super().predictor(problem, fitted)
+
+
+def _other(problem: Problem, data: Data, setting: Setting) -> Any:
+    """Fit a row with kinks or corners."""
+    import lineal
+
+    if problem.loss == "huber":
+        return lineal.fit(data.X, data.y, model=f"huber:{problem.threshold!r}", penalty="none", **setting)
+    if problem.loss == "huber-scale":
+        return lineal.HuberRegressor(epsilon=problem.threshold, alpha=0.0, **setting).fit(data.X, data.y)
+    if problem.loss == "absolute":
+        return lineal.QuantileRegressor(alpha=0.0, **setting).fit(data.X, data.y)
+    C = 1.0 / (data.y.size * data.strength)
+    if problem.loss == "logistic":
+        return lineal.LogisticRegression(C=C, l1_ratio=1.0, **setting).fit(data.X, data.y)
+    return lineal.LinearSVC(C=C, loss=problem.loss.replace("-", "_"), **setting).fit(data.X, data.y)
+
+
+def _path(data: Data, setting: Setting) -> Any:
+    """Fit a lasso path without an intercept; every point has its verdict."""
+    import lineal
+
+    return lineal.path(data.X, data.y, strengths=data.facts["strengths"], fit_intercept=False, **setting)

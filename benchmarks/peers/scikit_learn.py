@@ -1,4 +1,4 @@
-"""scikit-learn: every row; logistic rows with each solver that fits them, the fastest one counts."""
+"""scikit-learn: every row but one; where several of its solvers fit, the fastest one counts (liblinear among them)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,24 @@ from benchmarks.data import NUMBERS, Data
 from benchmarks.peer import Line, Peer, Setting, tolerances
 from benchmarks.problems import Problem
 
+OTHER_ROWS: dict[str, list[Line] | str] = {
+    "lasso": [tolerances("tol")],
+    "lasso-sparse": [tolerances("tol")],
+    "l1-logit": [tolerances("tol", solver="liblinear", intercept_scaling=scale) for scale in (10.0, 100.0)]
+    + [tolerances("tol", solver="saga")],
+    "hinge": [tolerances("tol", dual=True, intercept_scaling=scale) for scale in (1.0, 3.0, 10.0)],
+    "sq-hinge": [
+        tolerances("tol", dual=dual, intercept_scaling=scale) for dual in (True, False) for scale in (10.0, 100.0)
+    ],
+    "huber": "has Huber's loss with a fitted scale only",
+    "huber-scale": [tolerances("tol")],
+    "median": [[{"solver": "highs"}]],
+}
+"""Settings of the rows with kinks and corners; liblinear charges the intercept, a large scaling makes that cheap."""
+
 
 class ScikitLearn(Peer):
-    """LinearRegression, Ridge(alpha = n strength), LogisticRegression(C = 1 / (n strength))."""
+    """LinearRegression, Ridge(alpha = n strength), LogisticRegression(C = 1 / (n strength)) and their like."""
 
     name = "scikit-learn"
     distribution = "scikit-learn"
@@ -22,6 +37,8 @@ class ScikitLearn(Peer):
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
+        if problem.name in OTHER_ROWS:
+            return OTHER_ROWS[problem.name]
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]
         if problem.name == "logit-sparse":
@@ -41,6 +58,8 @@ class ScikitLearn(Peer):
 
         models = import_module(self.package)
         rows = data.y.size
+        if problem.name in OTHER_ROWS:
+            return _other(models, problem, data, setting)
         if problem.loss == "squared":
             return models.Ridge(alpha=rows * data.strength) if data.strength else models.LinearRegression()
         solver, extra = setting.get("solver", "lbfgs"), {}
@@ -58,6 +77,8 @@ class ScikitLearn(Peer):
             warnings.simplefilter("ignore")
             if problem.task == "csv":
                 return self._fit_table(problem, data, setting)
+            if problem.points:
+                return self.path(data, setting)
             return self.estimator(problem, data, setting).fit(data.X, data.y)
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
@@ -68,7 +89,17 @@ class ScikitLearn(Peer):
             model = fitted.named_steps["fit"]
             coef = dict(zip((_level(name) for name in names), model.coef_[0] / scale, strict=True))
             return coef, model.intercept_
+        if problem.points:
+            return fitted, np.zeros(1)
+        if problem.loss == "huber-scale":
+            return fitted.coef_, np.array([fitted.intercept_, fitted.scale_])
         return np.atleast_2d(fitted.coef_).T, np.atleast_1d(fitted.intercept_)
+
+    def path(self, data: Data, setting: Setting) -> np.ndarray:
+        """Return the coefficients at every strength, one column each."""
+        from sklearn.linear_model import lasso_path
+
+        return lasso_path(data.X, data.y, alphas=data.facts["strengths"], max_iter=100_000, **setting)[1]
 
     def _fit_table(self, problem: Problem, data: Data, setting: Setting) -> Any:
         import pandas as pd
@@ -88,6 +119,21 @@ class ScikitLearn(Peer):
             ("fit", self.estimator(problem, data, setting)),
         ]
         return Pipeline(steps).fit(frame, y)
+
+
+def _other(models: Any, problem: Problem, data: Data, setting: Setting) -> Any:
+    """Return the estimator of a row with kinks or corners."""
+    from sklearn.svm import LinearSVC
+
+    if problem.loss == "huber-scale":
+        return models.HuberRegressor(epsilon=problem.threshold, alpha=0.0, max_iter=20_000, **setting)
+    if problem.loss == "absolute":
+        return models.QuantileRegressor(quantile=0.5, alpha=0.0, **setting)
+    C = 1.0 / (data.y.size * data.strength)
+    if problem.loss == "logistic":
+        return models.LogisticRegression(C=C, l1_ratio=1.0, max_iter=20_000, random_state=0, **setting)
+    loss = problem.loss.replace("-", "_")
+    return LinearSVC(C=C, loss=loss, max_iter=100_000, random_state=0, **setting)
 
 
 def _level(name: str) -> str:

@@ -1,4 +1,4 @@
-"""snapml: multi-threaded dual coordinate ascent for logistic rows."""
+"""snapml: multi-threaded dual coordinate ascent for logistic and hinge rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from benchmarks.problems import Problem
 
 
 class Snapml(Peer):
-    """LogisticRegression(regularizer = n strength); its intercept is a charged column, made cheap by its scaling."""
+    """LogisticRegression, SupportVectorMachine(regularizer = n strength).
+
+    The intercept is a charged column, made cheap by its scaling.
+    """
 
     name = "snapml"
     distribution = "snapml"
@@ -27,6 +30,10 @@ class Snapml(Peer):
             return [[{"tol": 1e-3, "intercept_scaling": 1.0}]]
         if problem.task == "csv":
             return "reads no tables; its own one-hot rows would be scikit-learn's"
+        if problem.loss in ("huber", "huber-scale", "absolute"):
+            return "has squared, logistic and hinge losses only"
+        if problem.penalty == "l1":
+            return "its l1 fits are primal and report no intercept" if problem.ones else "has no paths"
         if problem.loss == "squared":
             return "dual coordinate ascent does not reach 1e-10"
         if problem.loss == "softmax":
@@ -35,10 +42,12 @@ class Snapml(Peer):
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit with all cores."""
-        from snapml import LogisticRegression
+        from snapml import LogisticRegression, SupportVectorMachine
 
-        threads = os.cpu_count() or 1
-        model = LogisticRegression(
+        threads, kind = os.cpu_count() or 1, LogisticRegression
+        if problem.loss.endswith("hinge"):
+            kind, setting = SupportVectorMachine, {**setting, "loss": problem.loss.replace("-", "_")}
+        model = kind(
             regularizer=data.y.size * data.strength,
             fit_intercept=True,
             n_jobs=threads,

@@ -16,13 +16,15 @@ if not (ROOT / "benchmarks" / "problems.py").exists():
     pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import data, table, worker  # noqa: E402
-from benchmarks.objective import Objective, optimum  # noqa: E402
+from benchmarks import data, schedule, table, worker  # noqa: E402
+from benchmarks.objective import Objective, largest, optimum, path  # noqa: E402
 from benchmarks.peers import OURS, PEERS, YARDSTICK  # noqa: E402
 from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
 
 ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
 ROWS += ["small", "csv", "predict", "import"]
+ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median"]
+LOSSES = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "huber", "huber-scale", "absolute"}
 
 
 def test_every_row_of_the_plan_is_registered() -> None:
@@ -39,7 +41,7 @@ def test_problems_are_complete(problem: Problem) -> None:
         return
     assert problem.make is not None
     assert problem.target > 0
-    assert problem.loss in {"squared", "logistic", "softmax"}
+    assert problem.loss in LOSSES
     wanted = set(inspect.signature(problem.make).parameters)
     assert set(problem.sizes("full")) == set(problem.sizes("quick")) == wanted
     assert all(problem.sizes("quick")[key] <= problem.sizes("full")[key] for key in wanted)
@@ -51,7 +53,8 @@ def test_adapters_solve_or_say_why_not(peer: Any, problem: Problem) -> None:
     lines = peer.lines(problem)
     if isinstance(lines, str):
         assert len(lines) > 10
-        assert peer.name not in {OURS, YARDSTICK}
+        assert peer.name != OURS
+        assert peer.name != YARDSTICK or problem.name == "huber"
     else:
         assert lines
         assert all(line for line in lines)
@@ -95,7 +98,92 @@ def test_the_reference_for_dependent_columns_is_the_projection() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["ridge", "logit", "small-logistic", "softmax"])
+@pytest.mark.parametrize("loss", ["hinge", "absolute"])
+def test_the_reference_of_a_loss_with_corners_agrees_with_a_linear_program(loss: str) -> None:
+    from scipy.optimize import linprog
+
+    rng = np.random.default_rng(1)
+    n = 60
+    X = rng.normal(size=(n, 3))
+    y = rng.normal(size=n) if loss == "absolute" else (X[:, 0] + rng.normal(size=n) > 0.0).astype(float)
+    A = np.column_stack([X, np.ones(n)])
+    if loss == "absolute":
+        cost, sides = 0.5, [np.hstack([A, -np.eye(n)]), np.hstack([-A, -np.eye(n)])]
+        right = np.concatenate([y, -y])
+    else:
+        sign = (2.0 * y - 1.0)[:, None]
+        cost, sides, right = 1.0, [np.hstack([-sign * A, -np.eye(n)])], -np.ones(n)
+    bounds = [(None, None)] * 4 + [(0.0, None)] * n
+    prices = np.concatenate([np.zeros(4), np.full(n, cost / n)])
+    exact = linprog(prices, np.vstack(sides), right, bounds=bounds).fun
+    assert optimum(Objective(loss, X, y, 0.0), 1e-7, "null") == pytest.approx(exact, rel=1e-8)
+
+
+@pytest.mark.parametrize("loss", ["squared-hinge", "huber", "huber-scale", "hinge"])
+def test_the_reference_with_a_ridge_agrees_with_scipy(loss: str) -> None:
+    from scipy import sparse
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(80, 3))
+    y = X[:, 0] + rng.standard_t(2.0, 80)
+    y = (y > 0.0).astype(float) if loss.endswith("hinge") else y
+    objective = Objective(loss, X, y, 0.1, threshold=1.35)
+    extra = [1.0] if loss == "huber-scale" else []
+    start, found = np.array([0.0] * 4 + extra), np.inf
+    for _ in range(6):
+        done = minimize(
+            lambda b: objective.value(b[:3], b[3:]),
+            start,
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 1e-12, "maxiter": 10_000, "maxfev": 20_000},
+        )
+        start, found = done.x, done.fun
+    assert optimum(objective, 1e-6, "null") == pytest.approx(found, rel=1e-6)
+    if loss.endswith("hinge"):
+        thin = Objective(loss, sparse.csr_matrix(X), y, 0.1)
+        assert optimum(thin, 1e-6, "null") == pytest.approx(found, rel=1e-6)
+        grid = [objective.value(np.zeros(3), np.array([c])) for c in np.linspace(-2.0, 2.0, 401)]
+        assert objective.null() <= min(grid) + 1e-12
+
+
+@pytest.mark.parametrize("loss", ["squared", "logistic"])
+@pytest.mark.parametrize("thin", [False, True])
+def test_the_reference_of_l1_meets_the_conditions_of_optimality(loss: str, thin: bool) -> None:
+    from benchmarks import reference
+    from scipy import sparse
+
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(60, 90)) * (rng.random((60, 90)) < 0.5)
+    y = X[:, :4].sum(axis=1) + rng.normal(size=60)
+    y = (y > 0.0).astype(float) if loss == "logistic" else y - y.mean()
+    ones = loss == "logistic"
+    given = sparse.csc_matrix(X) if thin else X
+    top = largest(Objective(loss, given, y, 0.0, penalty="l1", ones=ones))
+    b = np.zeros(90 + ones)
+    for strength in (1.001 * top, 0.4 * top, 0.1 * top):
+        b = reference.sparse(loss, given, y, strength, ones=ones, start=b)
+        coef, shift = b[:90], b[90] if ones else 0.0
+        eta = X @ coef + shift
+        slope = (1.0 / (1.0 + np.exp(-eta)) if ones else eta) - y
+        gradient = X.T @ slope / 60
+        assert np.abs(gradient).max() <= strength * (1.0 + 1e-7)
+        assert gradient[coef != 0.0] == pytest.approx(-strength * np.sign(coef[coef != 0.0]), rel=1e-6)
+        assert not ones or abs(slope.mean()) < 1e-9
+        assert np.any(coef) == (strength < top)
+        objective = Objective(loss, given, y, strength, penalty="l1", ones=ones)
+        assert path(objective, [strength]) == pytest.approx([objective.value(coef, np.atleast_1d(shift))])
+
+
+def test_every_row_has_our_time_and_the_yardstick_before_other_peers_when_time_is_short() -> None:
+    peers = [OURS, "glum", YARDSTICK, "celer"]
+    assert schedule.Plan([], peers, "quick", 1, deadline=5.0).waves() == [[OURS, YARDSTICK], ["glum", "celer"]]
+    assert schedule.Plan([], peers, "full", 1).waves() == [peers]
+
+
+@pytest.mark.parametrize(
+    "name", ["ridge", "logit", "small-logistic", "softmax", "lasso", "l1-logit", "hinge", "sq-hinge", "median", "huber"]
+)
 @pytest.mark.parametrize("peer", [YARDSTICK, "by hand"])
 def test_a_tiny_problem_runs_through_two_adapters(
     name: str, peer: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -106,11 +194,16 @@ def test_a_tiny_problem_runs_through_two_adapters(
         "ridge": {"rows": 300, "columns": 4},
         "logit": {"rows": 500, "columns": 4},
         "softmax": {"rows": 200, "side": 6, "classes": 3},
+        "lasso": {"rows": 40, "columns": 60},
+        "median": {"rows": 200, "columns": 3},
+        "huber": {"rows": 200, "columns": 3},
+        **{row: {"rows": 300, "columns": 50, "per_row": 10} for row in ("l1-logit", "hinge", "sq-hinge")},
     }
     problem = replace(PROBLEMS[name], quick=tiny.get(name))
     data.make(problem, "quick")
     lines = PEERS[peer].lines(problem)
-    assert isinstance(lines, list)
+    if isinstance(lines, str):
+        pytest.skip(f"{peer} {lines}")
     answer = worker._loosest(PEERS[peer], problem, lines, {"size": "quick", "patience": 5.0})
     assert "missed" not in answer
     given = data.load(problem, "quick")
@@ -169,6 +262,15 @@ def test_lost_rows_are_said_plainly() -> None:
     ols = {entry.peer: entry for entry in found if entry.row == "ols"}
     assert ols[OURS].seconds == 0.1
     assert ols["snapml"].note == "cannot"
+
+
+def test_a_row_that_scikit_learn_lacks_is_neither_won_nor_lost() -> None:
+    lacks = {"kind": "setting", "row": "huber", "peer": YARDSTICK, "declines": "has it not"}
+    found = table.entries([run("huber", OURS, 0.1), run("huber", "by hand", 0.2), lacks])
+    assert table.standing(found) == ("apart", "scikit-learn has it not; 0.50 x by hand")
+    said = table.conclusion(found)
+    assert "0 of 1 rows" in said
+    assert "Not in scikit-learn: huber (scikit-learn has it not; 0.50 x by hand)." in said
 
 
 def test_a_search_cut_short_decides_nothing() -> None:
