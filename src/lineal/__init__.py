@@ -37,6 +37,7 @@ _HOMES = {
     "LassoCV": "lineal.estimators",
     "ElasticNetCV": "lineal.estimators",
     "LogisticRegressionCV": "lineal.estimators",
+    "path": "lineal.walk",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.loss import Loss
+from lineal.paths import path
 from lineal.penalty import Penalty
 from lineal.problem import survey
 from lineal.sources.memory import Memory
@@ -21,8 +22,8 @@ Index = npt.NDArray[np.intp]
 
 Rule = Literal["best", "one-se"]
 
-Point = Callable[[float], Penalty]
-"""From the sum of weights of the rows that are fitted to the penalty on trial."""
+Strengths = Callable[[float], Sequence[float]]
+"""From the sum of weights of the rows that are fitted to the strengths on trial, strongest first."""
 
 
 @dataclass(frozen=True)
@@ -37,37 +38,42 @@ class Trials:
 def trials(
     source: Memory,
     loss: Loss,
-    points: Sequence[Point],
+    penalty: Penalty,
+    strengths: Strengths,
     seen: Sequence[Index],
     *,
     solver: str = "auto",
     tol: float = TOLERANCE,
     max_iter: int | None = None,
 ) -> Trials:
-    """Fit every penalty to every fold: ``seen`` are the rows a fold is fitted to, a row twice there counting twice.
+    """Fit a penalty at every strength to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
 
-    Points go from the strongest penalty to the weakest: each fit starts where the one before ended, and the folds share
-    the rows, of which those that are not seen have weight zero.
+    Each fit starts where the one before ended, and the folds share the rows, of which those that are not seen have
+    weight zero. Where a whole path can be walked at once, steps are not counted and stay zero.
     """
     block = source.block
     weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    coef = np.empty((len(seen), len(points), block.design.shape[1], loss.outputs))
-    verdicts: list[list[Verdict]] = []
-    steps = np.zeros((len(seen), len(points)), dtype=np.int32)
-    for k, rows in enumerate(seen):
+    coef, steps, verdicts = [], [], []
+    for rows in seen:
         part = weight * np.bincount(rows, minlength=block.n_rows)
         fold = Memory(block.design, block.y, part, block.offset, source.columns)
-        moments, start = survey(fold, loss), None
-        verdicts.append([])
-        for j, point in enumerate(points):
-            penalty = point(moments.weight_sum)
-            found = fitting.fit(
-                fold, loss, penalty, solver=solver, start=start, tol=tol, max_iter=max_iter, moments=moments
-            )
-            coef[k, j] = start = found.coef
-            verdicts[k].append(found.verdict)
-            steps[k, j] = max(len(found.trace) - (found.solver != "direct"), 0)
-    return Trials(coef, verdicts, steps)
+        moments = survey(fold, loss)
+        grid = strengths(moments.weight_sum)
+        if loss.quadratic and solver == "auto" and max_iter is None:
+            walked = path(fold, loss, penalty, grid, tol=tol, moments=moments)
+            coef.append(walked.coef)
+            verdicts.append(list(walked.verdicts))
+            steps.append([0] * len(grid))
+            continue
+        fits: list[fitting.Fit] = []
+        for strength in grid:
+            start = fits[-1].coef if fits else None
+            options = {"solver": solver, "start": start, "tol": tol, "max_iter": max_iter, "moments": moments}
+            fits.append(fitting.fit(fold, loss, penalty.at(strength), **options))  # type: ignore[arg-type]
+        coef.append(np.stack([found.coef for found in fits]))
+        verdicts.append([found.verdict for found in fits])
+        steps.append([max(len(found.trace) - (found.solver != "direct"), 0) for found in fits])
+    return Trials(np.stack(coef), verdicts, np.array(steps, dtype=np.int32))
 
 
 def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int:

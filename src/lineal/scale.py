@@ -45,7 +45,7 @@ MOST = 100
 """So many scales are tried at most."""
 
 INNER = 1e-2
-"""At each scale the gap is to fall below this times tol^2: m and the slopes, which the bound takes as they are, go by its root."""
+"""At each scale the gap is to fall below this times tol^2: m and slopes, taken as they are by the bound, go with its root."""
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.linear_model
+import sklearn.svm
 
 import lineal
+from lineal import estimators
 from lineal.dialects import SOLVERS, solver_named, strength_of_alpha, strength_of_C
 from lineal.errors import InputError
-from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+from lineal.estimators import Ridge
 from lineal.solvers import BY_NAME
 
 PACKAGE = Path(lineal.__file__).parent
@@ -39,9 +41,8 @@ def test_only_the_estimators_import_scikit_learn_and_only_its_public_names():
 
 
 def test_lazy_names_are_the_estimators():
-    assert lineal.LinearRegression is LinearRegression
-    assert lineal.Ridge is Ridge
-    assert lineal.LogisticRegression is LogisticRegression
+    for name in estimators.__all__:
+        assert getattr(lineal, name) is getattr(estimators, name)
 
 
 @pytest.mark.parametrize("weight_sum", [1.0, 37.5])
@@ -75,10 +76,12 @@ def test_solver_names():
 
 def test_the_page_on_differences_names_what_differs():
     page = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
-    for kind in (LinearRegression, Ridge, LogisticRegression):
-        theirs = inspect.signature(getattr(sklearn.linear_model, kind.__name__)).parameters
-        for name, parameter in inspect.signature(kind).parameters.items():
-            if parameter.default != theirs[name].default:
-                assert f"`{name}`" in page
+    for name in estimators.__all__:
+        assert f"`{name}" in page
+        kind = getattr(sklearn.linear_model, name, None) or getattr(sklearn.svm, name, None)
+        theirs = {} if kind is None else inspect.signature(kind).parameters
+        for word, parameter in inspect.signature(getattr(estimators, name)).parameters.items():
+            if kind is not None and (word not in theirs or parameter.default != theirs[word].default):
+                assert f"`{word}" in page, f"{name}: {word}"
     for name in (*SOLVERS, *BY_NAME, "lsqr", "sag", "saga", "liblinear"):
         assert f"`{name}`" in page

@@ -1,24 +1,64 @@
-"""The three estimators keep scikit-learn's contract, with no expected failure."""
+"""The estimators keep scikit-learn's contract, with no expected failure."""
 
 from __future__ import annotations
 
 import pytest
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
-from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+from lineal.estimators import (
+    BayesianRidge,
+    ElasticNet,
+    ElasticNetCV,
+    HuberRegressor,
+    Lasso,
+    LassoCV,
+    LinearRegression,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegression,
+    LogisticRegressionCV,
+    PoissonRegressor,
+    QuantileRegressor,
+    Ridge,
+    RidgeCV,
+    SparsemaxClassifier,
+)
 
 # LogisticRegression(fit_intercept=False) is not here: check_class_weight_classifiers needs an intercept to move, and
 # scikit-learn's own estimator does not pass it without one either. tests/agreement covers it.
-ESTIMATORS = [
+DEFAULTS = [
     LinearRegression(),
-    LinearRegression(fit_intercept=False),
     Ridge(),
+    Lasso(),
+    ElasticNet(),
+    LogisticRegression(),
+    PoissonRegressor(),
+    HuberRegressor(),
+    QuantileRegressor(),
+    LinearSVC(),
+    LinearSVR(),
+    SparsemaxClassifier(),
+    BayesianRidge(),
+    RidgeCV(),
+]
+OTHERS = [
+    LinearRegression(fit_intercept=False),
     Ridge(alpha=0.0),
     Ridge(solver="newton-cg"),
-    LogisticRegression(),
+    Ridge(positive=True),
     LogisticRegression(solver="lbfgs"),
     LogisticRegression(class_weight="balanced"),
+    LogisticRegression(l1_ratio=1.0, tol=1e-12),
+    LinearSVC(loss="hinge"),
+    LinearSVC(penalty="l1"),
+    LinearSVR(loss="squared_epsilon_insensitive"),
+    RidgeCV(cv=3),
+    # The folds of these are many small fits, so few strengths are tried here.
+    LassoCV(alphas=4, cv=3),
+    ElasticNetCV(alphas=4, cv=3),
+    LogisticRegressionCV(Cs=3, cv=3),
 ]
+ESTIMATORS = DEFAULTS + OTHERS
 
 
 @parametrize_with_checks(ESTIMATORS)
@@ -26,7 +66,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(), LogisticRegression()])
+@pytest.mark.parametrize("estimator", DEFAULTS[:3])
 def test_check_estimator_reports_no_failure_and_expects_none(estimator):
     results = check_estimator(estimator, on_fail="raise", on_skip=None)
     assert len(results) > 40

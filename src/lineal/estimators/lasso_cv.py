@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.errors import InputError
-from lineal.estimators.charging import Charge, charging
+from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, numerals, only, seed
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
-from lineal.folds import Point, Trials, pick, trials
+from lineal.folds import Trials, pick, trials
 from lineal.losses import Squared
 from lineal.null import null
 from lineal.problem import Problem
@@ -103,19 +103,18 @@ class ElasticNetCV(Regressor):
         values, weight = numbers(y), weights(sample_weight, X)
         source, charges = self._source(X, values, weight, None, outputs=1, intercept=intercept)
         parts = split(self.cv, X, y, classifier=False)
-        held = None if weight is None else np.array([weight[rows].sum() for _, rows in parts])
-        kept = [k for k in range(len(parts)) if held is None or held[k] > 0.0]
-        parts, held = [parts[k] for k in kept], None if held is None else held[kept]
+        parts = [part for part in parts if weight is None or weight[part[1]].sum() > 0.0]
         tried: list[tuple[Array, Array, Trials]] = []
         for ratio in ratios:
             alphas = self._grid(source, ratio, charges)
-            points = [_point(charging(_given(alpha), ratio, positive=bool(self.positive)), charges) for alpha in alphas]
-            found = trials(source, Squared(1), points, [seen for seen, _ in parts], tol=tol, max_iter=most)
+            family = charging(_given(1.0), ratio, positive=bool(self.positive))(0.0, charges)
+            seen = [rows for rows, _ in parts]
+            found = trials(source, Squared(1), family, _given(alphas.tolist()), seen, tol=tol, max_iter=most)
             tried.append((alphas, _errors(source, found, [rows for _, rows in parts]), found))
         # With several ratios the best error of each decides first; the rule then moves along its alphas.
-        means = [float(np.min(np.average(errors, axis=1, weights=held))) for _, errors, _ in tried]
+        means = [float(np.min(np.mean(errors, axis=1))) for _, errors, _ in tried]
         best = int(np.argmin(means))
-        self.alpha_ = float(tried[best][0][pick(tried[best][1], held, rule)])
+        self.alpha_ = float(tried[best][0][pick(tried[best][1], rule=rule)])
         self.l1_ratio_ = ratios[best]
         self._report(tried)
         final = charging(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
@@ -217,12 +216,8 @@ class LassoCV(ElasticNetCV):
         )
 
 
-def _given(alpha: float) -> Any:
-    return lambda _total: alpha
-
-
-def _point(charge: Charge, charges: Array) -> Point:
-    return lambda total: charge(total, charges)
+def _given(value: Any) -> Any:
+    return lambda _total: value
 
 
 def _whole(alphas: object) -> bool:

@@ -15,7 +15,7 @@ from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.parameters import count, flag, number, numerals, only, seed
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
-from lineal.folds import Index, Point, Trials, pick, trials
+from lineal.folds import Index, Strengths, Trials, pick, trials
 from lineal.loss import Loss
 from lineal.losses import Logistic, Softmax
 from lineal.sources.memory import Memory
@@ -116,18 +116,19 @@ class LogisticRegressionCV(LogisticRegression):
         if weight is not None:
             parts = [part for part in parts if weight[part[1]].sum() > 0.0]
         tried = []
+        seen = [rows for rows, _ in parts]
         for ratio in ratios:
-            points = [_point(C, ratio, charges) for C in Cs]
-            seen = [rows for rows, _ in parts]
-            tried.append(trials(source, loss, points, seen, solver=solver, tol=tol, max_iter=most))
+            family = charging(lambda _: 1.0, ratio)(0.0, charges)
+            found = trials(source, loss, family, _strengths(Cs), seen, solver=solver, tol=tol, max_iter=most)
+            tried.append(found)
         self._report(source, X, labels[codes], tried, [rows for _, rows in parts], score, intercept=intercept)
-        held = None if weight is None else np.array([weight[rows].sum() for _, rows in parts])
         losses = -self.scores_
-        means = np.average(losses, axis=0, weights=held)
+        means = np.mean(losses, axis=0)
         best = int(np.argmin(np.min(np.where(np.isnan(means), np.inf, means), axis=1)))
-        self.l1_ratio_, self.C_ = ratios[best], Cs[pick(losses[:, best].T, held, rule)]
+        self.l1_ratio_, self.C_ = ratios[best], Cs[pick(losses[:, best].T, rule=rule)]
         self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
-        penalty = _point(self.C_, self.l1_ratio_, charges)(float(len(codes) if weight is None else weight.sum()))
+        final = charging(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
+        penalty = final(float(len(codes) if weight is None else weight.sum()), charges)
         result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most)
         self._note(result, target_of(labels), tol)
         self._spread(result.coef, intercept=intercept)
@@ -187,6 +188,5 @@ class _Judge(LogisticRegression):
         self._spread(coef, intercept=intercept)
 
 
-def _point(C: float, ratio: float, charges: Array) -> Point:
-    charge = charging(lambda total: strength_of_C(C, total), ratio)
-    return lambda total: charge(total, charges)
+def _strengths(Cs: list[float]) -> Strengths:
+    return lambda total: [strength_of_C(C, total) for C in Cs]

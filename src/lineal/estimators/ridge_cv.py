@@ -17,8 +17,9 @@ from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import flag, number, numerals, only
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
-from lineal.folds import Point, leave_one_out, pick, trials
+from lineal.folds import leave_one_out, pick, trials
 from lineal.losses import Squared
+from lineal.penalties import Ridge
 from lineal.problem import survey
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
@@ -143,7 +144,14 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         weight, loss = source.block.weight, Squared(source.block.y.shape[1])
         if weight is not None:
             parts = [part for part in parts if weight[part[1]].sum() > 0.0]
-        found = trials(source, loss, [_point(alpha, charges) for alpha in alphas], [seen for seen, _ in parts], tol=tol)
+        found = trials(
+            source,
+            loss,
+            Ridge(1.0, charges),
+            lambda total: [strength_of_alpha(alpha, total) for alpha in alphas],
+            [seen for seen, _ in parts],
+            tol=tol,
+        )
         self.verdicts_ = found.verdicts
         score, told = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
         losses = np.empty((len(alphas), len(parts)))
@@ -165,8 +173,3 @@ class _Told(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_is_fitted__(self) -> bool:
         return True
-
-
-def _point(alpha: float, charges: Array) -> Point:
-    charge = charging(lambda total: strength_of_alpha(alpha, total))
-    return lambda total: charge(total, charges)

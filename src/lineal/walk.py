@@ -1,0 +1,111 @@
+"""A regularisation path from arrays: any loss with any penalty that has a strength, every point with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import paths
+from lineal.designs import as_design
+from lineal.errors import InputError, near
+from lineal.loss import Loss
+from lineal.losses import BY_NAME, PARAMETERS
+from lineal.paths import Path
+from lineal.penalties import L1, ElasticNet, Group, Ridge
+from lineal.penalty import Penalty
+from lineal.sources.memory import Memory
+from lineal.verdict import TOLERANCE
+
+Array = npt.NDArray[np.float64]
+
+PENALTIES = ("l1", "elastic", "group", "ridge")
+CLASSES = {"logistic": 1, "hinge": 1, "squared-hinge": 1, "softmax": 0, "crammer-singer": 0, "sparsemax": 0}
+"""Losses of classes, and how many scores they have: 0 for one a class."""
+
+
+def path(
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss | str = "squared",
+    penalty: Penalty | str = "l1",
+    strengths: Sequence[float] | Array | int = 100,
+    ratio: float = 1e-3,
+    l1_ratio: float | None = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    fit_intercept: bool = True,
+    solver: str = "auto",
+    tol: float = TOLERANCE,
+    time_limit: float | None = None,
+) -> Path:
+    """Fit ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)`` at many strengths, strongest first, and prove each fit.
+
+    ``loss`` is a name (squared, huber, poisson, logistic, softmax, ...) or a Loss; ``penalty`` is "l1", "elastic" (with
+    ``l1_ratio``), "group", "ridge", or a Penalty with a charge for every column, the intercept first. ``strengths`` are
+    numbers, or how many to take from the one where nothing charged is used down to ``ratio`` times it. Coefficients are
+    charged in the units of the columns, the intercept is not. Labels of any kind are numbered in sorted order.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> found = path(X, X[:, 1] > 0.3 * rng.normal(size=50), loss="logistic", strengths=4)
+    >>> found.coef.shape, {verdict.kind for verdict in found.verdicts}, found.points[1].used
+    ((4, 4, 1), {'optimal'}, 2)
+    """
+    design = as_design(X, intercept=fit_intercept)
+    target, known = _target(y, loss)
+    rows, columns = design.shape
+    weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), (rows,))
+    source = Memory(design, target, None if weight is None else np.ascontiguousarray(weight), offset)
+    charges = np.ones(columns)
+    charges[: int(fit_intercept)] = 0.0
+    family = _penalty(penalty, l1_ratio, charges)
+    return paths.path(source, known, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=time_limit)
+
+
+def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:
+    """Return the targets as ``(n, targets)``, classes by number, and the loss."""
+    values = np.asarray(y)
+    name = loss if isinstance(loss, str) else loss.name
+    if name not in BY_NAME:
+        raise InputError(f"unknown loss {name!r}; choose one of {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+    if name in CLASSES:
+        labels, codes = np.unique(values, return_inverse=True)
+        if len(labels) < 2 or (CLASSES[name] == 1 and len(labels) != 2):
+            raise InputError(
+                f"y has {len(labels)} classes; the {name} loss is for {'two' if CLASSES[name] else 'several'}."
+            )
+        values, outputs = codes.reshape(-1, 1), CLASSES[name] or len(labels)
+    else:
+        values = values.reshape(len(values), -1)
+        outputs = values.shape[1]
+    if isinstance(loss, str):
+        if name in PARAMETERS:
+            raise InputError(
+                f"the {name} loss needs {' and '.join(PARAMETERS[name])}; give it as a Loss with that number."
+            )
+        loss = BY_NAME[name](outputs)
+    try:
+        return np.ascontiguousarray(values, dtype=np.float64), loss
+    except (TypeError, ValueError):
+        raise InputError(f"y does not hold numbers, which the {name} loss needs.") from None
+
+
+def _penalty(penalty: Penalty | str, l1_ratio: float | None, charges: Array) -> Penalty:
+    """Return the family of penalties."""
+    if (l1_ratio is not None) != (penalty == "elastic"):
+        raise InputError("l1_ratio is the share of l1 in the penalty 'elastic': give both or neither.")
+    if isinstance(penalty, Penalty):
+        return penalty
+    if penalty == "elastic" and l1_ratio is not None:
+        return ElasticNet(1.0, l1_ratio, charges)
+    if penalty == "l1":
+        return L1(1.0, charges)
+    if penalty == "group":
+        return Group(1.0, charges)
+    if penalty == "ridge":
+        return Ridge(1.0, charges)
+    raise InputError(f"unknown penalty {penalty!r}; choose one of {', '.join(PENALTIES)}.{near(penalty, PENALTIES)}")

@@ -1,0 +1,231 @@
+"""What the later estimators do not honour is refused in a sentence; their names are scikit-learn's; all of them show verdicts."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+import sklearn.linear_model
+import sklearn.svm
+from sklearn.base import clone, is_classifier
+from sklearn.utils import estimator_html_repr
+
+from lineal.errors import InputError
+from lineal.estimators import (
+    BayesianRidge,
+    ElasticNet,
+    ElasticNetCV,
+    HuberRegressor,
+    Lasso,
+    LassoCV,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegressionCV,
+    PoissonRegressor,
+    QuantileRegressor,
+    RidgeCV,
+    SparsemaxClassifier,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = X @ [1.0, -2.0, 0.5] + RNG.normal(size=40)
+LABELS = (Y > 0).astype(int)
+
+FAST = {LassoCV: {"alphas": 3, "cv": 3}, ElasticNetCV: {"alphas": 3, "cv": 3}, LogisticRegressionCV: {"Cs": 2, "cv": 3}}
+ESTIMATORS = (
+    BayesianRidge,
+    ElasticNet,
+    ElasticNetCV,
+    HuberRegressor,
+    Lasso,
+    LassoCV,
+    LinearSVC,
+    LinearSVR,
+    LogisticRegressionCV,
+    PoissonRegressor,
+    QuantileRegressor,
+    RidgeCV,
+    SparsemaxClassifier,
+)
+OURS = {"tol", "rule"}
+"""Parameters of ours that scikit-learn's class need not have, behind all of its own."""
+
+SHARED = [
+    ("fit_intercept", "yes", "True or False"),
+    ("tol", -1.0, "at least 0"),
+    ("copy_X", "yes", "True or False"),
+    ("max_iter", 2.5, "whole number"),
+    ("random_state", "seven", "whole number"),
+    ("verbose", 1, "only "),
+    ("n_jobs", 2, "only None"),
+    ("positive", "yes", "True or False"),
+    ("selection", "random", "only 'cyclic'"),
+    ("intercept_scaling", 2.0, "only 1"),
+    ("rule", "two-se", "'best' and 'one-se'"),
+    ("warm_start", "yes", "True or False"),
+    ("class_weight", "balance", "'balanced'"),
+]
+
+OWN = [
+    (Lasso, "alpha", -1.0, "at least 0"),
+    (Lasso, "precompute", True, "only False"),
+    (ElasticNet, "alpha", [1.0], "number"),
+    (ElasticNet, "l1_ratio", 1.5, "at most 1"),
+    (ElasticNet, "precompute", True, "only False"),
+    (PoissonRegressor, "alpha", -1.0, "at least 0"),
+    (PoissonRegressor, "solver", "liblinear", "accepted are auto"),
+    (HuberRegressor, "epsilon", 0.9, "at least 1"),
+    (HuberRegressor, "alpha", -1.0, "at least 0"),
+    (QuantileRegressor, "quantile", 1.0, "between 0 and 1"),
+    (QuantileRegressor, "quantile", 0.0, "above 0"),
+    (QuantileRegressor, "alpha", -1.0, "at least 0"),
+    (QuantileRegressor, "solver", "highs", "accepted are auto"),
+    (QuantileRegressor, "solver", "newton", "cannot be used here"),
+    (QuantileRegressor, "solver_options", {"time_limit": 1}, "only None"),
+    (LinearSVC, "penalty", "l3", "'l2' and 'l1'"),
+    (LinearSVC, "loss", "log", "'squared_hinge' and 'hinge'"),
+    (LinearSVC, "dual", True, "'auto' and False are accepted"),
+    (LinearSVC, "C", 0.0, "above 0"),
+    (LinearSVC, "multi_class", "ovo", "'ovr' and 'crammer_singer'"),
+    (LinearSVR, "epsilon", -0.1, "at least 0"),
+    (LinearSVR, "C", 0.0, "above 0"),
+    (LinearSVR, "loss", "squared", "'epsilon_insensitive'"),
+    (LinearSVR, "dual", False, "only 'auto' is accepted"),
+    (SparsemaxClassifier, "C", 0.0, "above 0"),
+    (SparsemaxClassifier, "l1_ratio", 2.0, "at most 1"),
+    (SparsemaxClassifier, "solver", "saga", "accepted are auto"),
+    (BayesianRidge, "max_iter", None, "needs a limit"),
+    (BayesianRidge, "alpha_1", -1.0, "at least 0"),
+    (BayesianRidge, "alpha_2", -1.0, "at least 0"),
+    (BayesianRidge, "lambda_1", -1.0, "at least 0"),
+    (BayesianRidge, "lambda_2", -1.0, "at least 0"),
+    (BayesianRidge, "alpha_init", 0.0, "above 0"),
+    (BayesianRidge, "lambda_init", 0.0, "above 0"),
+    (BayesianRidge, "compute_score", 1, "True or False"),
+    (RidgeCV, "alphas", [0.0, 1.0], "above 0"),
+    (RidgeCV, "alphas", [], "at least one"),
+    (RidgeCV, "scoring", "accurate", "scoring is 'accurate'"),
+    (RidgeCV, "cv", 1, "n_splits"),
+    (RidgeCV, "gcv_mode", "svd", "only None"),
+    (RidgeCV, "store_cv_results", 1, "True or False"),
+    (RidgeCV, "alpha_per_target", True, "only False"),
+    (LassoCV, "eps", 0.0, "above 0"),
+    (LassoCV, "alphas", 0, "at least 1"),
+    (LassoCV, "alphas", "many", "list of numbers"),
+    (LassoCV, "precompute", True, "only False"),
+    (LassoCV, "cv", 1, "n_splits"),
+    (ElasticNetCV, "l1_ratio", 0.0, "give alphas as a list"),
+    (ElasticNetCV, "l1_ratio", [0.5, 2.0], "at most 1"),
+    (ElasticNetCV, "eps", -1.0, "above 0"),
+    (ElasticNetCV, "alphas", [-1.0], "at least 0"),
+    (ElasticNetCV, "precompute", True, "only False"),
+    (ElasticNetCV, "cv", 1, "n_splits"),
+    (LogisticRegressionCV, "Cs", 0, "at least 1"),
+    (LogisticRegressionCV, "Cs", [0.0], "above 0"),
+    (LogisticRegressionCV, "l1_ratios", [2.0], "at most 1"),
+    (LogisticRegressionCV, "cv", 1, "n_splits"),
+    (LogisticRegressionCV, "dual", True, "only False"),
+    (LogisticRegressionCV, "penalty", "l2", "l1_ratios says"),
+    (LogisticRegressionCV, "scoring", "accurate", "scoring is 'accurate'"),
+    (LogisticRegressionCV, "solver", "liblinear", "accepted are auto"),
+    (LogisticRegressionCV, "refit", False, "only True"),
+    (LogisticRegressionCV, "use_legacy_attributes", True, "only False"),
+]
+
+
+def made(kind, **parameters):
+    return kind(**{**FAST.get(kind, {}), **parameters})
+
+
+def target(estimator):
+    return LABELS if is_classifier(estimator) else np.abs(np.round(Y)) if isinstance(estimator, PoissonRegressor) else Y
+
+
+def shared():
+    for kind in ESTIMATORS:
+        known = inspect.signature(kind).parameters
+        yield from ((kind, *row) for row in SHARED if row[0] in known)
+
+
+@pytest.mark.parametrize(("kind", "name", "value", "words"), [*shared(), *OWN])
+def test_refused(kind, name, value, words):
+    estimator = made(kind, **{name: value})
+    with pytest.raises(ValueError, match=r".") as error:
+        estimator.fit(X, target(estimator))
+    assert words in str(error.value)
+    assert isinstance(error.value, InputError) or words == "n_splits"  # scikit-learn's splitter speaks for itself
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_every_parameter_has_a_refusal(kind):
+    refused = {name for owner, name, *_ in [*shared(), *OWN] if owner is kind}
+    assert set(inspect.signature(kind).parameters) == refused
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_names_order_and_kinds_are_those_of_scikit_learn(kind):
+    other = getattr(sklearn.linear_model, kind.__name__, None) or getattr(sklearn.svm, kind.__name__, None)
+    if other is None:
+        assert kind is SparsemaxClassifier
+        return
+    ours, theirs = inspect.signature(kind).parameters, inspect.signature(other).parameters
+    assert [(p.name, p.kind) for p in ours.values()][: len(theirs)] == [(p.name, p.kind) for p in theirs.values()]
+    assert set(ours) - set(theirs) <= OURS
+    changed = {name for name, p in theirs.items() if ours[name].default != p.default}
+    assert changed <= {"tol", "solver", "max_iter", "l1_ratios", "scoring", "use_legacy_attributes"}
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_a_notebook_shows_the_verdict_first(kind):
+    estimator = made(kind)
+    assert "lineal-verdict" not in estimator._repr_html_()
+    fitted = clone(estimator).fit(X, target(estimator))
+    page = fitted._repr_html_()
+    assert page.startswith(f'<p class="lineal-verdict lineal-{fitted.verdict_.kind}">')
+    assert estimator_html_repr(fitted)[:30] in page
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+def test_the_model_predicts_as_the_estimator_does(kind):
+    estimator = made(kind)
+    fitted = estimator.fit(X, target(estimator))
+    ours, same = fitted.predict(X), fitted.model_.predict(X)
+    assert np.array_equal(ours, same) if is_classifier(estimator) else np.allclose(ours, same, rtol=1e-14, atol=0.0)
+
+
+@pytest.mark.parametrize("kind", [Lasso, ElasticNet, PoissonRegressor, HuberRegressor])
+def test_warm_start(kind):
+    model = kind(warm_start=True)
+    first = model.fit(X, target(model)).coef_.copy()
+    steps = model.n_iter_
+    np.testing.assert_allclose(model.fit(X, target(model)).coef_, first, rtol=1e-6)
+    assert model.n_iter_ <= steps
+    with pytest.raises(InputError, match="warm_start"):
+        model.fit(X[:, :2], target(model))
+
+
+def test_budgets():
+    for model in (Lasso(alpha=1e-3, max_iter=0), LinearSVC(max_iter=1), PoissonRegressor(max_iter=1, alpha=1e-3)):
+        fitted = model.fit(X, target(model))
+        assert fitted.verdict_.kind == "budget"
+        assert "iterations" in fitted.verdict_.reason
+
+
+def test_the_worst_member_speaks_for_all():
+    classes = np.digitize(Y, [-1.0, 1.0])
+    model = LinearSVC(max_iter=3).fit(X, classes)
+    kinds = [verdict.kind for verdict in model.verdicts_]
+    assert len(kinds) == 3
+    assert model.verdict_.kind == ("budget" if "budget" in kinds else "optimal")
+    assert model.verdict_ in model.verdicts_
+    good = LinearSVC().fit(X, classes)
+    assert good.verdict_.relative_gap == max(verdict.relative_gap for verdict in good.verdicts_)
+
+
+def test_folds_without_weight_are_left_out():
+    weight = np.where(np.arange(40) < 8, 0.0, 1.0)  # the first of five folds
+    model = LassoCV(alphas=3).fit(X, Y, sample_weight=weight)
+    assert model.mse_path_.shape == (3, 4)
+    assert np.isfinite(model.mse_path_).all()
