@@ -112,51 +112,61 @@ class Estimate:
     """
 
     fit: fitting.Fit
-    loss: Loss
+    ready: Ready
     penalty: str
-    moments: Moments
-    sd: Array
     level: Array
     choice: Choice | None = None
     charges: Literal["variance", "sd"] | None = None
     said: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Ready:
+    """What is known before anything is minimised; ``said`` is for the report."""
+
+    loss: Loss
+    moments: Moments
+    variance: Array
+    limits: tuple[Array, Array] | None
+    labels: list[str] | None
+    said: Mapping[str, Any]
+
+
+def prepare(rows: Rows, wish: Wish) -> Ready:
+    """Decide the loss, survey the columns and read the bounds."""
+    loss, said = _loss(wish.model, rows)
+    moments = survey(rows.train, loss)
+    labels = None if rows.target.classes is None else [str(label) for label in rows.target.classes]
+    limits = read_bounds(wish.bounds, rows.train.columns)
+    return Ready(loss, moments, _variance(rows.train, moments), limits, labels, said)
+
+
 def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     """Fit the rows as asked."""
-    source = rows.train
-    loss, said = _loss(wish.model, rows)
-    moments = survey(source, loss)
-    variance = _variance(source, moments)
-    known: dict[str, Any] = {"moments": moments, "sd": np.sqrt(variance), "level": _level(source, loss, moments)}
+    source, ready = rows.train, prepare(rows, wish)
+    loss, moments, said = ready.loss, ready.moments, ready.said
+    level = _level(source, loss, moments)
     if wish.penalty.name == "firth":
         if not isinstance(loss, Logistic):
             raise InputError(
                 f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
             )
         found = firth(source, tol=SLOPE * run.tol, time_limit=run.left, moments=moments)
-        return Estimate(found, loss, "firth", said=said, **known)
+        return Estimate(found, ready, "firth", level, said=said)
     if wish.model.name == "bayes":
-        posterior = evidence(source, charges=variance, tol=run.tol)
+        posterior = evidence(source, charges=ready.variance, tol=run.tol)
         reason = "one eigendecomposition of the gram, then a search for the two variances"
         found = replace(
             posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason
         )
         names = ("noise", "prior", "degrees", "log_evidence")
         said = {**said, "bayes": {name: float(getattr(posterior, name)) for name in names}}
-        return Estimate(found, loss, "bayes", said=said, charges="variance", **known)
-    return _minimise(rows, wish, run, loss, {**known, "said": said}, variance)
-
-
-def _minimise(rows: Rows, wish: Wish, run: Run, loss: Loss, known: dict[str, Any], variance: Array) -> Estimate:
-    """Pick a strength where none was given, and minimise."""
-    source, moments = rows.train, known["moments"]
-    limits = read_bounds(wish.bounds, source.columns)
-    penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, variance, limits), None
+        return Estimate(found, ready, "bayes", level, charges="variance", said=said)
+    penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, ready.variance, ready.limits), None
     if wish.penalty.picked:
         choice = _pick(rows, loss, penalty, moments, run)
         penalty = penalty.at(choice.strength)
-    fitted = fitting.fit(
+    found = fitting.fit(
         source,
         loss,
         penalty,
@@ -165,13 +175,13 @@ def _minimise(rows: Rows, wish: Wish, run: Run, loss: Loss, known: dict[str, Any
         tol=run.tol,
         time_limit=run.left,
         moments=moments,
-        labels=None if rows.target.classes is None else [str(label) for label in rows.target.classes],
+        labels=ready.labels,
         progress=_stop if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
     )
-    charges: Literal["variance", "sd"] | None = "variance" if wish.penalty.name == "ridge" else "sd"
     asked = wish.penalty.name
-    return Estimate(fitted, loss, asked, choice=choice, charges=None if asked == "none" else charges, **known)
+    charges: Literal["variance", "sd"] = "variance" if asked == "ridge" else "sd"
+    return Estimate(found, ready, asked, level, choice, None if asked == "none" else charges, said)
 
 
 def build(wish: PenaltyWish, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:

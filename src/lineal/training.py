@@ -103,7 +103,7 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: fl
 
 def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
     """Put together what remains of a fit."""
-    loss, fitted, moments = found.loss, found.fit, found.moments
+    loss, fitted, moments = found.ready.loss, found.fit, found.ready.moments
     classes = rows.target.kind == "classes"
     measured, (got, baseline) = _measure(rows.test or rows.train, loss, fitted.coef, found.level, classes)
     where = "train" if rows.test is None else "test"
@@ -113,7 +113,7 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
         "model": name(loss, found.penalty),
         "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
         "selection": None if found.choice is None else found.choice.to_dict(),
-        "sd": [float(value) for value in found.sd],
+        "sd": [float(value) for value in np.sqrt(found.ready.variance)],
         "baseline_score": _plain(found.level),
         "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
         "metrics": {where: got, "baseline": baseline},

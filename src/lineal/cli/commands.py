@@ -121,6 +121,60 @@ def fit(context: click.Context, /, **options: Any) -> int:
 
 
 @lineal.command()
+@click.argument("data", type=File)
+@click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
+@click.option("--model", metavar="NAME", default="auto", show_default=True, help="As for fit; it names the loss.")
+@click.option("--penalty", metavar="NAME", default="l1", show_default=True, help="l1, elastic:RATIO or group.")
+@click.option("--bounds", metavar="COL:LO:HI", multiple=True, help="As for fit.")
+@click.option("--solver", metavar="NAME", default="auto", show_default=True, help="As for fit.")
+@click.option("--points", type=click.IntRange(min=1), default=30, show_default=True, help="How many strengths.")
+@click.option(
+    "--ratio",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    default=0.001,
+    show_default=True,
+    help="The last strength, as a share of the first.",
+)
+@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
+@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@click.option(
+    "--test-size",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    default=0.2,
+    show_default=True,
+    help="Share of rows held out to measure every point.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0, max=2**63 - 1),
+    metavar="N",
+    default=0,
+    show_default=True,
+    help="Which rows are held out.",
+)
+@click.option(
+    "--time-limit",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="SECONDS",
+    help="Stop after this time; the points that are left have the verdict budget.",
+)
+@click.option("--accept", is_flag=True, help="Exit with 0 even if a point is not proven.")
+@click.option(
+    "-o", "--output", type=File, metavar="FILE", help="Write the table, with coefficients, as CSV or Parquet."
+)
+@reading
+@json_option
+@click.pass_context
+def path(context: click.Context, /, **options: Any) -> int:
+    """Fit a table at many strengths of a penalty: which columns enter, how well each point predicts, every verdict."""
+    from lineal.cli.path import run
+
+    return run(given={name for name in options if _was_given(context, name)}, **options)
+
+
+@lineal.command()
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")

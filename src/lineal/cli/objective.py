@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
+from lineal.loss import Loss
 from lineal.model import Model
 from lineal.penalties import Bounds
 from lineal.penalty import Penalty
+from lineal.target import Target
 
 LOSSES: Final[Mapping[str, str]] = {
     "squared": "(residual^2) / 2",
@@ -42,17 +44,21 @@ BOUNDED: Final = 6
 
 def objective(model: Model) -> str:
     """Return the minimised function in full, with its numbers."""
-    weighted = model.roles.get("weight")
+    return spelled(model.loss, model.target, model.roles, _penalty(model))
+
+
+def spelled(loss: Loss, target: Target, roles: Mapping[str, str | None], penalty: str) -> str:
+    """Return the mean loss and a penalty, with what their letters are."""
+    weighted = roles.get("weight")
     mean = "mean" if weighted is None else f"mean weighted by {weighted!r},"
-    numbers: dict[str, Any] = dict(model.loss.parameters())
+    numbers: dict[str, Any] = dict(loss.parameters())
     numbers["low"] = numbers.get("q", 1.0) - 1.0
-    classes = model.target.classes or ("0", "1")
+    classes = target.classes or ("0", "1")
     numbers |= {"one": classes[-1], "other": classes[0]}
-    name = model.loss.name
-    text = f"F(b) = {mean} {LOSSES.get(name, name).format(**numbers)}{_penalty(model)}"
-    text += f"; {WHERE[name].format(**numbers)}" if name in WHERE else ""
-    if model.roles.get("offset") is not None:
-        text += f"; score = X b + {model.roles['offset']!r}"
+    text = f"F(b) = {mean} {LOSSES.get(loss.name, loss.name).format(**numbers)}{penalty}"
+    text += f"; {WHERE[loss.name].format(**numbers)}" if loss.name in WHERE else ""
+    if roles.get("offset") is not None:
+        text += f"; score = X b + {roles['offset']!r}"
     return text
 
 
@@ -63,15 +69,27 @@ def is_firth(model: Model) -> bool:
 
 def bounds(model: Model) -> dict[str, list[float | None]]:
     """Return the bounds by column, None for an open end; nothing for columns without bounds."""
-    penalty = model.penalty
+    return limits(model.penalty, model.columns)
+
+
+def limits(penalty: Penalty, columns: Sequence[str]) -> dict[str, list[float | None]]:
+    """Return the bounds of a penalty by column."""
     if not isinstance(penalty, Bounds):
         return {}
     ends = np.stack([penalty.lower, penalty.upper], axis=1)
     return {
         name: [float(end) if np.isfinite(end) else None for end in pair]
-        for name, pair in zip(model.columns, ends, strict=True)
+        for name, pair in zip(columns, ends, strict=True)
         if np.isfinite(pair).any()
     }
+
+
+def subject(ends: Mapping[str, Sequence[float | None]]) -> str:
+    """Return bounds in words, at most BOUNDED of them."""
+    shown = [_between(name, *pair) for name, pair in list(ends.items())[:BOUNDED]]
+    if len(ends) > BOUNDED:
+        shown.append(f"{len(ends) - BOUNDED} more bounds")
+    return f", subject to {', '.join(shown)}" if shown else ""
 
 
 def _penalty(model: Model) -> str:
@@ -81,11 +99,7 @@ def _penalty(model: Model) -> str:
     inner: Penalty = model.penalty.inner if isinstance(model.penalty, Bounds) else model.penalty
     plain: Mapping[str, Any] = inner.to_dict()
     text = ", no penalty" if plain["name"] == "none" else f" + {_charged(model, plain)}"
-    limits = bounds(model)
-    shown = [_between(name, *ends) for name, ends in list(limits.items())[:BOUNDED]]
-    if len(limits) > BOUNDED:
-        shown.append(f"{len(limits) - BOUNDED} more bounds")
-    return text + (f", subject to {', '.join(shown)}" if shown else "")
+    return text + subject(bounds(model))
 
 
 def _charged(model: Model, plain: Mapping[str, Any]) -> str:

@@ -136,7 +136,7 @@ def _columns(about: Mapping[str, Any]) -> Table | None:
         return None
     if len(rows) > SHOWN:
         rows = [*rows[: SHOWN - 1], [f"... and {len(rows) - SHOWN + 1} more", "", "", ""]]
-    table = _table("Column", "Type", "Missing", "Use")
+    table = lined("Column", "Type", "Missing", "Use")
     table.columns[2].justify = "right"
     for row in rows:
         table.add_row(*map(Text, row))
@@ -157,7 +157,7 @@ def _metrics(data: Mapping[str, Any]) -> Table | None:
 
 def compare(measured: Mapping[str, Any], baseline: Mapping[str, Any] | None, where: str) -> Table:
     """Return the metrics beside those of the baseline."""
-    table = _table("Metric", where, *(() if baseline is None else ("Baseline",)))
+    table = lined("Metric", where, *(() if baseline is None else ("Baseline",)))
     for column in table.columns[1:]:
         column.justify = "right"
     for name in sorted(measured, key=lambda name: METRICS.index(name) if name in METRICS else len(METRICS)):
@@ -181,7 +181,7 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
         others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
     single = f"Score of {outputs[0]}" if data["data"]["target"]["kind"] == "classes" else "Value"
     names = [single] if len(outputs) == 1 else outputs if lines is groups else ["Class", "Value"]
-    table = _table("Coefficient", *names, "Effect")
+    table = lined("Coefficient", *names, "Effect")
     for column in table.columns[1:]:
         column.justify = "left" if column.header == Text("Class") else "right"
     for line in others[:limit] + intercept:
@@ -205,7 +205,8 @@ def _zeros(lines: Sequence[Sequence[Mapping[str, Any]]]) -> list[Text]:
     return [Text(f"{count} exactly zero, and not shown: {listed}.")]
 
 
-def _table(*headers: str) -> Table:
+def lined(*headers: str) -> Table:
+    """Return an empty table with these headers, cells folded where they do not fit."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for header in headers:
         table.add_column(Text(header), overflow="fold")

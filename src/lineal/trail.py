@@ -1,0 +1,147 @@
+"""A regularisation path of a table: which columns enter as the penalty weakens, every point with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError, near
+from lineal.estimate import Wish, build, prepare
+from lineal.loss import Loss
+from lineal.metrics import Score
+from lineal.paths import Point, path
+from lineal.penalty import Penalty
+from lineal.rows import Rows, from_table
+from lineal.selection import measure
+from lineal.solver import Solver
+from lineal.spelling import Limits, PenaltyWish, read_ratio
+from lineal.verdict import TOLERANCE
+
+Array = npt.NDArray[np.float64]
+
+FAMILIES = ("l1", "elastic", "group")
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
+
+    ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are.
+    """
+
+    points: tuple[Point, ...]
+    critical: float
+    columns: tuple[str, ...]
+    loss: Loss
+    penalty: PenaltyWish
+    family: Penalty
+    metric: str
+    losses: tuple[float, ...]
+    rows: Rows = field(repr=False)
+    fitted: int
+
+    @property
+    def best(self) -> int | None:
+        """The point that predicts the held-out rows best."""
+        return int(np.nanargmin(self.losses)) if np.isfinite(self.losses).any() else None
+
+    def used(self, point: Point) -> list[str]:
+        """Return the columns with a coefficient that is not zero, the intercept aside."""
+        return [
+            name
+            for name, row in zip(self.columns, point.coef, strict=True)
+            if row.any() and name != "(intercept)"
+        ]  # fmt: skip
+
+
+def read_family(penalty: str) -> PenaltyWish:
+    """Read the penalty of a path, which has no strength of its own.
+
+    >>> read_family("elastic:0.5")
+    PenaltyWish(name='elastic', strength=None, l1_ratio=0.5)
+    """
+    name, colon, rest = penalty.partition(":")
+    accepted = "accepted are l1, elastic:RATIO and group; the strengths are what a path goes through."
+    if name not in FAMILIES or bool(colon) != (name == "elastic"):
+        raise InputError(f"the penalty of the path is {penalty!r}; {accepted}{near(name, FAMILIES)}")
+    ratio = read_ratio(rest) if colon else None
+    if ratio == 0.0:
+        raise InputError("an elastic net of ratio 0 is a ridge, which makes nothing zero: no column would ever enter.")
+    return PenaltyWish(name, None, ratio)
+
+
+def trail(
+    data: Any,
+    target: Any = None,
+    *,
+    model: str = "auto",
+    penalty: str = "l1",
+    points: int = 30,
+    ratio: float = 1e-3,
+    bounds: Limits | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    test_size: float = 0.0,
+    seed: int = 0,
+    tol: float = TOLERANCE,
+    time_limit: float | None = None,
+    solver: Solver | str = "auto",
+    progress: Callable[[Point], None] | None = None,
+) -> Trail:
+    """Fit a table at many strengths, from the one at which nothing is used down to ``ratio`` times it.
+
+    >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "noise": [1.0, -1.0, 0.5, 0.0], "effect": [0.1, 1.1, 1.9, 3.6]}
+    >>> found = trail(table, "effect", model="linear", points=3)
+    >>> [found.used(point) for point in found.points]
+    [[], ['dose'], ['dose', 'noise']]
+    """
+    family = read_family(penalty)
+    wish = Wish.of(model, "auto", bounds, solver, time_limit)
+    if wish.model.name in ("ridge", "bayes"):
+        raise InputError(
+            f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
+        )
+    rows = from_table(data, target, wish.wanted, weight, offset, drop, test_size, None, seed)
+    ready = prepare(rows, wish)
+    charging = build(family, 1.0, ready.variance, ready.limits)
+    if len(charging.clash()):
+        raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
+    found = path(
+        rows.train,
+        ready.loss,
+        charging,
+        points,
+        ratio=ratio,
+        solver=wish.solver,
+        tol=tol,
+        time_limit=time_limit,
+        moments=ready.moments,
+        labels=ready.labels,
+        progress=progress,
+    )
+    classes = rows.target.kind == "classes"
+    metric = measure(ready.loss, classes)
+    losses: tuple[float, ...] = ()
+    if rows.test is not None:
+        held = rows.test
+        with np.errstate(over="ignore", invalid="ignore"):
+            losses = tuple(
+                float(held.sum(Score(ready.loss, point.coef, classes)).figures()[metric]) for point in found.points
+            )
+    return Trail(
+        points=found.points,
+        critical=found.critical,
+        columns=tuple(rows.train.columns),
+        loss=ready.loss,
+        penalty=family,
+        family=charging,
+        metric=metric,
+        losses=losses,
+        rows=rows,
+        fitted=ready.moments.rows,
+    )
