@@ -187,7 +187,9 @@ def _penalty(
     ratio = real(meta, f"{where}.l1_ratio") if name == "elastic" else 1.0
     if ratio > 1.0:
         raise ModelFileError(f"the field {where}.l1_ratio of the model file must be at most 1.")
-    linear, square = strength * ratio * stated, strength * (1.0 - ratio) * stated**2
+    with np.errstate(over="ignore", invalid="ignore"):
+        linear = strength * ratio * stated
+        square = strength * (1.0 - ratio) * stated**2 if ratio < 1.0 else zero
     return name, strength, stated, Charges(linear, square, lower, upper, group=name == "group")
 
 

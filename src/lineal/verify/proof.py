@@ -189,8 +189,10 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
             break
         free = free | more
     chosen = charges.seen[:, None] & ~free
-    scale = charges.shrink(found.g, found.e, chosen)
-    if scale < 1.0:
+    for _ in range(4):  # rounding errors do not shrink with theta, so that the first time may not be enough
+        scale = charges.shrink(found.g, found.e, chosen)
+        if scale == 1.0:
+            break
         found = settle(point, found.dual.shrunk(scale), free)
     gap = total(p.q * found.dual.cost(found.kappa)) + charges.mismatch(point.coef, found.g, found.e, chosen)
     if not np.isfinite(gap):

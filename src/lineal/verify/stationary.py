@@ -32,7 +32,7 @@ def check_infeasible(report: Report, claims: Claims, point: Point) -> None:
     report.check("the clashes name these columns", [entry.get("column") for entry in entries] == true)
     for entry, name in zip(entries, true, strict=True):
         j, pair = claims.columns.index(name), entry.get("multipliers")
-        bounds = entry.get("lower") == charges.lower[j] and entry.get("upper") == charges.upper[j]
+        bounds = [entry.get("lower"), entry.get("upper")] == [float(charges.lower[j]), float(charges.upper[j])]
         report.check("the bounds of a clash are those of the penalty", bounds, name)
         proof = isinstance(pair, list) and len(pair) == 2 and number(pair[0]) and pair[0] == pair[1] and pair[0] > 0
         report.check("the multipliers of a clash cancel its coefficient, and are above zero", proof, f"{name}: {pair}")

@@ -52,6 +52,7 @@ PENALTIES: dict[str, Penalty] = {
     "none": NONE,
     "ridge": Ridge(0.05, CHARGES),
     "l1": L1(0.05, CHARGES),
+    "strong l1": L1(0.6, CHARGES),
     "l1 with free columns": L1(0.05, FREE),
     "elastic": ElasticNet(0.05, 0.4, CHARGES),
     "group": Group(0.05, CHARGES),
