@@ -119,14 +119,23 @@ double epoch(const nb::list& list, const Order& order, const std::string& loss, 
     e.table = optional(table, static_cast<std::size_t>(segments.rows) * outputs, "table");
     e.mean_gradient = optional(mean_gradient, columns * outputs, "mean_gradient");
     if (e.mean_gradient && !e.table) throw nb::value_error("saga needs a table");
-    const std::size_t room = batch > 1 ? columns : 0;
+    bool dense = true;
+    for (const Segment& segment : segments.all)
+        for (Index part = 0; part < segment.part_count; ++part)
+            dense &= segment.parts[part].kind == Kind::ones || segment.parts[part].kind == Kind::dense;
+    const std::size_t room = batch > 1 || dense ? columns : 0, taken = std::min(static_cast<std::size_t>(batch), order.size());
     std::vector<std::int64_t> last(columns), touched(room);
-    std::vector<double> gathered(room * outputs), eta(outputs), slope(static_cast<std::size_t>(batch) * outputs);
+    std::vector<double> gathered(room * outputs), eta(outputs), slope(taken * outputs);
+    std::vector<double> rows(dense ? taken * columns : 0), sizes(dense ? 3 * columns * outputs : 0);
+    std::vector<double> powers(dense ? 0 : 2 * ((order.size() + static_cast<std::size_t>(batch) - 1) / static_cast<std::size_t>(batch) + 1));
     e.last = last.data();
     e.touched = touched.data();
     e.gathered = gathered.data();
     e.eta = eta.data();
     e.slope = slope.data();
+    e.rows = dense ? rows.data() : nullptr;
+    e.sizes = sizes.data();
+    e.powers = powers.data();
     const nb::gil_scoped_release release;
     return epochs().run(e);
 }

@@ -65,23 +65,29 @@ const Segment& holding(const Epoch& e, Index row) {
 }
 
 // Steps of one coefficient that no row moves: w <- soft(w - step pull, step linear) / (1 + step square).
+// kept[m] = r^m and gone[m] = 1 - r^m, r = 1 / (1 + step square), where they are known.
 struct Drift {
     double step, linear, square, pull;
+    const double* kept;
+    const double* gone;
 
     double once(double w) const {
         const double z = w - step * pull, cut = step * linear;
         return (z > cut ? z - cut : z < -cut ? z + cut : 0.0) / (1 + step * square);
     }
+    double left(Index m) const { return gone ? gone[m] : -std::expm1(-static_cast<double>(m) * std::log1p(step * square)); }
     // After m steps of w <- (w - step c) / (1 + step square), which is r^m w - c (1 - r^m) / square.
-    double after(double w, double c, double m) const {
-        if (square == 0) return w - m * step * c;
-        const double rate = -m * std::log1p(step * square);
-        return w * std::exp(rate) + c * std::expm1(rate) / square;
+    double after(double w, double c, Index m) const {
+        if (square == 0) return w - static_cast<double>(m) * step * c;
+        const double stays = kept ? kept[m] : std::exp(-static_cast<double>(m) * std::log1p(step * square));
+        return c == 0 ? w * stays : w * stays - c * left(m) / square;
     }
     // The sum of those m values.
-    double sum(double w, double c, double m) const {
+    double sum(double w, double c, Index steps) const {
+        const double m = static_cast<double>(steps);
         if (square == 0) return m * w - 0.5 * step * c * m * (m + 1);
-        const double share = -std::expm1(-m * std::log1p(step * square)) / (step * square);
+        const double share = left(steps) / (step * square);
+        if (c == 0) return w * share;
         const double rest = m * step * square > 1e-6 ? (m - share) / square : 0.5 * step * m * (m + 1);
         return w * share - c * rest;
     }
@@ -92,19 +98,20 @@ double advance(const Drift& drift, double w, Index m, double* sum) {
     while (m > 0) {
         if (w == 0 && std::fabs(drift.pull) <= drift.linear) return w;
         const double side = drift.linear == 0 ? 0 : w > 0 || (w == 0 && drift.pull < 0) ? 1 : -1;
-        const double c = drift.pull + side * drift.linear, end = drift.after(w, c, static_cast<double>(m));
+        const double c = drift.pull + side * drift.linear, end = drift.after(w, c, m);
         if (side == 0 || side * end > 0 || end != end) {
-            if (sum) *sum += drift.sum(w, c, static_cast<double>(m));
+            if (sum) *sum += drift.sum(w, c, m);
             return end;
         }
+        if (drift.pull == 0 && !sum) return 0;  // at zero it stays
         Index low = 0, high = m;  // still on its side after low steps, no longer after high
         while (high - low > 1) {
             const Index middle = (low + high) / 2;
-            if (side * drift.after(w, c, static_cast<double>(middle)) > 0) low = middle;
+            if (side * drift.after(w, c, middle) > 0) low = middle;
             else high = middle;
         }
-        if (sum) *sum += drift.sum(w, c, static_cast<double>(low));
-        w = drift.once(drift.after(w, c, static_cast<double>(low)));
+        if (sum) *sum += drift.sum(w, c, low);
+        w = drift.once(drift.after(w, c, low));
         if (sum) *sum += w;
         m -= low + 1;
     }
@@ -113,42 +120,37 @@ double advance(const Drift& drift, double w, Index m, double* sum) {
 
 // Brings column j up to date after step t.
 template <Index K>
-void refresh(Epoch& e, Index j, Index t) {
+void refresh(Epoch& e, Index j, Index t, Index steps) {
     const Index k = K ? K : e.outputs, m = t - e.last[j];
     if (m == 0) return;
     e.last[j] = t;
     const bool still = e.linear[j] == 0 && e.square[j] == 0 && !e.mean_gradient;
+    const double step = e.step * e.rate[j], bend = step * e.square[j];
+    const bool known = std::fabs(bend - e.common) <= 1e-14 * e.common;  // charges made by scaling differ by rounding
     for (Index c = j * k; c < (j + 1) * k; ++c) {
         if (still) {
             if (e.sum) e.sum[c] += static_cast<double>(m) * e.coef[c];
             continue;
         }
-        const Drift drift{e.step * e.rate[j], e.linear[j], e.square[j], e.mean_gradient ? e.mean_gradient[c] : 0.0};
+        const Drift drift{step, e.linear[j], e.square[j], e.mean_gradient ? e.mean_gradient[c] : 0.0,
+                          known ? e.powers : nullptr, known ? e.powers + steps + 1 : nullptr};
         e.coef[c] = advance(drift, e.coef[c], m, e.sum ? e.sum + c : nullptr);
     }
 }
 
 // Takes step t with coefficient c of column j, whose gradient is g over `share` of all rows.
 inline void move(Epoch& e, Index j, Index c, double g, double share) {
-    const Drift drift{e.step * e.rate[j], e.linear[j], e.square[j], e.mean_gradient ? g + e.mean_gradient[c] : g};
+    const Drift drift{e.step * e.rate[j], e.linear[j], e.square[j], e.mean_gradient ? g + e.mean_gradient[c] : g, nullptr, nullptr};
     e.coef[c] = drift.linear == 0 && drift.square == 0 ? e.coef[c] - drift.step * drift.pull : drift.once(e.coef[c]);
     if (e.mean_gradient) e.mean_gradient[c] += g * share;
     if (e.sum) e.sum[c] += e.coef[c];
 }
 
-// Scores a row, adds up its loss, and leaves weight s slope / count (saga: of the change of slope) in `slope`.
+// Turns the slopes of a row into weight s slope / count (saga: of the change of slope), keeps them; whether any is not zero.
 template <Index K>
-double score(Epoch& e, Index row, Index t, Index count, double* slope, bool& moves) {
+bool settle(Epoch& e, Index row, double s, Index count, double* slope) {
     const Index k = K ? K : e.outputs;
-    const Segment& segment = holding(e, row);
-    const Index i = row - segment.first;
-    const double s = segment.weight ? segment.weight[i] : 1.0;
-    for (Index c = 0; c < k; ++c) e.eta[c] = segment.offset ? segment.offset[i * k + c] : 0.0;
-    each(e, segment, i, [&](Index j, double x) {
-        refresh<K>(e, j, t - 1);
-        for (Index c = 0; c < k; ++c) e.eta[c] += x * e.coef[j * k + c];
-    });
-    const double value = row_loss(e.loss, e.parameter, segment.y + i * e.targets, e.eta, k, slope);
+    bool moves = false;
     for (Index c = 0; c < k; ++c) {
         const double fresh = slope[c];
         if (e.mean_gradient) slope[c] -= e.table[row * k + c];
@@ -156,12 +158,36 @@ double score(Epoch& e, Index row, Index t, Index count, double* slope, bool& mov
         slope[c] *= e.weight * s / static_cast<double>(count);
         moves |= !(slope[c] == 0);
     }
+    return moves;
+}
+
+// Scores a row and returns its loss.
+template <Index K>
+double score(Epoch& e, Index row, Index t, Index steps, Index count, double* slope, bool& moves) {
+    const Index k = K ? K : e.outputs;
+    const Segment& segment = holding(e, row);
+    const Index i = row - segment.first;
+    const double s = segment.weight ? segment.weight[i] : 1.0;
+    for (Index c = 0; c < k; ++c) e.eta[c] = segment.offset ? segment.offset[i * k + c] : 0.0;
+    each(e, segment, i, [&](Index j, double x) {
+        refresh<K>(e, j, t - 1, steps);
+        for (Index c = 0; c < k; ++c) e.eta[c] += x * e.coef[j * k + c];
+    });
+    const double value = row_loss(e.loss, e.parameter, segment.y + i * e.targets, e.eta, k, slope);
+    moves |= settle<K>(e, row, s, count, slope);
     return s * value;
 }
 
 template <Index K>
 double run(Epoch& e) {
-    const Index k = K ? K : e.outputs;
+    const Index k = K ? K : e.outputs, steps = (e.length + e.batch - 1) / e.batch;
+    e.common = 0;
+    for (Index j = 0; j < e.columns && e.common == 0; ++j) e.common = e.step * e.rate[j] * e.square[j];
+    for (Index m = 0; m <= steps && e.common > 0; ++m) {
+        const double rate = -static_cast<double>(m) * std::log1p(e.common);
+        e.powers[m] = std::exp(rate);
+        e.powers[steps + 1 + m] = -std::expm1(rate);
+    }
     double value = 0;
     Index t = 0;
     for (Index at = 0; at < e.length; at += e.batch) {
@@ -169,7 +195,7 @@ double run(Epoch& e) {
         const double share = static_cast<double>(count) / e.total;
         bool moves = false;
         ++t;
-        for (Index b = 0; b < count; ++b) value += score<K>(e, e.order[at + b], t, count, e.slope + b * k, moves);
+        for (Index b = 0; b < count; ++b) value += score<K>(e, e.order[at + b], t, steps, count, e.slope + b * k, moves);
         if (!moves) continue;  // the step is like those between, and taken with them
         Index touched = 0;
         for (Index b = 0; b < count; ++b) {
@@ -194,11 +220,96 @@ double run(Epoch& e) {
                 e.gathered[c] = 0;
             }
     }
-    for (Index j = 0; j < e.columns; ++j) refresh<K>(e, j, t);
+    for (Index j = 0; j < e.columns; ++j) refresh<K>(e, j, t, steps);
     return value;
 }
 
-double run_any(Epoch& e) { return e.outputs == 1 ? run<1>(e) : run<0>(e); }
+double dot(const double* __restrict x, const double* __restrict w, Index n) {
+    double parts[8] = {};
+    Index j = 0;
+    for (; j + 8 <= n; j += 8)
+        for (Index p = 0; p < 8; ++p) parts[p] += x[j + p] * w[j + p];
+    for (; j < n; ++j) parts[0] += x[j] * w[j];
+    return ((parts[0] + parts[1]) + (parts[2] + parts[3])) + ((parts[4] + parts[5]) + (parts[6] + parts[7]));
+}
+
+// One step of all coefficients, flat.
+template <bool Soft, bool Saga, bool Sum>
+void apply(Index size, const double* __restrict g, const double* __restrict step, const double* __restrict cut,
+           const double* __restrict keep, double share, double* __restrict w, double* __restrict mean,
+           double* __restrict sum) {
+    for (Index i = 0; i < size; ++i) {
+        double z = w[i] - step[i] * (Saga ? g[i] + mean[i] : g[i]);
+        if (Soft) {
+            const double left = std::fabs(z) - cut[i];
+            z = left > 0 ? std::copysign(left, z) : left != left ? left : 0.0;
+        }
+        z *= keep[i];
+        w[i] = z;
+        if (Saga) mean[i] += g[i] * share;
+        if (Sum) sum[i] += z;
+    }
+}
+
+using Apply = void (*)(Index, const double*, const double*, const double*, const double*, double, double*, double*, double*);
+
+Apply step_of(bool soft, bool saga, bool sum) {
+    if (soft) return saga ? (sum ? apply<true, true, true> : apply<true, true, false>) : (sum ? apply<true, false, true> : apply<true, false, false>);
+    return saga ? (sum ? apply<false, true, true> : apply<false, true, false>) : (sum ? apply<false, false, true> : apply<false, false, false>);
+}
+
+// The same where every row has every column: nothing to catch up with.
+template <Index K>
+double run_dense(Epoch& e) {
+    const Index k = K ? K : e.outputs, p = e.columns, size = p * k;
+    double *step = e.sizes, *cut = step + size, *keep = cut + size, value = 0;
+    bool soft = false, charged = e.mean_gradient || e.sum;
+    for (Index i = 0; i < size; ++i) {
+        step[i] = e.step * e.rate[i / k];
+        cut[i] = step[i] * e.linear[i / k];
+        keep[i] = 1 / (1 + step[i] * e.square[i / k]);
+        soft |= cut[i] > 0;
+        charged |= cut[i] > 0 || keep[i] < 1;
+    }
+    const Apply take = step_of(soft, e.mean_gradient, e.sum);
+    for (Index at = 0; at < e.length; at += e.batch) {
+        const Index count = e.batch < e.length - at ? e.batch : e.length - at;
+        bool moves = false;
+        for (Index b = 0; b < count; ++b) {
+            const Segment& segment = holding(e, e.order[at + b]);
+            const Index i = e.order[at + b] - segment.first;
+            double* __restrict x = e.rows + b * p;
+            each(e, segment, i, [x](Index j, double entry) { x[j] = entry; });
+            const double s = segment.weight ? segment.weight[i] : 1.0;
+            for (Index c = 0; c < k; ++c) e.eta[c] = segment.offset ? segment.offset[i * k + c] : 0.0;
+            if (K == 1) e.eta[0] += dot(x, e.coef, p);
+            else
+                for (Index j = 0; j < p; ++j)
+                    for (Index c = 0; c < k; ++c) e.eta[c] += x[j] * e.coef[j * k + c];
+            double* slope = e.slope + b * k;
+            value += s * row_loss(e.loss, e.parameter, segment.y + i * e.targets, e.eta, k, slope);
+            moves |= settle<K>(e, e.order[at + b], s, count, slope);
+        }
+        if (!moves && !charged) continue;
+        double* __restrict g = e.gathered;
+        for (Index b = 0; b < count; ++b) {
+            const double *x = e.rows + b * p, *slope = e.slope + b * k;
+            if (K == 1) {
+                const double only = slope[0];
+                for (Index j = 0; j < p; ++j) g[j] = (b ? g[j] : 0.0) + only * x[j];
+            } else
+                for (Index j = 0; j < p; ++j)
+                    for (Index c = 0; c < k; ++c) g[j * k + c] = (b ? g[j * k + c] : 0.0) + slope[c] * x[j];
+        }
+        take(size, g, step, cut, keep, static_cast<double>(count) / e.total, e.coef, e.mean_gradient, e.sum);
+    }
+    return value;
+}
+
+double run_any(Epoch& e) {
+    if (e.rows) return e.outputs == 1 ? run_dense<1>(e) : run_dense<0>(e);
+    return e.outputs == 1 ? run<1>(e) : run<0>(e);
+}
 
 double largest(const Epoch& e) {
     double most = 0;

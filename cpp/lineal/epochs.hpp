@@ -43,10 +43,14 @@ struct Epoch {
     double total;           // saga: how many rows there are
     // scratch
     std::int64_t* last;     // [columns] zeros: the step after which a column is up to date
-    double* gathered;       // batch > 1: [columns][outputs] zeros
+    double* gathered;       // batch > 1 or dense rows: [columns][outputs] zeros
     std::int64_t* touched;  // batch > 1: [columns]
     double* eta;            // [outputs]
     double* slope;          // [batch][outputs]
+    double* rows;           // where every part is stored densely: [batch][columns], else null
+    double* sizes;          // the same: [3][columns][outputs]
+    double* powers;         // else [2][steps + 1]
+    double common;          // step rate_j square_j of the columns that `powers` are for
 };
 
 struct Epochs {

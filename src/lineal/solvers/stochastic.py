@@ -100,8 +100,8 @@ class Stochastic(Solver):
             coef = learner.result
             value, estimate = _estimate(problem, coef, frame)
             if not loss.smooth:
-                # Slopes of corners say nothing of the distance: ask now and then.
-                estimate = 0.0 if epoch > 0 and epoch & (epoch - 1) == 0 else np.inf
+                # Slopes of corners say nothing of the distance: ask now and then, after 4, 16, 64, ... epochs.
+                estimate = 0.0 if epoch > 1 and 4 ** round(np.log2(epoch) / 2.0) == epoch else np.inf
             theta = np.concatenate(duals) if duals else None
             note = f"step size {learner.shrink * learner.schedule.at(learner.steps + 1):.3g}"
             yield Step(coef, value, estimate, problem.passes, note, theta=theta)
