@@ -63,7 +63,7 @@ def _picker(design: Design) -> Callable[[Index], Design]:
         # Columns of a matrix held by rows are gathered row by row, of one held by columns column by column.
         if array.flags.f_contiguous:
             return lambda columns: Dense(np.ascontiguousarray(array.T[columns].T))
-        return lambda columns: Dense(np.ascontiguousarray(array[:, columns]))
+        return lambda columns: Dense(np.take(array, columns, axis=1))
     if isinstance(design, Sparse):
         start, stop = int(design.indptr[0]), int(design.indptr[-1])
         parts = (design.data[start:stop], design.indices[start:stop], design.indptr - start)

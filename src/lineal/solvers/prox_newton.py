@@ -69,7 +69,8 @@ def model(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, float
     place = np.arange(gram.shape[1])
     gram[:, place, place] -= np.tile(penalty.curvature(), gram.shape[1] // len(coef))
     gradient = here.gradient - penalty.gradient(coef)
-    return minimise(gram, penalty, coef, gradient, coupled=problem.loss.coupled)
+    floor = 1e-3 * EPS * abs(here.value)
+    return minimise(gram, penalty, coef, gradient, coupled=problem.loss.coupled, floor=floor)
 
 
 def search(

@@ -38,11 +38,19 @@ class Charges:
 
 
 def minimise(
-    gram: Array, penalty: Penalty, coef: Array, gradient: Array, *, coupled: bool, share: float = 1e-3
+    gram: Array,
+    penalty: Penalty,
+    coef: Array,
+    gradient: Array,
+    *,
+    coupled: bool,
+    share: float = 1e-3,
+    floor: float = 0.0,
 ) -> tuple[Array, float]:
     """Minimise ``gradient.d + d'Ad/2 + penalty(coef + d)`` over d; return ``coef + d`` and how far that falls.
 
-    ``gram`` is A as passes lay it out, without the penalty; the last sweep gains less than ``share`` of the whole fall.
+    ``gram`` is A as passes lay it out, without the penalty; the last sweep gains less than ``share`` of the whole fall,
+    or than ``floor``, where rounding hides it.
     """
     if isinstance(penalty, Group) and coef.shape[1] == 1:
         penalty = L1(penalty.strength, penalty.charges)
@@ -56,7 +64,7 @@ def minimise(
         limit = max(1, min(most, int(MOST_WORK / max(work, 1.0))))
         last = _sweep(matrix, penalty, charges, z, slope, coupled, tol, limit)
         fall = before - penalty.value(z.T) - 0.5 * float(np.sum((gradient.T + slope) * (z - coef.T)))
-        tol = share * max(fall, 0.0)
+        tol = max(share * fall, floor)
         if last <= tol:
             break
         if isinstance(penalty, Group):
