@@ -70,6 +70,63 @@ def test_shared_data(name, target, options, kind, tmp_path):
     assert report.passed
 
 
+MODELS = [
+    ("body_mass_g", "huber", "ridge:0.1", {}, "optimal"),
+    ("body_mass_g", "huber:500", "l1:10", {"test_size": 0.2}, "optimal"),
+    ("body_mass_g", "quantile:0.5", "none", {}, "optimal"),
+    ("body_mass_g", "quantile:0.9", "ridge:0.1", {}, "optimal"),
+    ("body_mass_g", "linear", "l1:10", {}, "optimal"),
+    ("body_mass_g", "linear", "elastic:10,0.5", {"test_size": 0.2}, "optimal"),
+    ("body_mass_g", "poisson", "none", {}, "optimal"),
+    ("body_mass_g", "poisson", "l1:10", {}, "optimal"),
+    ("body_mass_g", "bayes", "auto", {}, "stationary"),
+    (
+        "body_mass_g",
+        "linear",
+        "none",
+        {"bounds": {"bill_length_mm": (0, None), "flipper_length_mm": (0, 20)}},
+        "optimal",
+    ),
+    ("body_mass_g", "linear", "l1:10", {"bounds": {"bill_length_mm": (0, 1)}}, "optimal"),
+    ("body_mass_g", "linear", "none", {"bounds": {"bill_length_mm": (3, 1)}}, "infeasible"),
+    ("sex", "logistic", "l1:0.01", {"drop": ("species",)}, "optimal"),
+    ("sex", "logistic", "firth", {"drop": ("species",)}, "stationary"),
+    ("sex", "svm", "ridge:0.1", {"drop": ("species",), "test_size": 0.2}, "optimal"),
+    ("sex", "squared-hinge", "l1:0.01", {"drop": ("species",)}, "optimal"),
+    ("species", "logistic", "l1:0.01", {}, "optimal"),
+    ("species", "logistic", "group:0.01", {"test_size": 0.2}, "optimal"),
+    ("species", "sparsemax", "ridge:0.1", {}, "optimal"),
+]
+
+
+@pytest.mark.parametrize(("target", "model", "penalty", "options", "kind"), MODELS)
+def test_every_model_and_penalty_of_the_command_line(target, model, penalty, options, kind, tmp_path):
+    found, report = fit_and_verify(tmp_path, PENGUINS, target, model=model, penalty=penalty, **options)
+    assert found.verdict.kind == kind
+    assert report.passed
+    loaded = lineal.load(tmp_path / "m.lineal")
+    assert np.array_equal(loaded.predict(str(PENGUINS)), found.predict(str(PENGUINS)))
+
+
+@pytest.mark.parametrize(
+    ("name", "target", "model", "penalty", "kind"),
+    [
+        ("endometrial.csv", "HG", "logistic", "firth", "stationary"),
+        ("prostate.csv", "lpsa", "quantile:0.25", "l1:0.01", "optimal"),
+        ("prostate.csv", "lpsa", "bayes", "auto", "stationary"),
+        ("saheart.csv", "chd", "logistic", "l1:0.02", "optimal"),
+        ("saheart.csv", "chd", "svm", "ridge:0.01", "optimal"),
+        ("credit_approval.csv", "approved", "squared-hinge", "l1:0.01", "optimal"),
+        ("heart_cleveland.csv", "num", "sparsemax", "ridge:0.01", "optimal"),
+        ("wmt12_qe.csv", "effort", "huber", "elastic:0.01,0.5", "optimal"),
+    ],
+)
+def test_models_and_penalties_on_shared_data(name, target, model, penalty, kind, tmp_path):
+    found, report = fit_and_verify(tmp_path, shared(name), target, model=model, penalty=penalty)
+    assert found.verdict.kind == kind
+    assert report.passed
+
+
 @pytest.mark.parametrize(("name", "degree"), [("Filip", 10), ("Wampler5", 5), ("Pontius", 2)])
 def test_ill_conditioned_powers(name, degree, tmp_path):
     rows = list(csv.DictReader(shared(f"nist/{name}.csv").read_text(encoding="utf-8").splitlines()))

@@ -165,7 +165,7 @@ def settle(point: Point, dual: Dual, free: Mask) -> Settled:
             last = np.inf if short else size
             if not dual.steady:
                 found = basis(point, dual, free)
-        left = np.abs(found.sums(q * dual.theta)) + found.sizes(q * dual.noise)
+        left = np.abs(found.sums(q * dual.theta)) * (1.0 + EPS) + found.sizes(q * dual.noise)
         kappa = 2.0 * found.largest(np.abs(found.inverse) @ left)
     g = sums(p.x, q * dual.theta)
     charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * point.coef)
@@ -224,10 +224,13 @@ def gaps(point: Point, columns: Index) -> list[float]:
 
 
 def eased_gap(point: Point, columns: Index) -> float:
-    """Return the weakest gap that a dual point moved a little into its domain proves: a fit may have needed that."""
+    """Return the weakest gap that a dual point proves if moved a little into its domain, or if finite bounds are left to it.
+
+    A fit may have needed the one, or done the other.
+    """
     found = [0.0]
     for dual in _candidates(point):
-        for one in dual.eased()[:-1]:
+        for one in [dual, *dual.eased()[:-1]]:
             with contextlib.suppress(NotProvenError):
                 found.append(prove(point, one, columns, both=False))
     return max(found)

@@ -156,7 +156,16 @@ class Bent:
 
     @cached_property
     def noise(self) -> Array:
-        """A bound on the rounding errors of theta."""
+        """A bound on the rounding errors of theta; none where theta as it stands is taken for the dual point."""
+        return np.zeros_like(self.theta) if self.exact else self._error
+
+    @property
+    def exact(self) -> bool:
+        """Whether theta as computed is the dual point: then rounding errors are errors of u, and count squared."""
+        return self.rows.name in ("squared", "poisson")
+
+    @cached_property
+    def _error(self) -> Array:
         return np.asarray(self.rows.noise + 4 * EPS * (np.abs(self.theta) + np.abs(self.rows.curved(self.u))))
 
     @property
@@ -189,9 +198,9 @@ class Bent:
         """Return the largest mismatch of each row over theta - V z, |z| <= kappa; infinite where that leaves the domain."""
         mean, u = self.rows.mean, self.u
         if self.rows.name == "squared":
-            return np.asarray(0.5 * np.sum((np.abs(u) + kappa) ** 2, axis=1))
+            return np.asarray(0.5 * np.sum((np.abs(u) + kappa + self._error) ** 2, axis=1))
         if self.rows.name == "poisson":
-            weight, v, off = mean, -u, np.full_like(u, kappa)
+            weight, v, off = mean, -u, kappa + self._error / mean
         elif self.rows.name == "logistic":
             weight = np.hstack([mean, self.rows.rest])
             v, off = np.hstack([-self.rows.rest * u, mean * u]), kappa * weight[:, ::-1]

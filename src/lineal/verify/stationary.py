@@ -16,7 +16,7 @@ from lineal.verify.proof import NotProvenError, bound
 from lineal.verify.report import Report
 from lineal.verify.tolerances import FACTOR, SLACK, check_objective
 
-LARGEST_SLOPE = 1e-3
+LARGEST_SLOPE = 0.1
 """A slope above this is not called stationary, whatever tolerance a file states."""
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import numpy as np
+
 from lineal.verify.formulas import Point
 from lineal.verify.report import Report
 
@@ -13,6 +15,18 @@ SLACK: Final = 1e-9
 """And beyond that, up to this share of what there is to gain,"""
 COARSE: Final = 2.0**-38
 """and up to this share of the objective: sums of thousands of rows in plain float64 are known to no more."""
+
+
+def box_slack(point: Point) -> float:
+    """Return what a gradient known to 1e-9 of its terms may cost coefficients that roam freely between two finite bounds.
+
+    In plain float64 and columns that are nearly dependent a fit knows no more of it.
+    """
+    p = point.problem
+    roaming = p.charges.inside(point.coef, both=True) & ~p.charges.inside(point.coef, both=False)
+    size = np.abs(p.x).T @ (p.q[:, None] * np.abs(point.rows.slope))
+    width = np.where(roaming, (p.charges.upper - p.charges.lower)[:, None], 0.0)
+    return 1e-9 * float(np.sum(size * width))
 
 
 def check_objective(report: Report, point: Point, stated: float | None) -> None:

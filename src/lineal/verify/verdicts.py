@@ -17,7 +17,7 @@ from lineal.verify.null import null_objective
 from lineal.verify.proof import DEPENDENT, NotProvenError, bound, eased_gap
 from lineal.verify.report import Report
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
-from lineal.verify.tolerances import COARSE, FACTOR, SLACK, check_objective
+from lineal.verify.tolerances import COARSE, FACTOR, SLACK, box_slack, check_objective
 from lineal.verify.witnesses import dependence, independent, spanning, strict_rows
 
 
@@ -216,7 +216,7 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     # unfinished fit of a loss that cannot be below zero may know no more than that
     if claims.kind == "budget" and claims.loss in FLAT:
         weakest = max(weakest, point.objective)
-    above = slack + COARSE * abs(point.objective)
+    above = slack + COARSE * abs(point.objective) + box_slack(point)
     if gap > FACTOR * weakest + above:
         weakest = max(weakest, eased_gap(point, columns))
     report.check("the stated gap is not far above the proven one", gap <= FACTOR * weakest + above, detail)
@@ -230,14 +230,14 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
         abs(null - stated) <= 1e-9 * abs(null) + point.allowance,
         f"{null!r}, stated {stated!r}",
     )
-    gain = stated - lower
+    gain, last_bit = stated - lower, EPS * abs(null)
     relative = gap / gain if gain > 0.0 else math.inf
     claimed = math.inf if claims.relative_gap is None else claims.relative_gap
     report.check(
         "the relative gap is the gap over what there is to gain",
         claimed == relative
         or abs(claimed - relative) <= 1e-9 * relative
-        or (claimed == 0.0 and gap <= _unit(point, null)),
+        or (claimed == 0.0 and (gap <= _unit(point, null) or (gap <= last_bit and gain <= 16.0 * last_bit))),
         f"{relative!r}, stated {claimed!r}",
     )
     if "radius" in claims.evidence:
@@ -266,12 +266,13 @@ SENTENCES: dict[str, str | tuple[str, ...]] = {
 def _unit(point: Point, null: float) -> float:
     """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared.
 
-    At a corner, and where the border of a domain is near, an error counts in full.
+    At a corner, and where the border of a domain is near, an error counts in full; and a dual point may have been moved
+    into its domain by a share of 1e-11.
     """
     p = point.problem
     size = np.max(np.abs(p.x), axis=0, initial=0.0) @ np.abs(point.coef) + np.max(np.abs(p.offset))
     blur = (len(point.coef) + 4) * EPS * size
-    full = 4.0 * float(np.sum(blur)) + 256 * EPS * abs(null) if p.loss in FLAT else 0.0
+    full = 4.0 * float(np.sum(blur)) + (256 * EPS + 2e-11) * abs(null) if p.loss in FLAT else 0.0
     return max(full, float(np.sum((32.0 * blur) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(null))
 
 
