@@ -163,6 +163,32 @@ def test_squared_hinge_one_against_the_rest(penalty, class_weight):
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
+@pytest.mark.parametrize("weighting", ["none", "positive"])
+def test_crammer_singer(weighting):
+    rng, X, y = problem(7)
+    labels = np.digitize(y, np.quantile(y, [0.3, 0.8]))
+    weight = weights_for(rng, len(y), weighting)
+    options = {"multi_class": "crammer_singer", "C": 0.4, "fit_intercept": False}
+    ours = LinearSVC(tol=1e-9, **options).fit(X, labels, sample_weight=weight)
+    theirs = sklearn.svm.LinearSVC(tol=1e-10, max_iter=1000000, random_state=0, **options)
+    theirs.fit(X, labels, sample_weight=weight)
+    assert ours.verdict_.kind == "optimal"
+    assert len(ours.verdicts_) == 1
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-4)
+    assert LinearSVC(multi_class="crammer_singer").fit(X, labels).verdict_.kind == "optimal"
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_dual_and_primal_agree(loss):
+    _, X, y = problem(8)
+    dual, auto = (LinearSVC(loss=loss, dual=dual, tol=1e-9).fit(X, y > 1.0) for dual in (True, "auto"))
+    assert dual.solver_.startswith("dual-ascent: ")
+    assert not auto.solver_.startswith("dual-ascent: ")
+    np.testing.assert_allclose(dual.coef_, auto.coef_, atol=1e-4)
+    if loss == "squared_hinge":
+        np.testing.assert_array_equal(LinearSVC(dual=False, tol=1e-9).fit(X, y > 1.0).coef_, auto.coef_)
+
+
 def test_squared_hinge_leaves_the_intercept_uncharged():
     _, X, y = problem(8)
     side = np.where(y > 1.0, 1.0, -1.0)

@@ -38,14 +38,14 @@ class LinearSVC(Classifier):
     ----------
     penalty : "l2", or "l1" for ``|b|_1`` in the place of ``|b|^2 / 2``.
     loss : "squared_hinge" or "hinge".
-    dual : "auto", or False: whether a primal solver must be taken, which squared hinge has.
+    dual : "auto"; True for dual ascent, with "l2"; False for a primal solver, which only squared hinge has.
     tol : the relative gap to prove, see ``verdict_``.
     C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
     multi_class : "ovr", or "crammer_singer".
     fit_intercept : whether to add an intercept.
     intercept_scaling, verbose : only their defaults.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
-    random_state : any seed; no solver draws random numbers, so all give the same fit.
+    random_state : any seed; all give the same fit.
     max_iter : at most this many steps of the solver; None for no limit.
 
     ``verdicts_`` and ``models_`` hold one member for each class against the rest; ``verdict_`` is the worst of them.
@@ -96,6 +96,7 @@ class LinearSVC(Classifier):
         ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
         """
         whole = self._refuse()
+        solver = _solver(self.dual, smooth=self.loss == "squared_hinge" and not whole)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
         whole = whole and len(labels) > 2
@@ -107,7 +108,7 @@ class LinearSVC(Classifier):
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
             source = Memory(rows.block.design, target, s, shift, rows.columns)
             penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
-            fits.append(fitting.fit(source, loss, penalty, tol=tol, max_iter=most))
+            fits.append(fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most))
         self.classes_ = labels
         self._gather(fits, labels, tol)
         self._spread(np.hstack([found.coef for found in fits]), intercept=intercept)
@@ -156,7 +157,6 @@ class LinearSVC(Classifier):
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read trace_ after the fit", verbose=self.verbose)
         seed("random_state", self.random_state)
-        _primal(self.dual, smooth=self.loss == "squared_hinge" and not whole)
         return whole
 
 
@@ -174,8 +174,8 @@ class LinearSVR(Regressor):
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive".
     fit_intercept : whether to add an intercept.
     intercept_scaling, verbose : only their defaults.
-    dual : "auto", or False: whether a primal solver must be taken, which the squared loss has.
-    random_state : any seed; no solver draws random numbers, so all give the same fit.
+    dual : "auto"; True for dual ascent; False for a primal solver, which only the squared loss has.
+    random_state : any seed; all give the same fit.
     max_iter : at most this many steps of the solver; None for no limit.
 
     >>> import numpy as np
@@ -222,7 +222,7 @@ class LinearSVR(Regressor):
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read trace_ after the fit", verbose=self.verbose)
         seed("random_state", self.random_state)
-        _primal(self.dual, smooth=squared)
+        solver = _solver(self.dual, smooth=squared)
         self._regress(
             X,
             y,
@@ -231,6 +231,7 @@ class LinearSVR(Regressor):
             loss=SquaredEpsilonInsensitive(epsilon) if squared else EpsilonInsensitive(epsilon),
             penalty=charging(lambda total: strength_of_C((2.0 if squared else 1.0) * C, total)),
             intercept=flag("fit_intercept", self.fit_intercept),
+            solver=solver,
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
         )
@@ -254,11 +255,13 @@ def _one_of(name: str, value: object, accepted: tuple[str, ...]) -> str:
     raise InputError(f"{name} is {value!r}; accepted are {' and '.join(repr(word) for word in accepted)}.{hint}")
 
 
-def _primal(dual: object, *, smooth: bool) -> None:
-    """Refuse a choice between primal and dual that is not ours to honour."""
+def _solver(dual: object, *, smooth: bool) -> str:
+    """Return the solver that a choice between primal and dual asks for; a loss that is not smooth has no primal one."""
     if isinstance(dual, str) and dual == "auto":
-        return
+        return "auto"
+    if dual is True:
+        return "dual-ascent"
     if dual is False and smooth:
-        return
-    accepted = "'auto' and False are" if smooth else "only 'auto' is"
-    raise InputError(f"dual is {dual!r}; {accepted} accepted with this loss: the solver is chosen by the problem.")
+        return "auto"  # whose choice is primal for smooth losses
+    accepted = "'auto', True and False" if smooth else "'auto' and True"
+    raise InputError(f"dual is {dual!r}; accepted with this loss are {accepted}.")
