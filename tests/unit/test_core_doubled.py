@@ -1,6 +1,5 @@
 """Double-double sums, factors and solves of the compiled core against exact fractions and 60 digits."""
 
-
 from __future__ import annotations
 
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""What can be typed about halfspaces: `lineal separable` and `lineal trace`. The work is imported when a command runs."""
+"""What can be typed about halfspaces: `lineal separable`. The work is imported when a command runs."""
 
 from __future__ import annotations
 
