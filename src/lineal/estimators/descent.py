@@ -268,4 +268,4 @@ def _seeded(random_state: object) -> int:
         return int(random_state.randint(2**31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31 - 1))
-    return 0 if random_state is None else int(random_state)  # type: ignore[call-overload, no-any-return]
+    return 0 if random_state is None else int(random_state)  # type: ignore[call-overload]
