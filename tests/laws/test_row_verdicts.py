@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import optimize
+from scipy import optimize, sparse
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -18,7 +18,7 @@ from exact import number as ball
 
 from lineal.certify import prove
 from lineal.certify_rows import bound
-from lineal.designs import as_design
+from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import (
@@ -36,6 +36,7 @@ from lineal.losses import (
 from lineal.null import null
 from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.problem import Problem
+from lineal.solvers import far_rows
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -444,3 +445,71 @@ def test_gap_of_smooth_losses_bounds_the_true_suboptimality(seed):
         for polish in (0, 20):
             proof = prove(problem, coef, polish=polish)
             assert proof.gap is None or away(coef) <= proof.gap, (size, proof)
+
+
+@pytest.mark.parametrize(
+    ("loss", "heavy"),
+    # hinge loss on columns with tails as heavy as Cauchy's can end in `budget`: README, limits
+    [(loss, heavy) for loss in CORNERED for heavy in (False, True) if not (heavy and loss.name == "hinge")],
+    ids=lambda value: getattr(value, "name", str(value)),
+)
+def test_long_tables_are_solved_by_the_rows_near_their_corners(loss, heavy):
+    """The same optimum as by all rows at once; also where a few rows are far out, or weigh nothing."""
+    rng = np.random.default_rng(8)
+    n, p = 9000, 3
+    x = rng.standard_cauchy(size=(n, p)) if heavy else rng.normal(size=(n, p))
+    y = x[:, :1] + rng.standard_t(1 if heavy else 3, size=(n, 1))
+    y = (y > 0.5).astype(float) if loss.name == "hinge" else y
+    weight = rng.choice([0.0, 1.0, 2.0], size=n)
+    design = as_design(x)
+    blocks = [Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in ((0, 10), (10, 5000), (5000, n))]
+    for penalty in (NoPenalty(p + 1), Ridge(0.01, np.array([0.0, 1.0, 1.0, 1.0]))):
+        problem = Problem.of(Memory(design, y, weight), loss, penalty)
+        assert far_rows.worthwhile(problem)
+        short = fit(Blocks(blocks), loss, penalty, tol=1e-8)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(far_rows, "worthwhile", lambda _: False)
+            whole = fit(Memory(design, y, weight), loss, penalty, tol=1e-8)
+        assert short.verdict.kind == whole.verdict.kind == "optimal", (short.verdict.sentence, whole.verdict.sentence)
+        assert any("near" in record.note for record in short.trace)
+        assert abs(short.objective - whole.objective) <= short.verdict.gap + whole.verdict.gap + 1e-14
+
+
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), CrammerSinger(2), Sparsemax(2)], ids=lambda loss: loss.name)
+def test_dual_ascent_takes_every_storage_and_hard_rows(loss):
+    rng = np.random.default_rng(4)
+    x = np.round(rng.normal(size=(50, 3)) * 2)
+    x[0] = 0.0  # a row that says nothing
+    y = (x[:, :1] + rng.normal(size=(50, 1)) > 0).astype(float)
+    weight = rng.choice([0.0, 1.0, 3.0], size=50)
+    bad = x.copy()
+    bad[weight == 0.0] = 1e10
+    codes = rng.integers(-1, 2, size=50).astype(np.int32)
+    wide = np.hstack([x, (codes[:, None] == np.arange(2)).astype(float)])
+    penalty = Ridge(0.1, np.array([0.0, 1.0, 2.0, 1.0, 1.0, 0.5]))
+    reference = fit(Memory(as_design(wide), y, weight), loss, penalty, solver="dual-ascent", tol=1e-9)
+    assert reference.verdict.kind == "optimal", reference.verdict.sentence
+    readonly = bad.astype(np.float32)
+    readonly.flags.writeable = False
+    designs = [
+        Stack([Ones(50), Dense(readonly), Categorical(codes, 2)]),
+        Stack([Ones(50), Dense(np.asfortranarray(bad)), Categorical(codes, 2)]),
+        as_design(sparse.csr_matrix(wide)),
+        as_design(sparse.csc_matrix(wide.astype(np.float32))),
+    ]
+    for design in designs:
+        other = fit(Memory(design, y, weight), loss, penalty, solver="dual-ascent", tol=1e-9)
+        assert other.verdict.kind == "optimal"
+        assert abs(other.objective - reference.objective) <= other.verdict.gap + reference.verdict.gap + 1e-14
+
+
+def test_dual_ascent_declines_in_words():
+    case = Case(3)
+    for penalty, match in (
+        (NoPenalty(case.x.shape[1]), "ridge"),
+        (Ridge(1.0, np.zeros(case.x.shape[1])), "every column"),
+    ):
+        with pytest.raises(InputError, match=match):
+            fit(case.source(1), Hinge(), penalty, solver="dual-ascent")
+    with pytest.raises(InputError, match="closed step"):
+        fit(case.source(1), Poisson(), Ridge(1.0, np.ones(case.x.shape[1])), solver="dual-ascent")

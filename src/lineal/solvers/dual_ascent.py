@@ -100,7 +100,7 @@ class _State:
         self.centre = start[0].copy() if problem.intercept else np.zeros(problem.shape[1])
         if problem.intercept:
             # rho: the intercept as one more column, a tenth as large as the others together (measured: 0.01 to 1 do alike)
-            total = sum(float(rows.weight @ rows.square) for rows in self.rows)
+            total = sum(float(np.sum(rows.weight * rows.square)) for rows in self.rows)
             self.inverse[0] = 0.1 * max(total, 1e-8)
             for rows in self.rows:
                 rows.square += self.inverse[0]
@@ -161,9 +161,9 @@ class _State:
             eta = rows.design.times(self.coef)
             eta = eta if rows.offset is None else eta + rows.offset
             eta = np.where((rows.weight > 0.0)[:, None], eta, 0.0)
-            value += float(rows.weight @ problem.loss.value(rows.y, eta))
-            gap += float(rows.weight @ problem.loss.mismatch(rows.y, eta, rows.theta))
-            owed += rows.weight @ rows.theta
+            value += float(np.sum(rows.weight * problem.loss.value(rows.y, eta)))
+            gap += float(np.sum(rows.weight * problem.loss.mismatch(rows.y, eta, rows.theta)))
+            owed += np.sum(rows.weight[:, None] * rows.theta, axis=0)
         if problem.intercept:
             # made up for by rows near their corners, whose mismatch hardly changes
             gap += 0.1 * float(np.sum(np.abs(owed)))

@@ -12,8 +12,12 @@ import numpy.typing as npt
 from lineal.factor import Cholesky
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
+from lineal.solvers import far_rows
 
 Index = npt.NDArray[np.intp]
+
+CENTRAL = 1e-3
+"""No product u p or v q may fall below this share of their mean: a point near a wall has nowhere to go."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +48,11 @@ class InteriorPoint(Solver):
         return None
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
-        """Yield one step per point of the path."""
+        """Yield one step per point of the path; of a long table first those of its rows near their corners."""
+        if far_rows.worthwhile(problem):
+            for step in far_rows.steps(problem, start, _solve):
+                yield step
+                start = step.coef
         state = _State(problem, start)
         best = np.inf
         stalled = 0
@@ -56,15 +64,32 @@ class InteriorPoint(Solver):
                 yield exact
             stalled = 0 if gap < 0.9 * best else stalled + 1
             best = min(best, gap)
-            if not np.isfinite(gap) or stalled > 8 or gap <= 1e-15 * abs(value) or not state.advance():
+            if not np.isfinite(gap) or stalled > 20 or gap <= 1e-15 * abs(value) or not state.advance():
                 return
+
+
+def _dot(a: Array, b: Array) -> float:
+    """Return a.b without BLAS, whose threads change bits and wait for each other on long vectors."""
+    return float(np.einsum("i,i->", a, b))
+
+
+def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[Array, Array, float]:
+    """Return coefficients, dual points and gap far along the path of a problem with ``linear.b`` added."""
+    state = _State(problem, start, linear)
+    gap = state.gap()
+    for _ in range(100):
+        if gap <= tol * abs(state.value()) or not state.advance():
+            break
+        gap = state.gap()
+    return state.coef, state.by_row(state.theta), gap
 
 
 class _State:
     """A point of the path: coefficients, and for every corner u, v and theta."""
 
-    def __init__(self, problem: Problem, start: Array) -> None:
+    def __init__(self, problem: Problem, start: Array, linear: Array | None = None) -> None:
         self.problem = problem
+        self.linear = np.zeros(problem.shape) if linear is None else linear
         self.heights: list[int] = []
         self.coef = start.copy()
         self.passes = 0
@@ -108,12 +133,12 @@ class _State:
         self.corners, self.rows = corners, rows
 
     def _begin(self) -> None:
-        """Start from the middle of every domain, with distances that keep away from zero."""
+        """Start with distances that keep away from zero, and every theta where u p = v q: all nearly the same."""
         r = self.residual = self._times(self.coef) - self.at
-        self.theta = 0.5 * (self.low + self.high)
-        size = float(self.w @ np.abs(r)) / float(np.sum(self.w))
-        floor = max(0.1 * size, 1e-8 * float(np.max(np.abs(r), initial=0.0)), 1e-12)
+        size = _dot(self.w, np.abs(r)) / float(np.sum(self.w))
+        floor = max(5.0 * size, 1e-8 * float(np.max(np.abs(r), initial=0.0)), 1e-12)
         self.u, self.v = np.maximum(r, 0.0) + floor, np.maximum(-r, 0.0) + floor
+        self.theta = self.low + (self.high - self.low) * (self.u / (self.u + self.v))
 
     def _times(self, coef: Array) -> Array:
         """Return X coef for every corner."""
@@ -160,13 +185,13 @@ class _State:
         """Return the mean loss at the coefficients."""
         r = self.residual[: self.corners * self.rows]
         low, high = self.low[: len(r)], self.high[: len(r)]
-        return float(self.w[: len(r)] @ np.maximum(low * r, high * r))
+        return _dot(self.w[: len(r)], np.maximum(low * r, high * r))
 
     def gap(self) -> float:
         """Return sum w (u p + v q), the gap once both sides are feasible, and how far they are from that."""
         p, q = self.high - self.theta, self.theta - self.low
-        lost = self.w @ (np.abs(self.residual - self.u + self.v) * (p + q))
-        return float(self.w @ (self.u * p + self.v * q) + lost)
+        lost = np.abs(self.residual - self.u + self.v) * (p + q)
+        return _dot(self.w, self.u * p + self.v * q + lost)
 
     def corner(self, enough: float) -> Step | None:
         """Guess which corners the optimum is in, solve for it, and return it where its gap is small enough.
@@ -176,7 +201,7 @@ class _State:
         """
         problem = self.problem
         p, q, width = self.high - self.theta, self.theta - self.low, self.high - self.low
-        size = float(self.w @ np.abs(self.residual)) / float(np.sum(self.w))
+        size = _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
         active = np.flatnonzero((self.u * width < p * size) & (self.v * width < q * size))
         columns = problem.shape[0]
         if len(active) > columns + 20 or columns > 1000:
@@ -197,7 +222,7 @@ class _State:
         if np.any(np.abs(slope[~tied, 0]) > 1e-12 * problem.moments.largest[~tied]):
             return None
         off = slope[tied, 0] + self.smooth[tied] * coef[tied, 0]
-        gap = float(self.w @ (np.maximum(r, 0.0) * (self.high - theta) + np.maximum(-r, 0.0) * (theta - self.low)))
+        gap = _dot(self.w, np.maximum(r, 0.0) * (self.high - theta) + np.maximum(-r, 0.0) * (theta - self.low))
         gap += 0.5 * float(np.sum(off**2 / self.smooth[tied]))
         if not gap <= enough:
             return None
@@ -233,8 +258,8 @@ class _State:
             return False  # every row is met exactly: the distances have underflowed
         factor = Cholesky.of(gram)
         off = self.residual - u + v
-        slope = self._transpose(self.w * theta) + self.smooth[:, None] * self.coef
-        mu = float(self.w @ (u * p + v * q)) / (2.0 * float(np.sum(self.w)))
+        slope = self._transpose(self.w * theta) + self.smooth[:, None] * self.coef + self.linear
+        mu = _dot(self.w, u * p + v * q) / (2.0 * float(np.sum(self.w)))
 
         def solve(first: Array, second: Array) -> tuple[Array, Array, Array, Array, Array]:
             """Return the Newton step towards u p = first + u p, v q = second + v q and feasibility."""
@@ -247,22 +272,30 @@ class _State:
 
         _, _, du, dv, angle = solve(-u * p, -v * q)
         primal, dual = _length(u, du, v, dv), _length(p, -angle, q, angle)
-        after = float(self.w @ ((u + primal * du) * (p - dual * angle) + (v + primal * dv) * (q + dual * angle)))
+        after = _dot(self.w, (u + primal * du) * (p - dual * angle) + (v + primal * dv) * (q + dual * angle))
         target = (max(after, 0.0) / (2.0 * float(np.sum(self.w)) * mu)) ** 3 * mu
-        coef, move, du, dv, angle = solve(target - u * p + du * angle, target - v * q - dv * angle)
+        # Where even the plain step is short, its square is no guide: go back to the middle of the path first.
+        second = angle if min(primal, dual) >= 0.1 else np.zeros_like(angle)
+        target = target if min(primal, dual) >= 0.1 else max(target, 0.5 * mu)
+        coef, move, du, dv, angle = solve(target - u * p + du * second, target - v * q - dv * second)
         primal, dual = 0.9995 * _length(u, du, v, dv), 0.9995 * _length(p, -angle, q, angle)
         if np.any(self.smooth):
             primal = dual = min(primal, dual)  # a quadratic ties both sides
         primal, dual = min(primal, 1.0), min(dual, 1.0)
+        for _ in range(20):
+            products = (u + primal * du) * (p - dual * angle), (v + primal * dv) * (q + dual * angle)
+            middle = (_dot(self.w, products[0]) + _dot(self.w, products[1])) / (2.0 * float(np.sum(self.w)))
+            if min(float(np.min(products[0])), float(np.min(products[1]))) >= CENTRAL * middle:
+                break
+            primal, dual = 0.8 * primal, 0.8 * dual
         if not np.all(np.isfinite(coef)) or max(primal, dual) < 1e-12:
             return False
         self.coef = self.coef + primal * coef
         self.residual = self.residual + primal * move
         self.u, self.v = u + primal * du, v + primal * dv
         self.theta = theta + dual * angle
-        return bool(
-            np.all(self.u > 0) and np.all(self.v > 0) and np.all((self.theta > self.low) & (self.theta < self.high))
-        )
+        inside = (self.theta > self.low) & (self.theta < self.high)
+        return bool(np.all(self.u > 0) and np.all(self.v > 0) and np.all(inside))
 
 
 def _length(a: Array, da: Array, b: Array, db: Array) -> float:

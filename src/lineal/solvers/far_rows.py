@@ -1,0 +1,122 @@
+"""Most rows of a long table are far from their corners, and only their side counts (Portnoy and Koenker 1997)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.designs import Dense
+from lineal.problem import Problem
+from lineal.solver import Array, Step
+from lineal.sources.memory import Memory
+
+Index = npt.NDArray[np.intp]
+Inner = Callable[[Problem, Array, Array, float], tuple[Array, Array, float]]
+
+MOST_COLUMNS = 100
+"""Gathering rows costs columns^2 for each: beyond this it does not pay."""
+
+CHUNK = 8192
+
+
+def worthwhile(problem: Problem) -> bool:
+    """Whether the table is so long that a sample and the rows near their corners are a small part of it."""
+    return problem.shape[0] <= MOST_COLUMNS and problem.moments.rows >= 8 * _sample_size(problem)
+
+
+def steps(problem: Problem, start: Array, inner: Inner) -> Iterator[Step]:
+    """Solve a sample, fix the rows far from their corners to their sides, solve the others, and look again.
+
+    ``inner(problem, start, linear, tol)`` minimises the mean loss plus ``linear.b`` plus the penalty: it returns
+    coefficients, dual points and gap. The fixed rows are right where their side did not change; what is wrong with the
+    others is summed up by their mismatch.
+    """
+    weight = np.concatenate([_weight(block.weight, block.n_rows) for block in problem.source.blocks()])
+    present = np.flatnonzero(weight > 0.0)
+    size = _sample_size(problem)
+    picked = np.sort(np.random.default_rng(0).permutation(present)[:size])
+    rate = problem.moments.weight_sum / float(np.sum(weight[picked]))
+    coef, _, _ = inner(_part(problem, picked, rate), start, np.zeros(problem.shape), 1e-4)
+    eta, y = _scores(problem, coef)
+    near, best = 2 * size, _mean(problem, weight, problem.loss.value(y, eta)) + problem.penalty.value(coef)
+    for _ in range(4):
+        distance = np.min([np.abs(eta - at)[:, 0] for at, _, _ in problem.loss.kinks(y)], axis=0)
+        chosen = np.sort(present[np.argpartition(distance[present], min(near, len(present) - 1))[:near]])
+        theta = problem.loss.slope(y, eta)
+        theta[chosen] = 0.0
+        linear = _pull(problem, weight[:, None] * theta)
+        found, inside, gap = inner(_part(problem, chosen, 1.0), coef, linear, 1e-10)
+        moved, _ = _scores(problem, found)
+        value = _mean(problem, weight, problem.loss.value(y, moved)) + problem.penalty.value(found)
+        if not value < best:
+            near *= 2  # too few to hold the others back
+            continue
+        coef, eta, best = found, moved, value
+        theta[chosen] = inside
+        theta[weight == 0.0] = 0.0
+        rows = problem.loss.mismatch(y, eta, theta)
+        rows[chosen] = 0.0
+        note = f"{len(chosen)} rows near their corners"
+        yield Step(coef, value, gap + _mean(problem, weight, rows), problem.passes, note, theta=theta)
+
+
+def _mean(problem: Problem, weight: Array, rows: Array) -> float:
+    return float(np.sum(weight * np.where(weight > 0.0, rows, 0.0))) / problem.moments.weight_sum
+
+
+def _sample_size(problem: Problem) -> int:
+    return int((np.sqrt(problem.shape[0]) * problem.moments.rows) ** (2.0 / 3.0)) + 10 * problem.shape[0]
+
+
+def _weight(weight: Array | None, rows: int) -> Array:
+    return np.ones(rows) if weight is None else weight
+
+
+def _scores(problem: Problem, coef: Array) -> tuple[Array, Array]:
+    """Return scores and targets of all rows."""
+    problem.passes += 1
+    etas, ys = [], []
+    for block in problem.source.blocks():
+        present = (_weight(block.weight, block.n_rows) > 0.0)[:, None]
+        eta = block.design.times(coef)
+        etas.append(np.where(present, eta if block.offset is None else eta + block.offset, 0.0))
+        ys.append(np.where(present, block.y, 0.0))
+    return np.concatenate(etas), np.concatenate(ys)
+
+
+def _pull(problem: Problem, values: Array) -> Array:
+    """Return X' values / S."""
+    problem.passes += 1
+    total, start = np.zeros(problem.shape), 0
+    for block in problem.source.blocks():
+        total += block.design.transpose_times(np.ascontiguousarray(values[start : start + block.n_rows]))
+        start += block.n_rows
+    return np.asarray(total / problem.moments.weight_sum)
+
+
+def _part(problem: Problem, rows: Index, rate: float) -> Problem:
+    """Return the problem on some rows, their weights times ``rate``, in memory; S stays that of all rows."""
+    problem.passes += 1
+    parts: list[Array] = []
+    ys, weights, offsets, start = [], [], [], 0
+    for block in problem.source.blocks():
+        own = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + block.n_rows)] - start
+        for first in range(0, block.n_rows, CHUNK):
+            last = min(first + CHUNK, block.n_rows)
+            some = own[np.searchsorted(own, first) : np.searchsorted(own, last)] - first
+            if len(some):
+                parts.append(block.design.slice(first, last).dense()[some])
+        ys.append(block.y[own])
+        weights.append(_weight(block.weight, block.n_rows)[own])
+        offsets.append(np.zeros((len(own), 1)) if block.offset is None else block.offset[own])
+        start += block.n_rows
+    source = Memory(
+        Dense(np.concatenate(parts)),
+        np.concatenate(ys),
+        rate * np.concatenate(weights),
+        np.concatenate(offsets),
+        problem.source.columns,
+    )
+    return Problem(source, problem.loss, problem.penalty, problem.moments)
