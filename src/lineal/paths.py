@@ -89,7 +89,7 @@ def path(
     >>> x, y = np.array([[1.0, 2.0], [2.0, -1.0], [3.0, 0.5]]), np.array([1.0, 2.0, 3.5])
     >>> found = path(Memory(as_design(x), y), Squared(1), L1(1.0, np.array([0.0, 1.0, 1.0])), 3, ratio=0.01)
     >>> [point.used for point in found.points]
-    [1, 2, 2]
+    [1, 2, 3]
     """
     began = time.monotonic()
     problem = Problem.of(source, loss, penalty.at(1.0), moments)
