@@ -85,9 +85,12 @@ def test_columns_that_say_nothing_are_left_out():
     assert why([[1], [2], [3], [4]]) == "it holds lists or bytes, not cells"
 
 
+ROW_NUMBERS = ("ID", "row_no", "PassengerId", "customerid", "Unnamed: 0", "case number")
+TRENDS = ("x", "t", "week", "humidity", "dose")
+
+
 def test_identifiers_are_left_out():
     n = 200
-    assert "counts the rows (5, 6, ...)" in why(np.arange(n) + 5, n)
     assert "looks like an identifier" in why([f"id{i}" for i in range(n)], n)
     assert "101 different values in 200 cells" in why([f"id{i % 101}" for i in range(n)], n)
     assert "text features come later" in why([f"this is sentence number {i}" for i in range(n)], n)
@@ -95,6 +98,10 @@ def test_identifiers_are_left_out():
     train, _ = split(as_table(table), 0, 0.3)  # a running number stays one in a part of the rows
     found = learn(train, target="y")
     assert [entry["column"] for entry in found.report["dropped"]] == ["id"]
+    named = {"y": np.linspace(0, 1, n), **{name: np.arange(n) + 5 for name in (*ROW_NUMBERS, *TRENDS)}}
+    report = learn(as_table(named), target="y").report
+    assert [entry["column"] for entry in report["dropped"]] == list(ROW_NUMBERS)
+    assert all("it counts the rows (5, 6, ...)" in entry["why"] for entry in report["dropped"])
     few = {"y": np.linspace(0, 1, 19), "id": np.arange(19), "k": [f"k{i}" for i in range(19)]}
     assert {t.column for t in learn(as_table(few), target="y").encoder.terms} == {"id", "k"}
 

@@ -14,6 +14,10 @@ TRUE = frozenset(("true", "yes", "t", "y"))
 FALSE = frozenset(("false", "no", "f", "n"))
 ENOUGH = 20
 """Fewer rows than this tell nothing about a column being an identifier."""
+COUNTS = frozenset(
+    ("", "id", "ids", "idx", "index", "key", "no", "nr", "num", "number", "obs", "record", "row", "rownames", "unnamed")
+)
+"""Words in the name of a column that say it only numbers the rows; a trend over time counts them, too."""
 
 _DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d*)?)?(Z|[+-]\d\d:?\d\d)?)?|\d\d?[./]\d\d?[./]\d{4}")
 
@@ -74,15 +78,22 @@ def _number(survey: Column) -> Decision:
     values = survey.values
     if values.low == values.high:
         return _constant(survey)
+    why = ""
     if values.consecutive and values.whole and survey.rows >= ENOUGH:
-        return _without(
-            survey,
-            "number",
-            f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...), so it looks like an identifier",
-        )
+        counts = f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...)"
+        if _numbers_rows(survey.name):
+            return _without(survey, "number", f"{counts}, so it looks like an identifier")
+        why = f"{counts}; drop it if it is no more than a row number"
     fill = values.mean
-    why = f"{_cells(survey.missing)} replaced by the mean {fill:.6g} and marked" if survey.missing else ""
+    if survey.missing:
+        why = f"{_cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
     return Decision(survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why)
+
+
+def _numbers_rows(name: str) -> bool:
+    """Whether a column's name says that it numbers the rows: ``id``, ``row_no``, ``CustomerID``, ``Unnamed: 0``."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+", name) or [""]
+    return any(word.lower() in COUNTS for word in words) or name.lower().endswith("id")
 
 
 def _constant(survey: Column) -> Decision:
