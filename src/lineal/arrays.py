@@ -44,6 +44,8 @@ def from_arrays(
     test_size: float,
     test: Any,
     seed: int,
+    *,
+    intercept: bool = True,
 ) -> Rows:
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
     if target is None or isinstance(target, str):
@@ -62,12 +64,14 @@ def from_arrays(
     about = meaning(y[seen], wanted)
     tests: Source | None = None
     if test is not None:
-        tests = Memory(as_design(test[0]), _coded(about, np.asarray(test[1])))
+        tests = Memory(as_design(test[0], intercept=intercept), _coded(about, np.asarray(test[1])))
     elif held is not None:
-        tests = Memory(as_design(matrix[held]), _coded(about, y[held]), _picked(s, held), _picked(o, held))
+        tests = Memory(
+            as_design(matrix[held], intercept=intercept), _coded(about, y[held]), _picked(s, held), _picked(o, held)
+        )
     part = matrix if held is None else matrix[seen]
     return Rows(
-        train=Memory(as_design(part), _coded(about, y[seen]), _picked(s, seen), _picked(o, seen)),
+        train=Memory(as_design(part, intercept=intercept), _coded(about, y[seen]), _picked(s, seen), _picked(o, seen)),
         test=tests,
         target=about,
         encoder=None,

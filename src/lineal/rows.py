@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -48,6 +48,8 @@ def from_table(
     test_size: float,
     test: Any,
     seed: int,
+    *,
+    intercept: bool = True,
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = as_table(data)
@@ -61,6 +63,7 @@ def from_table(
             words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
             raise InputError(f"{error} {words}") from None
         raise
+    learned = replace(learned, encoder=replace(learned.encoder, intercept=intercept))
     encoded = Encoded(train, learned)
     kept = encoded.in_memory(MEMORY)
     about = {"origin": table.origin, **learned.report, "notes": []}

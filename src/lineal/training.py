@@ -37,6 +37,7 @@ def fit(
     weight: Any = None,
     offset: Any = None,
     drop: Sequence[str] = (),
+    intercept: bool = True,
     test_size: float = 0.0,
     test: object = None,
     seed: int = 0,
@@ -56,8 +57,9 @@ def fit(
     "squared-hinge", "sparsemax" or "bayes". ``penalty`` is "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number,
     or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength is picked on rows the fit does not see
     (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
-    name with options, such as "gradient-descent:step=0.1". ``test_size`` is the share of rows held out for
-    ``report["metrics"]``, ``test`` another table for it. ``interrupt="budget"`` makes Ctrl-C a verdict.
+    name with options, such as "gradient-descent:step=0.1". Without ``intercept`` the scores go
+    through the origin. ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for
+    it. ``interrupt="budget"`` makes Ctrl-C a verdict.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -69,7 +71,7 @@ def fit(
     run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
-    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed)
+    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed, intercept=intercept)
     return _model(rows, wish, estimate(rows, wish, run), tol)
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import lineal
 from lineal.designs import as_design
 from lineal.fitting import fit
 from lineal.losses import Squared
@@ -109,3 +110,17 @@ def test_residual_standard_deviation(solved):
         assert found <= 1e-9
         return
     assert digits(found, certified["residual_sd"]) >= (7.5 if name == "Filip" else 13.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_digits_come_out_of_the_front_door(name):
+    certified, x, y = load(name)
+    table = {**{f"x{j}": x[:, j] for j in range(x.shape[1])}, "y": y[:, 0]}
+    model = lineal.fit(table, target="y", model="linear", penalty="none", intercept=certified["intercept"])
+    parameters, least = certified["parameters"].values(), 7.5 if name == "Filip" else 13.0
+    assert min(digits(b, p["estimate"]) for b, p in zip(model.coef[:, 0], parameters, strict=True)) >= least
+    found = np.sqrt(np.diagonal(model.covariance()))
+    if float(certified["residual_sd"]) == 0.0:
+        assert np.all(found <= 1e-9)
+        return
+    assert min(digits(sd, p["sd"]) for sd, p in zip(found, parameters, strict=True)) >= least

@@ -311,3 +311,19 @@ def test_a_split_that_leaves_one_class_is_blamed() -> None:
 def test_arrays_that_cannot_be_fitted_are_refused(data: Any, target: Any, options: dict[str, Any], said: str) -> None:
     with pytest.raises(InputError, match=said):
         lineal.fit(data, target, **options)
+
+
+@pytest.mark.parametrize("penalty", ["none", "ridge:0.1"])
+def test_without_an_intercept_scores_go_through_the_origin(penalty: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(1.0, 1.0, (60, 2)), rng.normal(3.0, 1.0, 60)
+    model = lineal.fit(x, y, model="linear", penalty=penalty, intercept=False)
+    assert model.columns == ("x0", "x1")
+    charge = 0.0 if penalty == "none" else 0.1 * np.diag(x.var(axis=0))
+    np.testing.assert_allclose(model.coef[:, 0], np.linalg.solve(x.T @ x / 60 + charge, x.T @ y / 60), rtol=1e-9)
+    named = lineal.fit(
+        {"a": x[:, 0], "b": x[:, 1], "y": y}, target="y", model="linear", penalty=penalty, intercept=False
+    )
+    np.testing.assert_allclose(named.coef, model.coef, rtol=1e-12)
+    named.save(tmp_path / "m.lineal")
+    assert not lineal.load(tmp_path / "m.lineal").intercept

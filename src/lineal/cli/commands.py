@@ -81,6 +81,9 @@ def lineal(context: click.Context) -> None:
 @click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
 @click.option(
+    "--intercept/--no-intercept", default=True, help="Whether the score has a constant; without, 0 is its level."
+)
+@click.option(
     "--test-size",
     type=click.FloatRange(0, 1, max_open=True),
     metavar="SHARE",
