@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lineal import container
 from lineal.design import Design
 from lineal.designs import as_design
+from lineal.display import page
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.penalty import Penalty
@@ -70,6 +71,17 @@ class Model:
     def intercept(self) -> bool:
         """Whether the first column is the intercept."""
         return bool(self.columns) and self.columns[0] == "(intercept)"
+
+    @property
+    def heading(self) -> str:
+        """What was fitted, in words."""
+        return str(self.report.get("model") or f"{self.loss.name} loss, {self.penalty.name} penalty")
+
+    def _repr_html_(self) -> str:
+        """Return the display of a notebook: the verdict, what was measured, the coefficients."""
+        sd = np.asarray(self.report["sd"], float) if "sd" in self.report else None
+        words, metrics = self.verdict, self.report.get("metrics", {})
+        return page(words.kind, words.sentence, self.heading, self.coef, self.columns, self.outputs, sd, metrics)
 
     def design(self, data: object) -> Design:
         """Return the design of new data: by column name for a table, by position for an array; a design is itself."""

@@ -327,3 +327,11 @@ def test_without_an_intercept_scores_go_through_the_origin(penalty: str, tmp_pat
     np.testing.assert_allclose(named.coef, model.coef, rtol=1e-12)
     named.save(tmp_path / "m.lineal")
     assert not lineal.load(tmp_path / "m.lineal").intercept
+
+
+def test_a_notebook_sees_the_verdict_first_and_nothing_of_the_data_is_markup() -> None:
+    table = {"<b>dose</b>": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
+    model = lineal.fit(table, target="effect", model="linear")
+    shown = model._repr_html_()
+    assert shown.index("Optimal") < shown.index("&lt;b&gt;dose&lt;/b&gt;")
+    assert "<b>dose" not in shown

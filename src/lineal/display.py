@@ -1,0 +1,59 @@
+"""How a model looks in a notebook: the verdict, then what was measured, then the coefficients."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+SHOWN = 30
+"""So many coefficients are listed; `lineal show` lists all."""
+
+
+def page(
+    kind: str,
+    sentence: str,
+    heading: str,
+    coef: npt.NDArray[np.float64],
+    columns: Sequence[str],
+    outputs: Sequence[str],
+    sd: npt.NDArray[np.float64] | None,
+    metrics: Mapping[str, Mapping[str, float | None]],
+) -> str:
+    """Return HTML whose first words are the verdict; effects ``|b_j| sd_j`` order the coefficients, largest first.
+
+    >>> page("optimal", "Optimal.", "least squares", np.ones((1, 1)), ["a<b"], ["y"], None, {})[26:80]
+    '<p class="lineal-verdict lineal-optimal"><b>Optimal.</b'
+    """
+    parts = [f'<p class="lineal-verdict lineal-{kind}"><b>{html.escape(sentence)}</b></p><p>{html.escape(heading)}</p>']
+    names = list(dict.fromkeys(name for figures in metrics.values() for name in figures))
+    if names:
+        values = [
+            [name.replace("_", " "), *(_number(figures.get(name)) for figures in metrics.values())] for name in names
+        ]
+        parts.append(_table(["", *(_WHERE.get(part, part) for part in metrics)], values))
+    size = np.abs(coef).max(axis=1) * (1.0 if sd is None else sd)
+    order = sorted(range(len(columns)), key=lambda j: (columns[j] == "(intercept)", -size[j]))
+    lines = [[columns[j], *map(_number, coef[j])] for j in order[:SHOWN]]
+    parts.append(_table(["coefficient", *outputs], lines))
+    if len(order) > SHOWN:
+        parts.append(f"<p>{len(order) - SHOWN} smaller coefficients are not shown.</p>")
+    return f'<div class="lineal-model">{"".join(parts)}</div>'
+
+
+_WHERE = {"train": "training rows", "test": "held out", "baseline": "baseline"}
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.5g}"
+
+
+def _table(head: Sequence[str], lines: Sequence[Sequence[str]]) -> str:
+    top = "".join(f"<th>{html.escape(cell)}</th>" for cell in head)
+    rows = "".join(
+        f"<tr><th>{html.escape(first)}</th>{''.join(f'<td>{html.escape(cell)}</td>' for cell in rest)}</tr>"
+        for first, *rest in lines
+    )
+    return f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>"
