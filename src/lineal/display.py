@@ -24,7 +24,7 @@ def page(
 ) -> str:
     """Return HTML whose first words are the verdict; effects ``|b_j| sd_j`` order the coefficients, largest first.
 
-    >>> page("optimal", "Optimal.", "least squares", np.ones((1, 1)), ["a<b"], ["y"], None, {})[26:84]
+    >>> page("optimal", "Optimal.", "least squares", np.ones((1, 1)), ["a<b"], ["y"], None, {})[26:86]
     '<p class="lineal-verdict lineal-optimal"><b>Optimal.</b></p>'
     """
     parts = [f'<p class="lineal-verdict lineal-{kind}"><b>{html.escape(sentence)}</b></p><p>{html.escape(heading)}</p>']
