@@ -11,6 +11,7 @@ _HOMES = {
     "fit": "lineal.training",
     "load": "lineal.model_file",
     "separability": "lineal.separation",
+    "maximum_margin": "lineal.margins",
     "summarise": "lineal.inference",
     "likelihood_ratio": "lineal.inference",
     "Model": "lineal.model",

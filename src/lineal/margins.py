@@ -4,22 +4,27 @@
 
 Any w bounds gamma from below and any such a from above, so both together are a proof. If the length of w leaves the
 intercept out (the usual hard margin), sum a_i z_i must vanish in the intercept. The perceptron's theorem counts it.
+Both are searched in floating point; where columns in different units leave them apart, in integers (nearest.py).
 """
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.nearest import Key, nearest
 from lineal.separation.cloud import Cloud
-from lineal.separation.integers import floats
+from lineal.separation.integers import Whole, floats, mantissas, shifted, whole
 from lineal.separation.record import cloud_of
-from lineal.separation.search import decide
+from lineal.separation.search import Decision, decide
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -29,13 +34,20 @@ CLOSE = 1e-9
 
 ROUNDS = 200
 
+MOST_EXACT = 80
+"""Proofs by up to so many rows are searched in integers where floats do not bring the bounds together."""
+
+PATIENCE = 20.0
+"""Seconds for that."""
+
 
 @dataclass(frozen=True)
 class Margin:
     """The largest margin lies between ``gamma`` (reached by ``coef``) and ``upper`` (proved by ``weights`` on ``rows``).
 
-    ``radius`` R is the largest length of a row, with the 1 of the intercept if ``augmented``; ``coef`` is (p, outputs) and
-    has length 1, or its part without the intercept does. ``against`` are the classes the rows are compared with, if several.
+    The weights a are integers: |sum a z| / sum a is the bound, exactly. ``radius`` R is the largest length of a row, with
+    the 1 of the intercept if ``augmented``; ``coef`` is (p, outputs) and has length 1, or its part without the intercept
+    does. ``against`` are the classes the rows are compared with, if several.
     """
 
     gamma: float
@@ -44,7 +56,7 @@ class Margin:
     coef: Array
     rows: tuple[int, ...]
     against: tuple[int, ...] | None
-    weights: tuple[float, ...]
+    weights: tuple[int, ...]
     augmented: bool
     total: int
 
@@ -58,8 +70,26 @@ class Margin:
         """R^2 / (gamma^2 N), the bound per row."""
         return self.bound / self.total
 
+    @property
+    def sentence(self) -> str:
+        """What was found, in words.
+
+        >>> print(maximum_margin([[0.0], [3.0]], [0, 1]).sentence)
+        Separated with margin 1.5, the largest there is (proven by 2 rows); R = 3, R^2/(gamma^2 N) = 2.
+        """
+        close = self.upper - self.gamma <= 1e-6 * self.upper
+        how = "the largest there is" if close else f"and none is larger than {self.upper:.6g}"
+        factor = "" if self.against is None else "2 "
+        return (
+            f"Separated with margin {self.gamma:.6g}, {how} (proven by {len(set(self.rows))} rows); R = {self.radius:.6g}, "
+            f"{factor}R^2/(gamma^2 N) = {self.share:.6g}."
+        )
+
+    def __str__(self) -> str:
+        return self.sentence
+
     def to_dict(self) -> dict[str, object]:
-        """Return JSON data."""
+        """Return JSON data; integers too large for a double are written as text."""
         return {
             "gamma": self.gamma,
             "gamma_upper": self.upper,
@@ -70,7 +100,7 @@ class Margin:
             "coef": self.coef.tolist(),
             "rows": list(self.rows),
             "against": None if self.against is None else list(self.against),
-            "weights": list(self.weights),
+            "weights": [weight if weight < 2**53 else str(weight) for weight in self.weights],
             "augmented": self.augmented,
         }
 
@@ -80,7 +110,8 @@ def maximum_margin(
 ) -> Margin:
     """Return the separator of largest margin (hard margin) of separable rows, with a dual proof of how large it is.
 
-    ``augmented`` counts the intercept in the length of w and the 1 in the length of x, as the perceptron's theorem does.
+    ``gamma = max over |w| = 1 of min_i y_i (w'x_i + b)``. ``augmented`` counts the intercept in the length of w and the 1 in
+    the length of x, as the perceptron's theorem does. Rows that are not separable are refused, with the rows that prove it.
 
     >>> found = maximum_margin([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]], [0, 0, 1])
     >>> round(found.gamma, 9), round(found.upper, 9), found.coef[:, 0].round(6).tolist()
@@ -96,8 +127,20 @@ def maximum_margin(
             f"whether the rows are separable was not decided in {time_limit:g} s; give more time."
         ) from None
     if decision.kind != "complete" or decision.direction is None:
-        raise InputError("the rows are not separable, so there is no margin; ask lineal.separability for the proof.")
+        raise InputError(_refused(cloud, decision))
     return widest(cloud, cloud.matrix(floats(decision.direction)), held=not intercept or augmented)
+
+
+def _refused(cloud: Cloud, found: Decision) -> str:
+    """Return why there is no margin: the rows whose weighted sum is zero."""
+    several = cloud.outputs > 1
+    rows = cloud.numbers[found.ids // cloud.outputs if several else found.ids].tolist()
+    shown = ", ".join(f"{weight} x row {row}" for weight, row in list(zip(found.weights, rows, strict=True))[:4])
+    more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
+    return (
+        f"the rows are not separable, so there is no margin: {shown}{more}, each times its class's sign, sum to zero. "
+        "lineal.separability returns the whole proof; a soft margin exists always (lineal.LinearSVC)."
+    )
 
 
 def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
@@ -121,19 +164,98 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
         if len(fresh) == len(ids):
             break
         ids = fresh
-    used, weights = proof[0][proof[1] > 0.0], proof[1][proof[1] > 0.0]
+    used = proof[0][proof[1] > 0.0]
+    counts = whole(proof[1][proof[1] > 0.0])
+    if upper - gamma > CLOSE * upper and (held or cloud.outputs == 1) and len(used) <= MOST_EXACT:
+        found = _exactly(cloud, used, proof[1][proof[1] > 0.0], held)
+        if found is not None:
+            coef, used, counts = found
+            if _reached(cloud, coef) > gamma:
+                gamma, best = _reached(cloud, coef), coef
     several = cloud.outputs > 1
     return Margin(
         gamma=float(gamma),
-        upper=float(upper),
+        upper=_exact_length(cloud, used, counts, radius, held),
         radius=radius,
         coef=best,
         rows=tuple(cloud.numbers[used // cloud.outputs if several else used].tolist()),
         against=tuple((used % cloud.outputs).tolist()) if several else None,
-        weights=tuple(weights.tolist()),
+        weights=tuple(int(count) for count in counts),
         augmented=held,
         total=len(cloud.own),
     )
+
+
+def _exactly(cloud: Cloud, ids: Index, weights: Array, held: bool) -> tuple[Array, Index, Whole] | None:
+    """Return a separator and the rows and integer weights that prove it widest, found in integers.
+
+    ``held``: the nearest point of all z. Otherwise of all differences x_i - x_j between the two classes: 2 gamma long.
+    """
+    base, p = int(np.min(cloud.exponents, initial=0)), cloud.x.shape[1]
+    few = 4
+
+    def rows(keys: Index) -> Whole:
+        return shifted(*mantissas(cloud.whole_z(keys)), base)
+
+    def vector(key: Key) -> Whole:
+        return np.asarray(rows(np.array([key]))[0] if held else rows(np.array(key)).sum(axis=0)[1:])
+
+    def matrix(x: Whole) -> Array:
+        return floats(x if held else np.append([0], x)).reshape(cloud.outputs, p).T
+
+    def seek(x: Whole) -> Iterable[Key]:
+        margin = cloud.apart(matrix(x))
+        if held:
+            return [int(i) for i in cloud.ids[np.argsort(margin, kind="stable")[: few * few]]]
+        sides = (np.flatnonzero(cloud.own == 1), np.flatnonzero(cloud.own != 1))
+        up, down = (side[np.argsort(margin[side], kind="stable")[:few]] for side in sides)
+        return [(int(i), int(j)) for i in up for j in down]
+
+    start: list[Key] = [int(i) for i in ids] if held else _pairs(cloud, ids, weights)
+    found = nearest(start, vector, seek, time.monotonic() + PATIENCE)
+    if found is None:
+        return None
+    keys, shares = found
+    totals: dict[int, int] = {}
+    for key, share in zip(keys, shares, strict=True):
+        for i in key if isinstance(key, tuple) else (key,):
+            totals[int(i)] = totals.get(int(i), 0) + int(share)
+    x = np.asarray(sum(share * vector(key) for key, share in zip(keys, shares, strict=True)))
+    used = np.array(sorted(totals), dtype=np.intp)
+    counts = np.array([totals[int(i)] for i in used], dtype=object)
+    return _scaled(cloud, matrix(x), held), used, counts
+
+
+def _pairs(cloud: Cloud, ids: Index, weights: Array) -> list[Key]:
+    """Return pairs of rows of the two classes, such that the weights are a sum of weights of pairs (north-west corner)."""
+    up = [[int(i), w] for i, w in zip(ids, weights, strict=True) if cloud.own[i] == 1]
+    down = [[int(i), w] for i, w in zip(ids, weights, strict=True) if cloud.own[i] != 1]
+    if not up or not down:
+        return [(int(np.flatnonzero(cloud.own == 1)[0]), int(np.flatnonzero(cloud.own != 1)[0]))]
+    pairs: list[Key] = []
+    while up and down:
+        pairs.append((up[0][0], down[0][0]))
+        taken = min(up[0][1], down[0][1])
+        for side in (up, down):
+            side[0][1] -= taken
+        (up if up[0][1] <= down[0][1] else down).pop(0)
+    return pairs
+
+
+def _exact_length(cloud: Cloud, ids: Index, counts: Whole, radius: float, held: bool) -> float:
+    """Return |sum a z| / sum a of integer weights, rounded upwards."""
+    m, e = mantissas(cloud.whole_z(ids))
+    base = int(np.min(cloud.exponents, initial=0))
+    parts = (counts @ shifted(m, e, base)).reshape(cloud.outputs, -1)
+    total = int(np.sum(counts))
+    rest = 0.0
+    if not held:  # what is left in the intercepts, as in _length
+        rest = 2.0 * radius * float(Fraction(sum(abs(int(v)) for v in parts[:, 0]), total) * Fraction(2) ** base)
+        parts = parts[:, 1:]
+    # sqrt(A) / total with A an integer: enough bits are added that rounding the root up costs less than 2^-60
+    square = sum(int(value) ** 2 for value in parts.ravel())
+    root = Fraction(math.isqrt(square << 128) + 1, total << 64) * Fraction(2) ** base
+    return float(np.nextafter(np.nextafter(float(root) + rest, np.inf), np.inf))
 
 
 def _radius(cloud: Cloud, first: int) -> float:
