@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,8 +12,9 @@ import numpy.typing as npt
 
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
-from lineal.errors import InputError, ModelFileError, near
-from lineal.features.terms import Boolean, Category, CellError, Number, Term, design_columns, finite_numbers
+from lineal.errors import InputError, near
+from lineal.features.reading import expect, term_from
+from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers
 from lineal.table import as_table
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.tabular import RowNumbers, Table
@@ -36,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Encoder:
-    """Terms in order, number and boolean terms before categories; columns are found by name, in any order.
+    """Terms in order, columns of numbers before categories; columns are found by name, in any order.
 
     A level that was never seen in training counts as the reference level, an unknown word in a Boolean column as
     missing; ``encode_counted`` says how many there were.
@@ -46,10 +46,10 @@ class Encoder:
     terms: tuple[Term, ...]
 
     def __post_init__(self) -> None:
-        """Check that number and boolean terms stand first."""
+        """Check that columns of numbers stand first."""
         kinds = [isinstance(term, Category) for term in self.terms]
         if kinds != sorted(kinds):
-            raise ValueError("category terms stand after number and boolean terms")
+            raise ValueError("category terms stand after all others")
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Encoder:
         return ((INTERCEPT,) if self.intercept else ()) + design_columns(self.terms)
 
     @cached_property
-    def plain(self) -> tuple[Number | Boolean, ...]:
+    def plain(self) -> tuple[Plain, ...]:
         """The terms that are columns of numbers."""
         return tuple(term for term in self.terms if not isinstance(term, Category))
 
@@ -69,12 +69,14 @@ class Encoder:
     @property
     def number_columns(self) -> frozenset[str]:
         """The table's columns that are read as numbers."""
-        return frozenset(term.column for term in self.terms if isinstance(term, Number))
+        return frozenset(name for term in self.terms for name in term.inputs) - self.text_columns
 
     @property
     def text_columns(self) -> frozenset[str]:
         """The table's columns that are read as text."""
-        return frozenset(term.column for term in self.terms if not isinstance(term, Number))
+        return frozenset(
+            name for term in self.terms for name, text in zip(term.inputs, term.as_text, strict=True) if text
+        )
 
     def encode(self, data: Any) -> Design:
         """Return the design of a table (anything ``lineal.table.as_table`` takes) or of one of its batches."""
@@ -106,8 +108,9 @@ class Encoder:
         """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
         if not table.sparse:
             for term in self.terms:
-                if term.column not in table.names:
-                    raise absent(term.column, table.names, table.origin)
+                for name in term.inputs:
+                    if name not in table.names:
+                        raise absent(name, table.names, table.origin)
         return table.select(numbers=self.number_columns, texts=self.text_columns)
 
     def part(self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None) -> Part:
@@ -120,7 +123,8 @@ class Encoder:
         try:
             for term in self.plain:
                 stop = at + len(term.columns)
-                self._count(unknown, term.column, term.write(column(batch, term.column), numbers[:, at:stop]))
+                arrays = [column(batch, name) for name in term.inputs]
+                self._count(unknown, term.column, term.write(numbers[:, at:stop], *arrays))
                 at = stop
             for category in self.categories:
                 found, new = category.codes(column(batch, category.column))
@@ -175,16 +179,14 @@ class Encoder:
     @classmethod
     def from_dict(cls, data: Any) -> Encoder:
         """Return the encoder of a model file; anything unexpected is a ModelFileError."""
-        _expect(isinstance(data, dict) and set(data) == {"intercept", "terms"}, "must hold 'intercept' and 'terms'")
-        _expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
-        _expect(isinstance(data["terms"], list), "'terms' must be a list")
-        terms = tuple(_term(term) for term in data["terms"])
-        names = [term.column for term in terms]
-        _expect(len(set(names)) == len(names), "has two terms for one column")
+        expect(isinstance(data, dict) and set(data) == {"intercept", "terms"}, "must hold 'intercept' and 'terms'")
+        expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
+        expect(isinstance(data["terms"], list), "'terms' must be a list")
+        terms = tuple(term_from(term) for term in data["terms"])
         kinds = [isinstance(term, Category) for term in terms]
-        _expect(kinds == sorted(kinds), "has a number or boolean term after a category")
+        expect(kinds == sorted(kinds), "has a category before another term")
         encoder = cls(data["intercept"], terms)
-        _expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
+        expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
         return encoder
 
 
@@ -227,50 +229,3 @@ def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: R
         found = "" if np.isnan(values[position]) else f"{values[position]:g}"
         raise located(CellError(name, position, found, wants), table, rows)
     return values
-
-
-def _expect(holds: bool, sentence: str) -> None:
-    if not holds:
-        raise ModelFileError(f"the encoder in the model file {sentence}.")
-
-
-def _term(data: Any) -> Term:
-    _expect(isinstance(data, dict), "has a term that is not an object")
-    kind = data.get("kind")
-    fields = {
-        "number": {"kind", "column", "fill", "indicator"},
-        "boolean": {"kind", "column", "true", "false", "fill", "indicator"},
-        "category": {"kind", "column", "levels", "reference", "missing"},
-    }
-    _expect(isinstance(kind, str) and kind in fields, f"has a term of unknown kind {kind!r}")
-    _expect(set(data) == fields[kind], f"has a {kind} term with other members than {sorted(fields[kind])}")
-    name = data["column"]
-    _expect(isinstance(name, str) and name != "", f"has a {kind} term without a column name")
-    if kind == "category":
-        levels = _words(data["levels"], name)
-        _expect(data["reference"] in levels, f"has a reference level of {name!r} that is none of its levels")
-        _expect(isinstance(data["missing"], bool), f"must say for {name!r} whether cells were missing, true or false")
-        return Category(name, levels, data["reference"], data["missing"])
-    fill, indicator = data["fill"], data["indicator"]
-    _expect(
-        isinstance(fill, int | float) and not isinstance(fill, bool) and math.isfinite(fill),
-        f"has no finite fill for {name!r}",
-    )
-    _expect(isinstance(indicator, bool), f"must say for {name!r} whether there is an indicator, true or false")
-    if kind == "number":
-        return Number(name, float(fill), indicator)
-    true, false = _words(data["true"], name), _words(data["false"], name)
-    _expect(
-        not {word.lower() for word in true} & {word.lower() for word in false},
-        f"has a word of {name!r} that is both true and false",
-    )
-    return Boolean(name, true, false, float(fill), indicator)
-
-
-def _words(data: Any, name: str) -> tuple[str, ...]:
-    _expect(
-        isinstance(data, list) and len(data) > 0 and all(isinstance(word, str) for word in data),
-        f"has no list of words for {name!r}",
-    )
-    _expect(len(set(data)) == len(data), f"has a word of {name!r} twice")
-    return tuple(data)

@@ -44,13 +44,19 @@ class Number:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "number"
+    as_text: ClassVar[tuple[bool, ...]] = (False,)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
+        return (self.column,)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns."""
         return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
-    def write(self, array: Any, out: Array) -> int:
+    def write(self, out: Array, array: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
         _write(finite_numbers(self.column, array), self.fill, self.indicator, out)
         return 0
@@ -70,13 +76,19 @@ class Boolean:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "boolean"
+    as_text: ClassVar[tuple[bool, ...]] = (True,)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
+        return (self.column,)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns."""
         return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
-    def write(self, array: Any, out: Array) -> int:
+    def write(self, out: Array, array: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown words."""
         codes, levels = texts(array)
         values = [self._value(level) for level in levels]
@@ -115,6 +127,12 @@ class Category:
     reference: str
     missing: bool
     kind: ClassVar[str] = "category"
+    as_text: ClassVar[tuple[bool, ...]] = (True,)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
+        return (self.column,)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -148,7 +166,9 @@ class Category:
         }
 
 
-Term = Number | Boolean | Category
+Plain = Number | Boolean
+"""Terms that are columns of numbers."""
+Term = Plain | Category
 
 
 def design_columns(terms: Sequence[Term]) -> tuple[str, ...]:

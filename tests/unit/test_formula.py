@@ -1,0 +1,93 @@
+"""Formulas are read as the grammar says, and nothing in them is run."""
+
+from __future__ import annotations
+
+import pytest
+
+from lineal.formula import Factor, Formula, FormulaError
+
+
+def written(text: str) -> list[str]:
+    return [":".join(factor.name for factor in product) for product in Formula.read(text).products]
+
+
+@pytest.mark.parametrize(
+    ("text", "terms", "intercept"),
+    [
+        ("y ~ a + b", ["a", "b"], True),
+        ("y ~ a*b", ["a", "b", "a:b"], True),
+        ("y ~ a*b*c", ["a", "b", "a:b", "c", "a:c", "b:c", "a:b:c"], True),
+        ("y ~ (a + b + c)^2", ["a", "b", "c", "a:b", "a:c", "b:c"], True),
+        ("y ~ (a + b)**2 - a", ["b", "a:b"], True),
+        ("y ~ a:(b + c)", ["a:b", "a:c"], True),
+        ("y ~ a + a + b:a + a:b", ["a", "b:a"], True),
+        ("y ~ a - 1", ["a"], False),
+        ("y ~ 0 + a", ["a"], False),
+        ("y ~ -1 + a", ["a"], False),
+        ("y ~ a - 1 + 1", ["a"], True),
+        ("y ~ a - 0", ["a"], True),
+        ("y ~ 1", [], True),
+        ("y ~ log(x) + sqrt(abs(x))", ["log(x)", "sqrt(abs(x))"], True),
+        ("y ~ `a b` + über + x.1", ["a b", "über", "x.1"], True),
+        ("y ~ .", ["."], True),
+    ],
+)
+def test_terms_are_those_of_wilkinson_and_rogers(text, terms, intercept):
+    assert written(text) == terms
+    assert Formula.read(text).intercept is intercept
+
+
+def test_every_part_of_a_call_is_kept():
+    formula = Formula.read("y ~ C(job, ref='none') + poly(log1p(dose), 3) + spline(t, 5) + C(zip)")
+    assert formula.products == (
+        (Factor("job", (), "C", 0, "none"),),
+        (Factor("dose", ("log1p",), "poly", 3),),
+        (Factor("t", (), "spline", 5),),
+        (Factor("zip", (), "C"),),
+    )
+    assert formula.columns == ("job", "dose", "t", "zip")
+
+
+def test_targets_and_columns_left_out_of_the_dot():
+    assert Formula.read("a + b ~ x").targets == ("a", "b")
+    assert Formula.read("x").targets == ()
+    assert Formula.read("y ~ . - x - z").without == ("x", "z")
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "at"),
+    [
+        ("y ~ foo(x)", "there is no function 'foo'", 4),
+        ("y ~ lgo(x)", "did you mean log", 4),
+        ("y ~ __import__('os')", "there is no function '__import__'", 4),
+        ("y ~ a +", "a column or a function was expected", 7),
+        ("y ~ a b", "'b' was not expected", 6),
+        ("y ~ a | b", "'|' has no meaning", 6),
+        ("y ~ (a", "a ')' is missing", 6),
+        ("y ~ poly(x)", "a number is missing", 10),
+        ("y ~ poly(x, 99)", "a whole number from 1 to 20", 12),
+        ("y ~ poly(spline(x, 3), 2)", "makes several columns", 9),
+        ("y ~ x^2", "for powers of a column write poly", 6),
+        ("y ~ 3*a", "a number other than 0 and 1", 4),
+        ("y ~ a*1", "cannot be multiplied", 6),
+        ("y ~ a - b", "it was not there", 8),
+        ("y ~ a ~ b", "a second '~'", 6),
+        ("log(y) ~ a", "a target is a column as it stands", 3),
+        ("~ a", "the name of the target", 0),
+        ("", "a column or a function was expected", 0),
+    ],
+)
+def test_what_cannot_be_read_is_shown_with_a_caret(text, said, at):
+    with pytest.raises(FormulaError) as caught:
+        Formula.read(text)
+    message, line, caret = str(caught.value).split("\n")
+    assert said in message
+    assert line == f"  {text}"
+    assert caret == "  " + " " * at + "^"
+
+
+def test_the_dot_stands_alone_and_a_formula_is_one_line():
+    with pytest.raises(FormulaError, match="can only be added"):
+        Formula.read("y ~ .:a")
+    with pytest.raises(FormulaError, match="several lines"):
+        Formula.read("y ~ a\n+ b")
