@@ -14,7 +14,7 @@ from lineal.errors import ModelFileError
 from lineal.verify.claims import take_apart
 from lineal.verify.reading import read
 from lineal.verify.report import Line, Refused, Report
-from lineal.verify.training import produced, training_problem
+from lineal.verify.training import training_problem
 from lineal.verify.verdicts import check_verdict
 
 __all__ = ["Line", "Refused", "Report", "verify"]
@@ -41,7 +41,7 @@ def verify(
         claims = take_apart(meta, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
-    names = produced(claims)
+    names = claims.produced
     differing = [
         f"; {made!r}, stated {name!r}" for made, name in zip(names, claims.columns, strict=False) if made != name
     ]

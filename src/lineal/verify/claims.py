@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,15 +11,13 @@ import numpy.typing as npt
 
 from lineal.errors import ModelFileError
 from lineal.verify.charges import Charges
-from lineal.verify.terms import BY_KIND
-from lineal.verify.terms import number as number_term
+from lineal.verify.ground import Ground, field, ground, number, real, texts
 
 Array = npt.NDArray[np.float64]
-INTERCEPT = "(intercept)"
 
 
 @dataclass(frozen=True)
-class Claims:
+class Claims(Ground):
     """The fields of a model file that are checked."""
 
     loss: str
@@ -31,18 +28,6 @@ class Claims:
     charges: Charges
     stated: Array
     stated_as: str | None
-    columns: list[str]
-    terms: list[dict[str, Any]]
-    intercept: bool
-    targets: list[str]
-    classes: list[Any] | None
-    weight: str | None
-    offset: str | None
-    rows: int
-    weight_sum: float
-    without_target: int
-    split: tuple[int, float] | None
-    fingerprint: str | None
     tol: float
     kind: str
     sentence: str
@@ -53,23 +38,10 @@ class Claims:
     coef: Array
     arrays: dict[str, Array]
 
-    @property
-    def needed(self) -> dict[str, str]:
-        """Names of the data columns that take part, each with its type in the fingerprint."""
-        found = {term["column"]: str(BY_KIND[term["kind"]].TYPE) for term in self.terms}
-        found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
-        found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
-        return found
-
     def figure(self, name: str) -> float | None:
         """Return a number of the evidence; None where there is none of that name."""
         value = self.evidence.get(name)
         return float(value) if isinstance(value, int | float) and number(value) else None
-
-
-def number(value: object) -> bool:
-    """Return whether a value of the JSON is a number."""
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 LOSSES: dict[str, str | None] = {
@@ -91,7 +63,6 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     loss, outputs, parameter = _loss(meta)
     columns = texts(meta, "columns")
     classes, targets = _target(meta, loss, outputs)
-    split = field(meta, "training.split", dict, type(None))
     shapes: dict[str, tuple[int, ...]] = {"coef": (len(columns), outputs)}
     shapes |= dict.fromkeys(("charges", "lower", "upper"), (len(columns),))
     shapes |= {"theta": (len(np.atleast_1d(arrays["theta"])), outputs)} if "theta" in arrays else {}
@@ -100,6 +71,7 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     penalty, strength, stated, charges = _penalty(meta, arrays, shapes)
     stated_as = field(meta, "report", dict).get("charges")
     return Claims(
+        **vars(ground(meta, classes, targets)),
         loss=loss,
         outputs=outputs,
         parameter=parameter,
@@ -108,18 +80,6 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         charges=charges,
         stated=stated,
         stated_as=stated_as if isinstance(stated_as, str) and penalty != "none" else None,
-        columns=columns,
-        terms=_terms(meta, columns),
-        intercept=columns[:1] == [INTERCEPT] if meta["encoder"] is None else field(meta, "encoder.intercept", bool),
-        targets=targets,
-        classes=classes,
-        weight=field(meta, "roles.weight", str, type(None)),
-        offset=field(meta, "roles.offset", str, type(None)),
-        rows=whole(meta, "training.rows"),
-        weight_sum=real(meta, "training.weight_sum"),
-        without_target=whole(meta, "training.without_target"),
-        split=None if split is None else (whole(meta, "training.split.seed"), real(meta, "training.split.test_size")),
-        fingerprint=field(meta, "training.fingerprint", str, type(None)),
         tol=real(meta, "tol"),
         kind=field(meta, "verdict.kind", str),
         sentence=field(meta, "verdict.sentence", str),
@@ -193,68 +153,6 @@ def _penalty(
     return name, strength, stated, Charges(linear, square, lower, upper, group=name == "group")
 
 
-def field(meta: Mapping[str, Any], path: str, *kinds: type) -> Any:
-    """Return a field by its dotted path; refuse the file if it is absent or of another type."""
-    value: Any = meta
-    for key in path.split("."):
-        if not isinstance(value, dict) or key not in value:
-            raise ModelFileError(f"the model file lacks the field {path}.")
-        value = value[key]
-    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
-        raise ModelFileError(f"the field {path} of the model file is of the wrong type.")
-    return value
-
-
-def real(meta: Mapping[str, Any], path: str) -> float:
-    """Return a finite number that is not below zero."""
-    value = float(field(meta, path, float, int))
-    if not (math.isfinite(value) and value >= 0.0):
-        raise ModelFileError(f"the field {path} of the model file must be a number of at least 0.")
-    return value
-
-
-def whole(meta: Mapping[str, Any], path: str) -> int:
-    """Return a whole number that is not below zero and fits 64 bits."""
-    value = int(field(meta, path, int))
-    if not 0 <= value < 2**64:
-        raise ModelFileError(f"the field {path} of the model file must be a whole number of at least 0.")
-    return value
-
-
-def texts(meta: Mapping[str, Any], path: str) -> list[str]:
-    """Return a list of different texts."""
-    value = field(meta, path, list)
-    if not all(isinstance(item, str) for item in value) or len(set(value)) != len(value):
-        raise ModelFileError(f"the field {path} of the model file must be a list of different texts.")
-    return list(value)
-
-
-def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
-    """Return the terms of the encoder; a model of arrays has one plain number term per column."""
-    if field(meta, "encoder", dict, type(None)) is None:
-        return [
-            {"kind": "number", "column": name, "fill": None, "indicator": False}
-            for name in columns
-            if name != INTERCEPT
-        ]
-    terms = field(meta, "encoder.terms", list)
-    for term in terms:
-        kind = field(term, "kind", str)
-        if kind not in BY_KIND:
-            raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
-        fields = BY_KIND[kind].FIELDS
-        if set(term) != {"kind", *fields}:
-            raise ModelFileError(f"a {kind} term must have the fields {', '.join(fields)}, and no other.")
-        for name, kinds in fields.items():
-            value = field(term, name, *kinds)
-            if isinstance(value, list):
-                texts(term, name)
-    names = [term["column"] for term in terms]
-    if len(set(names)) != len(names):
-        raise ModelFileError("two terms of the encoder take the same column.")
-    return list(terms)
-
-
 def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shapes: Mapping[str, tuple[int, ...]]) -> Array:
     if name not in arrays:
         raise ModelFileError(f"the model file lacks the array {name!r}.")
@@ -267,8 +165,3 @@ def _array(arrays: Mapping[str, npt.NDArray[Any]], name: str, shapes: Mapping[st
             f"the array {name!r} of the model file does not have the type, shape or finite values it must have."
         )
     return array
-
-
-def plain_numbers(term: Mapping[str, Any]) -> bool:
-    """Return whether a term is a column of an array: a number that is never missing."""
-    return BY_KIND[term["kind"]] is number_term and term["fill"] is None

@@ -9,8 +9,9 @@ import numpy as np
 
 from lineal.verify import criteria
 from lineal.verify.arithmetic import EPS
-from lineal.verify.claims import Claims, number
+from lineal.verify.claims import Claims
 from lineal.verify.formulas import Point
+from lineal.verify.ground import number
 from lineal.verify.null import null_objective
 from lineal.verify.proof import NotProvenError, bound
 from lineal.verify.report import Report

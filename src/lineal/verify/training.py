@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ import numpy.typing as npt
 from lineal.errors import near
 from lineal.verify import cells
 from lineal.verify.arithmetic import EPS, Array, total
-from lineal.verify.claims import INTERCEPT, TWO_CLASSES, Claims, plain_numbers
+from lineal.verify.claims import TWO_CLASSES, Claims
 from lineal.verify.formulas import Problem
+from lineal.verify.ground import Ground, plain_numbers
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
 from lineal.verify.rows import class_of, fingerprint, tested
@@ -21,41 +23,55 @@ from lineal.verify.terms import BY_KIND
 Columns = dict[str, list[object]]
 
 
-def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
-    """Return the problem the model was fitted to; every step on the way is a checked line."""
-    absent = [name for name in claims.needed if not table.has(name)]
-    hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(claims.needed)} columns"
+@dataclass(frozen=True)
+class Examples:
+    """The training rows, those of weight 0 included: design, cells of the target columns, weight and offset."""
+
+    x: Array
+    targets: list[list[object]]
+    weight: Array
+    offset: Array
+
+
+def examples(report: Report, ground: Ground, table: Table) -> Examples:
+    """Return the rows a file was made from; every step on the way is a checked line."""
+    absent = [name for name in ground.needed if not table.has(name)]
+    hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(ground.needed)} columns"
     report.check("the data has every column that the model uses", not absent, hint)
-    columns, rows = _training_rows(report, claims, table)
-    x = _design(report, claims, columns, table.zero)
-    y = _target(report, claims, columns)
-    weight = np.ones(len(rows))
-    offset = np.zeros((len(rows), 1))
-    if claims.weight is not None:
-        weight = _numbers(report, "every weight is a number of at least 0", columns[claims.weight], least=0.0)
-    if claims.offset is not None:
-        offset = _numbers(report, "every offset is a finite number", columns[claims.offset])[:, None]
-    seen = weight > 0.0
+    columns, rows = _training_rows(report, ground, table)
+    x = _design(report, ground, columns, table.zero)
+    weight, offset = np.ones(len(rows)), np.zeros((len(rows), 1))
+    if ground.weight is not None:
+        weight = _numbers(report, "every weight is a number of at least 0", columns[ground.weight], least=0.0)
+    if ground.offset is not None:
+        offset = _numbers(report, "every offset is a finite number", columns[ground.offset])[:, None]
+    seen, whole = int(np.sum(weight > 0.0)), total(weight)
     report.check(
         "the number of training rows is as stated",
-        int(np.sum(seen)) == claims.rows and claims.rows > 0,
-        f"{int(np.sum(seen))} rows of positive weight, stated {claims.rows}",
+        seen == ground.rows and ground.rows > 0,
+        f"{seen} rows of positive weight, stated {ground.rows}",
     )
-    whole = total(weight)
     report.check(
         "the sum of the weights is as stated",
-        abs(whole - claims.weight_sum) <= (len(rows) + 8) * EPS * whole,
-        f"{whole!r}, stated {claims.weight_sum!r}",
+        abs(whole - ground.weight_sum) <= (len(rows) + 8) * EPS * whole,
+        f"{whole!r}, stated {ground.weight_sum!r}",
     )
+    return Examples(x, [columns[name] for name in ground.targets], weight, offset)
+
+
+def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
+    """Return the problem the model was fitted to."""
+    found = examples(report, claims, table)
+    y, seen = _target(report, claims, found.targets), found.weight > 0.0
     theta = claims.arrays.get("theta")
     if theta is not None:
-        report.check("the dual point has a row for every training row", len(theta) == len(rows), f"{len(theta)} rows")
+        report.check("the dual point has a row for every training row", len(theta) == len(seen), f"{len(theta)} rows")
     problem = Problem(
         loss=claims.loss,
-        x=x[seen],
+        x=found.x[seen],
         y=y[seen],
-        q=weight[seen] / whole,
-        offset=offset[seen],
+        q=found.weight[seen] / total(found.weight),
+        offset=found.offset[seen],
         charges=claims.charges,
         intercept=claims.intercept,
         numbers=np.flatnonzero(seen),
@@ -66,56 +82,48 @@ def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
     return problem
 
 
-def produced(claims: Claims) -> list[str]:
-    """Return the names of the design columns that the terms make."""
-    names = [INTERCEPT] if claims.intercept else []
-    for term in claims.terms:
-        names += BY_KIND[term["kind"]].names(term)
-    return names
-
-
-def _training_rows(report: Report, claims: Claims, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:
+def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:
     """Split, leave out the rows without a target, and compare counts and fingerprint."""
     held = np.zeros(table.rows, dtype=bool)
-    if claims.split is not None:
-        held = tested(claims.split[0], table.rows, claims.split[1])
+    if ground.split is not None:
+        held = tested(ground.split[0], table.rows, ground.split[1])
     lost = np.zeros(table.rows, dtype=bool)
-    for name in claims.targets:
+    for name in ground.targets:
         lost |= np.fromiter((cells.missing(cell) for cell in table.column(name)), dtype=bool, count=table.rows)
     without = int(np.sum(lost & ~held))
     report.check(
         "the number of rows without a target is as stated",
-        without == claims.without_target,
-        f"{without} of the rows that are not held out, stated {claims.without_target}",
+        without == ground.without_target,
+        f"{without} of the rows that are not held out, stated {ground.without_target}",
     )
     rows = np.flatnonzero(~held & ~lost)
     kept = rows.tolist()
     columns: Columns = {}
-    for name, kind in claims.needed.items():
+    for name, kind in ground.needed.items():
         column = table.column(name)
         columns[name] = [cells.settled(column[row]) if kind == "n" else column[row] for row in kept]
-    if claims.fingerprint is None:
+    if ground.fingerprint is None:
         report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
         return columns, rows
     try:
-        found = fingerprint((name, kind, columns[name]) for name, kind in claims.needed.items())
+        found = fingerprint((name, kind, columns[name]) for name, kind in ground.needed.items())
         bad = ""
     except ValueError as error:
         found, bad = "", str(error)
     report.check(
         "the training rows are those the model was fitted on (fingerprint)",
-        found == claims.fingerprint,
-        bad or f"{len(kept)} rows of {len(columns)} columns, {found[:19]}..., stated {claims.fingerprint[:19]}...",
+        found == ground.fingerprint,
+        bad or f"{len(kept)} rows of {len(columns)} columns, {found[:19]}..., stated {ground.fingerprint[:19]}...",
     )
     return columns, rows
 
 
-def _design(report: Report, claims: Claims, columns: Columns, zero: bool) -> Array:
+def _design(report: Report, ground: Ground, columns: Columns, zero: bool) -> Array:
     """Return X; each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
     rows = len(next(iter(columns.values())))
-    parts: list[Sequence[float]] = [[1.0] * rows] if claims.intercept else []
+    parts: list[Sequence[float]] = [[1.0] * rows] if ground.intercept else []
     wrong: dict[str, str] = {}
-    for term in claims.terms:
+    for term in ground.terms:
         twin, name = BY_KIND[term["kind"]], term["column"]
         problem: str | None = None
         try:
@@ -128,8 +136,8 @@ def _design(report: Report, claims: Claims, columns: Columns, zero: bool) -> Arr
             problem = str(error)
         if problem is not None:
             wrong.setdefault(term["kind"], f"{name!r}: {problem}")
-    for kind in dict.fromkeys(term["kind"] for term in claims.terms):
-        count = sum(term["kind"] == kind for term in claims.terms)
+    for kind in dict.fromkeys(term["kind"] for term in ground.terms):
+        count = sum(term["kind"] == kind for term in ground.terms)
         report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))
     return np.array(parts, dtype=np.float64).reshape(len(parts), rows).T.copy()
 
@@ -139,25 +147,28 @@ def _zero_fill(term: Mapping[str, Any]) -> str | None:
     return None if term.get("fill") == 0.0 else "the fill must be 0"
 
 
-def _target(report: Report, claims: Claims, columns: Columns) -> Array:
+def _target(report: Report, claims: Claims, found: list[list[object]]) -> Array:
     """Return y: numbers (n, outputs), 0 or 1 (n, 1), or one column of zeros and ones per class."""
-    found = [columns[name] for name in claims.targets]
     if claims.loss == "poisson":
         return _numbers(report, "every target is a number of at least 0", found[0], least=0.0)[:, None]
     if claims.classes is None:
         return np.column_stack([_numbers(report, "every target is a finite number", column) for column in found])
+    codes = codes_of(report, claims.classes, found[0])
+    return codes.astype(np.float64)[:, None] if claims.loss in TWO_CLASSES else np.eye(len(claims.classes))[codes]
+
+
+def codes_of(report: Report, classes: Sequence[object], column: Sequence[object]) -> npt.NDArray[np.intp]:
+    """Return the number of every row's class; each class must occur."""
     codes, bad = [], ""
     try:
-        codes = [class_of(cell, claims.classes) for cell in found[0]]
+        codes = [class_of(cell, classes) for cell in column]
     except ValueError as error:
         bad = str(error)
-    unused = sorted(set(range(len(claims.classes))) - set(codes))
+    unused = sorted(set(range(len(classes))) - set(codes))
     if not bad and unused:
-        bad = f"no training row is of class {claims.classes[unused[0]]!r}"
-    report.check("the classes are those of the training rows", not bad, bad or f"{len(claims.classes)} classes")
-    if claims.loss in TWO_CLASSES:
-        return np.array(codes, dtype=np.float64)[:, None]
-    return np.eye(len(claims.classes))[codes]
+        bad = f"no training row is of class {classes[unused[0]]!r}"
+    report.check("the classes are those of the training rows", not bad, bad or f"{len(classes)} classes")
+    return np.array(codes, dtype=np.intp)
 
 
 def _numbers(report: Report, sentence: str, column: Sequence[object], least: float = -np.inf) -> Array:

@@ -1,0 +1,140 @@
+"""What a file says about the rows it was made from: their columns, how cells become numbers, and which rows they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lineal.errors import ModelFileError
+from lineal.verify.terms import BY_KIND
+from lineal.verify.terms import number as number_term
+
+INTERCEPT = "(intercept)"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The fields that a model and a separability record have in common."""
+
+    columns: list[str]
+    terms: list[dict[str, Any]]
+    intercept: bool
+    targets: list[str]
+    classes: list[Any] | None
+    weight: str | None
+    offset: str | None
+    rows: int
+    weight_sum: float
+    without_target: int
+    split: tuple[int, float] | None
+    fingerprint: str | None
+
+    @property
+    def needed(self) -> dict[str, str]:
+        """Names of the data columns that take part, each with its type in the fingerprint."""
+        found = {term["column"]: str(BY_KIND[term["kind"]].TYPE) for term in self.terms}
+        found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
+        found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
+        return found
+
+    @property
+    def produced(self) -> list[str]:
+        """Names of the design columns that the terms make."""
+        names = [INTERCEPT] if self.intercept else []
+        for term in self.terms:
+            names += BY_KIND[term["kind"]].names(term)
+        return names
+
+
+def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str]) -> Ground:
+    """Return what a file says about its rows; ``classes`` and ``targets`` are those of its target."""
+    columns = texts(meta, "columns")
+    split = field(meta, "training.split", dict, type(None))
+    return Ground(
+        columns=columns,
+        terms=_terms(meta, columns),
+        intercept=columns[:1] == [INTERCEPT] if meta["encoder"] is None else field(meta, "encoder.intercept", bool),
+        targets=targets,
+        classes=classes,
+        weight=field(meta, "roles.weight", str, type(None)),
+        offset=field(meta, "roles.offset", str, type(None)),
+        rows=whole(meta, "training.rows"),
+        weight_sum=real(meta, "training.weight_sum"),
+        without_target=whole(meta, "training.without_target"),
+        split=None if split is None else (whole(meta, "training.split.seed"), real(meta, "training.split.test_size")),
+        fingerprint=field(meta, "training.fingerprint", str, type(None)),
+    )
+
+
+def field(meta: Mapping[str, Any], path: str, *kinds: type) -> Any:
+    """Return a field by its dotted path; refuse the file if it is absent or of another type."""
+    value: Any = meta
+    for key in path.split("."):
+        if not isinstance(value, dict) or key not in value:
+            raise ModelFileError(f"the model file lacks the field {path}.")
+        value = value[key]
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise ModelFileError(f"the field {path} of the model file is of the wrong type.")
+    return value
+
+
+def number(value: object) -> bool:
+    """Return whether a value of the JSON is a number."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def real(meta: Mapping[str, Any], path: str) -> float:
+    """Return a finite number that is not below zero."""
+    value = float(field(meta, path, float, int))
+    if not (math.isfinite(value) and value >= 0.0):
+        raise ModelFileError(f"the field {path} of the model file must be a number of at least 0.")
+    return value
+
+
+def whole(meta: Mapping[str, Any], path: str) -> int:
+    """Return a whole number that is not below zero and fits 64 bits."""
+    value = int(field(meta, path, int))
+    if not 0 <= value < 2**64:
+        raise ModelFileError(f"the field {path} of the model file must be a whole number of at least 0.")
+    return value
+
+
+def texts(meta: Mapping[str, Any], path: str) -> list[str]:
+    """Return a list of different texts."""
+    value = field(meta, path, list)
+    if not all(isinstance(item, str) for item in value) or len(set(value)) != len(value):
+        raise ModelFileError(f"the field {path} of the model file must be a list of different texts.")
+    return list(value)
+
+
+def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
+    """Return the terms of the encoder; a model of arrays has one plain number term per column."""
+    if field(meta, "encoder", dict, type(None)) is None:
+        return [
+            {"kind": "number", "column": name, "fill": None, "indicator": False}
+            for name in columns
+            if name != INTERCEPT
+        ]
+    terms = field(meta, "encoder.terms", list)
+    for term in terms:
+        kind = field(term, "kind", str)
+        if kind not in BY_KIND:
+            raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
+        fields = BY_KIND[kind].FIELDS
+        if set(term) != {"kind", *fields}:
+            raise ModelFileError(f"a {kind} term must have the fields {', '.join(fields)}, and no other.")
+        for name, kinds in fields.items():
+            value = field(term, name, *kinds)
+            if isinstance(value, list):
+                texts(term, name)
+    names = [term["column"] for term in terms]
+    if len(set(names)) != len(names):
+        raise ModelFileError("two terms of the encoder take the same column.")
+    return list(terms)
+
+
+def plain_numbers(term: Mapping[str, Any]) -> bool:
+    """Return whether a term is a column of an array: a number that is never missing."""
+    return BY_KIND[term["kind"]] is number_term and term["fill"] is None
