@@ -23,7 +23,8 @@ import numpy.typing as npt
 
 from lineal.errors import InputError, ModelFileError
 
-FORMAT: Final = "lineal-model"
+FORMATS: Final = ("lineal-model", "lineal-separability")
+"""What a file may hold: a fitted model, or the answer whether classes are separable."""
 VERSION: Final = 1
 MAX_HEADER: Final = 64 * 2**20
 MAX_FILE: Final = 4 * 2**30
@@ -184,8 +185,10 @@ def _metadata(table: dict[str, Any]) -> dict[str, Any]:
     except UnicodeEncodeError:
         raise ModelFileError("its JSON is not valid UTF-8.") from None
     meta = _object(_decode(text), "its JSON")
-    if meta.get("format") != FORMAT:
-        raise ModelFileError(f"it is not a lineal model: its format is {_short(meta.get('format'))}, not {FORMAT!r}.")
+    if meta.get("format") not in FORMATS:
+        raise ModelFileError(
+            f"it is not a lineal model: its format is {_short(meta.get('format'))}, not {FORMATS[0]!r}."
+        )
     version = meta.get("version")
     if type(version) is not int or version != VERSION:
         raise ModelFileError(

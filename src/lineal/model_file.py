@@ -51,6 +51,8 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:
     """Return the model that the JSON and the arrays of a file describe."""
+    if meta.get("format") != container.FORMATS[0]:
+        raise ModelFileError("it holds no model but the answer of lineal separable; lineal verify checks it.")
     _keys(meta, "the file", FIELDS, FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs

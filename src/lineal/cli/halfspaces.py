@@ -26,13 +26,14 @@ __all__ = ["lineal", "separable"]
     show_default=True,
     help="Give up after this time, without an answer (exit code 3).",
 )
+@click.option("-o", "--output", type=File, metavar="FILE", help="Write the answer with its proof, for lineal verify.")
 @reading
 @json_option
 def separable(**options: Any) -> int:
     """Decide exactly whether a linear boundary separates the classes, and show the proof.
 
     Complete: some boundary makes no mistake. Quasi: some boundary has no row on the wrong side but rows of both classes on
-    it. Overlap: neither. Every answer comes with integers that anyone can check.
+    it. Overlap: neither. Every answer comes with integers that anyone can check: lineal verify FILE DATA does.
     """
     from lineal.cli.separable import run
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +11,13 @@ import click
 import numpy as np
 from rich.text import Text
 
+from lineal import __version__, container
+from lineal.cli.fit import free
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.margins import Margin, widest
-from lineal.rows import from_table
+from lineal.rows import Rows, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.integers import floats
@@ -32,30 +36,60 @@ def run(
     intercept: bool,
     bound: bool,
     time_limit: float,
+    output: Path | None,
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
     """Decide, print, and return the exit code: 0 for an answer, 3 for none."""
+    if output is not None:
+        free(output)
     with Watch(f"reading {data}"):
         table = as_table(data, delimiter=delimiter, header=header)
-        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0)
+        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0, intercept=intercept)
         labels = tuple(rows.target.classes or ())
-        names = rows.train.columns
-        columns = None if intercept else np.arange(1, len(names))
-        cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels), columns=columns)
-        names = names if intercept else names[1:]
-        found = answer(cloud, names, labels, rows.target.name, time_limit)
+        cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
+        found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)
         margin = _margin(cloud, found) if bound else None
     told: dict[str, Any] = {**found.to_dict(), "target": rows.target.name, "notes": list(rows.about["notes"])}
     if bound:
         told["margin"] = None if margin is None else margin.to_dict()
+    if output is not None and found.witness is not None:
+        container.write(output, _record(found, rows), {})
+        told["file"] = str(output)
     if as_json:
         click.echo(text(told))
     else:
         screen = Screen()
         screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, bound)))
+        if "file" in told:
+            screen.print(Text(f"Written to {output}; check it with: lineal verify {output} {data}"))
     return 3 if found.kind == "budget" else 0
+
+
+def _record(found: Separability, rows: Rows) -> dict[str, Any]:
+    """Return the JSON of a separability record (docs/separability.md)."""
+    weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in rows.train.blocks()]
+    assert found.witness is not None
+    assert rows.encoder is not None
+    return {
+        "format": container.FORMATS[1],
+        "version": container.VERSION,
+        "made_by": f"lineal {__version__}",
+        "kind": found.kind,
+        "sentence": found.sentence,
+        "columns": list(found.columns),
+        "target": rows.target.to_dict(),
+        "encoder": rows.encoder.to_dict(),
+        "roles": dict(rows.roles),
+        "training": {
+            "rows": found.total,
+            "weight_sum": math.fsum(itertools.chain.from_iterable(weight.tolist() for weight in weights)),
+            **rows.training,
+        },
+        "strict_rows": found.strict,
+        "witness": found.witness.to_dict(),
+    }
 
 
 def _margin(cloud: Cloud, found: Separability) -> Margin | None:

@@ -34,11 +34,12 @@ def said(
             "whose weighted sum is zero."
         )
     complete, partial = _reasons(cloud, columns, classes, target)
-    names = _moving(cloud, found, columns)
+    names, one = _moving(cloud, found, columns)
     if found.kind == "complete":
-        because = f"{complete[0]}." if complete else f"{names} separate all {total} rows without a mistake."
+        verb = "separates" if one else "separate"
+        because = f"{complete[0]}." if complete else f"{names} {verb} all {total} rows without a mistake."
         return f"Completely separable: {because}"
-    how = f"{names} put {len(strict)} of {total} rows strictly on their side and none on the wrong one."
+    how = f"{names} {'puts' if one else 'put'} {len(strict)} of {total} rows strictly on their side and none on the wrong one."
     if partial:
         count, words = partial[0]
         how = f"{words}." if count == len(strict) else f"{words}; in all, {how}"
@@ -49,14 +50,14 @@ def _rows(cloud: Cloud, ids: Index) -> Index:
     return np.unique(ids if cloud.outputs == 1 else ids // cloud.outputs)
 
 
-def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> str:
-    """Return the names of the columns in the direction."""
+def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> tuple[str, bool]:
+    """Return the names of the columns in the direction, and whether there is only one."""
     assert found.direction is not None
     full = cloud.matrix(found.direction)
     moving = [columns[j] for j in np.flatnonzero((full != 0).any(axis=1)).tolist()]
     names = [name for name in moving if name != "(intercept)"] or moving
     listed = ", ".join(names[:SHOWN])
-    return f"{listed} and {len(names) - SHOWN} more" if len(names) > SHOWN else listed
+    return f"{listed} and {len(names) - SHOWN} more" if len(names) > SHOWN else listed, len(names) == 1
 
 
 def _reasons(

@@ -1,6 +1,7 @@
 """The independent checker: it re-derives a verdict from the model file and the data, and trusts no code that made them.
 
-Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and nothing else. The part that proves is `proof.py`.
+Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and nothing else. The parts that prove are
+`proof.py` and `halfspaces.py`.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ import numpy as np
 
 from lineal import container
 from lineal.errors import ModelFileError
-from lineal.verify.claims import take_apart
+from lineal.verify.claims import Claims, take_apart
 from lineal.verify.reading import read
 from lineal.verify.report import Line, Refused, Report
+from lineal.verify.separability import FORMAT, Record, check_record, take_record
 from lineal.verify.training import training_problem
 from lineal.verify.verdicts import check_verdict
 
@@ -28,7 +30,7 @@ def verify(
     quote: str | None = None,
     header: bool | None = None,
 ) -> Report:
-    """Check every claim of a model file against the data it was fitted on, and return the checked lines.
+    """Check every claim of a model file (or separability record) against its data, and return the checked lines.
 
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
@@ -37,8 +39,9 @@ def verify(
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
     report.check("the model file is whole and unaltered (SHA-256)", True)
+    record = meta["format"] == FORMAT
     try:
-        claims = take_apart(meta, arrays)
+        claims: Claims | Record = take_record(meta) if record else take_apart(meta, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
     names = claims.produced
@@ -53,7 +56,10 @@ def verify(
     table = read(data, claims.needed, delimiter=delimiter, quote=quote, header=header)
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
-            check_verdict(report, claims, training_problem(report, claims, table))
+            if isinstance(claims, Record):
+                check_record(report, claims, table)
+            else:
+                check_verdict(report, claims, training_problem(report, claims, table))
         except np.linalg.LinAlgError as error:
             report.check("the figures can be computed", False, str(error))
     return report

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from fractions import Fraction
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Whole = npt.NDArray[Any]
+"""An array of Python integers, of any size."""
 
 EPS: Final = 2.0**-52
 SPLIT: Final = 2.0**27 + 1
@@ -20,6 +20,7 @@ BLOCK: Final = 2**20
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     """Return ``a b`` as high + low, exactly (Dekker), if nothing over- or underflows.
 
+    >>> from fractions import Fraction
     >>> high, low = two_product(np.array([0.1]), np.array([0.1]))
     >>> Fraction(high[0]) + Fraction(low[0]) == Fraction(0.1) ** 2
     True
@@ -74,25 +75,41 @@ def total(values: Array) -> float:
     return math.fsum(values.ravel().tolist())
 
 
-def signs(x: Array, d: Array) -> npt.NDArray[np.int64]:
-    """Return the sign of every entry of ``X d``, exactly: rounded first, in rationals where rounding could matter.
+def whole(x: Array) -> Whole:
+    """Return every row of doubles as integers, times one power of two of its own; exact.
+
+    >>> whole(np.array([[0.5, -3.0], [1e300, 0.0]]))[0].tolist()
+    [4503599627370496, -27021597764222976]
+    """
+    part, power = np.frexp(x)
+    digits = (part * 2.0**53).astype(np.int64)
+    power = np.where(digits == 0, np.iinfo(power.dtype).max, power)
+    shift = np.where(digits == 0, 0, power - np.min(power, axis=-1, keepdims=True, initial=2048))
+    return np.asarray(digits.astype(object) << shift.astype(object))
+
+
+def signs(x: Array, d: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return the sign of every entry of ``X d``, exactly: rounded first, in integers where rounding could matter.
+
+    ``d`` holds doubles, or Python integers of any size.
 
     >>> signs(np.array([[0.1, 0.2, 0.3], [1.0, 1.0, 1.0]]), np.array([1.0, 1.0, -1.0]))
     array([1, 1])
-    >>> signs(np.array([[0.5, 0.25]]), np.array([1.0, -2.0]))
+    >>> signs(np.array([[0.5, 0.25]]), np.array([10**400, -2 * 10**400], dtype=object))
     array([0])
     """
-    used = np.flatnonzero(d)
-    x, d = x[:, used], d[used]
-    value, size = x @ d, np.abs(x) @ np.abs(d)
-    found = np.sign(value).astype(np.int64)
-    exact = [Fraction(weight) for weight in d.tolist()]
-    for row in np.flatnonzero(np.abs(value) <= (len(used) + 4) * EPS * size).tolist():
-        found[row] = sign(x[row].tolist(), exact)
+    used = np.flatnonzero(d != 0)
+    x, exact = x[:, used], d[used] if d.dtype == object else whole(d[None, used])[0]
+    one = 1 << max((abs(weight).bit_length() for weight in exact.tolist()), default=0)
+    near = np.array([weight / one for weight in exact.tolist()], dtype=np.float64)
+    with np.errstate(all="ignore"):
+        value, size = x @ near, np.abs(x) @ np.abs(near)
+        # the last term is what products and weights may lose by falling below the normal doubles
+        lost = (len(used) + 6) * EPS * size + 1e-290 * (1.0 + np.max(np.abs(x), axis=1, initial=0.0))
+        unsure = np.flatnonzero(~(np.isfinite(value) & (np.abs(value) > lost)))
+        found = np.sign(np.nan_to_num(value)).astype(np.int64)
+    for start in range(0, len(unsure), BLOCK // 64):
+        rows = unsure[start : start + BLOCK // 64]
+        sums = whole(x[rows]) @ exact if len(used) else np.zeros(len(rows), dtype=object)
+        found[rows] = (sums > 0).astype(np.int64) - (sums < 0)
     return found
-
-
-def sign(row: Iterable[float], weights: Iterable[Fraction]) -> int:
-    """Return the exact sign of one weighted sum of doubles."""
-    value = sum((Fraction(cell) * weight for cell, weight in zip(row, weights, strict=True) if cell), Fraction(0))
-    return (value > 0) - (value < 0)

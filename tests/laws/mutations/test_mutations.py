@@ -19,12 +19,13 @@ from lineal import container
 from lineal.errors import LinealError, ModelFileError, VerificationError
 from lineal.verify import Refused, verify
 
-from . import figures, kinds, modern, rows  # noqa: F401  (they fill the list)
+from . import figures, kinds, modern, records, rows  # noqa: F401  (they fill the list)
 from .forging import MUTATIONS
 from .honest import CASES, SEED, TEST_SIZE, case_of, is_test
 
-EVERY = (*CASES, *modern.CASES)
+EVERY = (*CASES, *modern.CASES, *records.CASES)
 CASES.update(modern.CASES)
+CASES.update(records.CASES)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -143,7 +144,8 @@ def test_what_stays_true_is_accepted(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["linear", "not unique", "at infinity", "bounds", "quantile", "infeasible", "firth", "evidence"]
+    "name",
+    ["linear", "not unique", "at infinity", "bounds", "quantile", "infeasible", "firth", "evidence", "record three"],
 )
 def test_files_with_fields_of_the_wrong_kind_are_refused_in_a_sentence(name, tmp_path):
     """Replace every field of the JSON, one at a time, by null, a text, a number, a list: never another error."""
