@@ -9,6 +9,7 @@ from typing import Final, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
+from lineal.decision import Rule
 from lineal.loss import Loss
 from lineal.source import Block
 
@@ -190,6 +191,7 @@ class ClassFigures:
     squares: float | None = None
     loss: float | None = None
     scored: tuple[tuple[Index, Array, Array], ...] = ()
+    spent: float | None = None
 
     @staticmethod
     def of(
@@ -202,8 +204,12 @@ class ClassFigures:
         surprise: Array | None = None,
         losses: Array | None = None,
         score: Array | None = None,
+        costs: Array | None = None,
     ) -> ClassFigures:
-        """Return the sums of some rows; ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes."""
+        """Return the sums of some rows.
+
+        ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes, ``costs`` are those of the decisions.
+        """
         return ClassFigures(
             rows=int(np.count_nonzero(s)),
             weights=_tally(y, s, kinds),
@@ -212,6 +218,7 @@ class ClassFigures:
             squares=None if proba is None else float(s @ _brier_rows(y, proba)),
             loss=_sum(losses, s),
             scored=() if score is None else ((y, score, s),),
+            spent=_sum(costs, s),
         )
 
     def __add__(self, other: ClassFigures) -> ClassFigures:
@@ -223,12 +230,13 @@ class ClassFigures:
             _both(self.squares, other.squares),
             _both(self.loss, other.loss),
             self.scored + other.scored,
+            _both(self.spent, other.spent),
         )
 
     def figures(self) -> dict[str, float]:
-        """Return accuracy and balanced_accuracy, and what was given of log_loss, brier, mean_loss and (two classes) auc."""
+        """Return accuracy and balanced_accuracy, and what was given of the others: log_loss, brier, auc (two classes) ..."""
         total = float(np.sum(self.weights))
-        sums = {"log_loss": self.surprise, "brier": self.squares, "mean_loss": self.loss}
+        sums = {"mean_cost": self.spent, "log_loss": self.surprise, "brier": self.squares, "mean_loss": self.loss}
         if total <= 0:
             return dict.fromkeys(
                 ("accuracy", "balanced_accuracy", *(n for n, v in sums.items() if v is not None)), math.nan
@@ -247,13 +255,14 @@ class ClassFigures:
 class Score:
     """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
 
-    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers.
+    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
     """
 
     loss: Loss
     coef: Array | None
     classes: bool
     level: Array | None = None
+    rule: Rule | None = None
 
     def __call__(self, block: Block) -> NumberFigures | ClassFigures:
         """Return the figures of one block."""
@@ -270,15 +279,19 @@ class Score:
         y, means = block.y[:, 0].astype(np.intp), self.loss.mean(eta)
         two = means.shape[1] == 1
         proba = np.column_stack([1 - means, means]) if two else means
+        predicted = (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1)
+        if self.rule is not None:
+            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
         return ClassFigures.of(
             y,
-            (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1),
+            predicted,
             s,
             proba.shape[1],
             proba=None if self.loss.decides else proba,
             surprise=losses if told else None,
             losses=None if told else losses,
             score=eta[:, 0] if two else None,
+            costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import container
+from lineal.decision import Costs, Decision, Rule, rule
 from lineal.design import Design
 from lineal.designs import as_design
 from lineal.display import page
@@ -131,6 +132,48 @@ class Model:
             raise InputError(f"{self.loss.name} loss gives no probabilities, only scores and classes; use predict.")
         means = self.means(data, offset)
         return np.column_stack([1.0 - means[:, 0], means[:, 0]]) if means.shape[1] == 1 else means
+
+    def rule(self, threshold: float | None = None, costs: Costs | None = None) -> Rule:
+        """Return how this model's probabilities become decisions; refused in words where it has none."""
+        if self.target.kind != "classes":
+            raise InputError("this model predicts a number, so there is no class to decide; use predict.")
+        if self.loss.decides:
+            raise InputError(
+                f"{self.loss.name} loss gives no probabilities, so there is nothing to put a threshold or costs on; fit "
+                "logistic regression, or use predict."
+            )
+        return replace(rule(threshold, costs, self.target.classes or ()), logit=self.loss.name == "logistic")
+
+    def decide(
+        self,
+        data: object,
+        *,
+        threshold: float | None = None,
+        costs: Costs | None = None,
+        offset: Array | None = None,
+    ) -> Decision:
+        """Decide a class for every row by a threshold or by costs, which belong to the decision and not to the fit.
+
+        ``threshold`` tau decides the second of two classes where its probability is above tau: the boundary is
+        ``w'x = log(tau / (1 - tau))``. ``costs[k][l]`` is what deciding class l costs where the truth is k, in the order of
+        ``target.classes`` or nested by class; the class of least expected cost is decided, of equal ones the first.
+
+        >>> import lineal
+        >>> table = {"dose": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "ill": ["no", "no", "yes", "no", "yes", "yes"]}
+        >>> model = lineal.fit(table, target="ill", penalty=0.1)
+        >>> found = model.decide({"dose": [1.5, 2.5]}, costs={"no": {"yes": 1}, "yes": {"no": 4}})
+        >>> found.labels.tolist(), round(found.rule.threshold, 6), round(found.boundary, 4)
+        (['yes', 'yes'], 0.2, -1.3863)
+        """
+        return self.decided(self.rule(threshold, costs), data, offset)
+
+    def decided(self, chosen: Rule, data: object, offset: Array | None = None) -> Decision:
+        """Return what a rule of this model decides for every row."""
+        offset, design = self._offset(data, offset), self.design(data)
+        proba = self.predict_proba(design, offset)
+        odds = self.scores(design, offset)[:, 0] if chosen.logit else None
+        decided = chosen.decide(proba, odds)
+        return Decision(np.asarray(self.target.classes)[decided], chosen, chosen.expected(proba, decided))
 
     def scorer(self) -> Callable[[npt.ArrayLike], Array]:
         """Return a fast function of one row (or several) of plain numbers, design columns without the intercept.

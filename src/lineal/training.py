@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.arrays import from_arrays, is_array
+from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.loss import Loss
@@ -75,19 +76,25 @@ def fit(
     return _model(rows, wish, estimate(rows, wish, run), tol)
 
 
-def evaluate(model: Model, data: object) -> dict[str, Any]:
+def evaluate(
+    model: Model, data: object, *, threshold: float | None = None, costs: Costs | None = None
+) -> dict[str, Any]:
     """Measure a model on a table that holds the target, beside the baseline of its training rows.
+
+    With a ``threshold`` or ``costs`` (see ``Model.decide``) the decisions are measured, and what they cost on average.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
     >>> evaluate(lineal.fit(table, target="effect", model="linear"), table)["rows"]
     4
     """
+    rule = None if threshold is None and costs is None else model.rule(threshold, costs)
     source, notes = to_measure(model, data)
     level = model.report.get("baseline_score")
     constant = None if level is None else np.asarray(level, float)
-    rows, metrics = _measure(source, model.loss, model.coef, constant, model.target.kind == "classes")
-    return {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
+    rows, metrics = _measure(source, model.loss, model.coef, constant, model.target.kind == "classes", rule)
+    found: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
+    return found if rule is None else {**found, "decision": rule.to_dict()}
 
 
 def _check(test_size: float, test: object, seed: int, tol: float, time_limit: float | None) -> None:
@@ -146,15 +153,15 @@ Figures = dict[str, float | None]
 
 
 def _measure(
-    source: Source, loss: Loss, coef: Array, level: Array | None, classes: bool
+    source: Source, loss: Loss, coef: Array, level: Array | None, classes: bool, rule: Rule | None = None
 ) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
-        found = source.sum(Score(loss, coef, classes))
+        found = source.sum(Score(loss, coef, classes, rule=rule))
         figures = _figures(found.figures())
     constant: Figures = {}
     if level is not None:
-        constant = _figures(source.sum(Score(loss, None, classes, level)).figures())
+        constant = _figures(source.sum(Score(loss, None, classes, level, rule)).figures())
     return found.rows, (figures, constant)
 
 

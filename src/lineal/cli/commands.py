@@ -23,6 +23,17 @@ def reading(command: Command) -> Command:
     return click.option("--header/--no-header", default=None, help=header)(command)
 
 
+def deciding(command: Command) -> Command:
+    """Add the options that turn probabilities into decisions."""
+    command = click.option(
+        "--costs",
+        metavar="COSTS",
+        help="Decide the class of least expected cost: rows of true classes, such as 0,1;5,0, or a CSV file with names.",
+    )(command)
+    words = "Decide the second of two classes where its probability is above this."
+    return click.option("--threshold", type=float, metavar="TAU", help=words)(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
@@ -182,6 +193,7 @@ def path(context: click.Context, /, **options: Any) -> int:
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
 @click.option("--proba", is_flag=True, help="Add one column per class with its probability.")
+@deciding
 @reading
 @json_option
 def predict(**options: Any) -> int:
@@ -194,6 +206,7 @@ def predict(**options: Any) -> int:
 @lineal.command()
 @click.argument("model", type=File)
 @click.argument("data", type=File)
+@deciding
 @reading
 @json_option
 def evaluate(**options: Any) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lineal.cli.decisions import asked
 from lineal.cli.page import Screen, compare, facts
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
@@ -14,16 +15,27 @@ from lineal.table import as_table
 from lineal.training import evaluate
 
 
-def run(*, model: Path, data: Path, delimiter: str | None, header: bool | None, as_json: bool) -> int:
+def run(
+    *,
+    model: Path,
+    data: Path,
+    threshold: float | None,
+    costs: str | None,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> int:
     """Measure and print."""
     fitted = load(model)
+    table = asked(costs, fitted)
     with Watch(f"reading {data}"):
-        found = evaluate(fitted, as_table(data, delimiter=delimiter, header=header))
+        found = evaluate(fitted, as_table(data, delimiter=delimiter, header=header), threshold=threshold, costs=table)
     screen = Screen()
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **found}))
         return 0
     lines = [("Model", f"{model} ({fitted.target.name})"), ("Data", f"{data}: {found['rows']:,} rows measured")]
     lines += [("Note", sentence) for sentence in found["notes"]]
+    lines += [("Decision", found["decision"]["sentence"])] if "decision" in found else []
     screen.print(facts(lines), compare(found["metrics"]["test"], found["metrics"]["baseline"], "Model"))
     return 0

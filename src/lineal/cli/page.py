@@ -19,7 +19,18 @@ from lineal.verdict import UNFINISHED
 SHOWN: Final = 20
 """How many columns' coefficients `fit` prints; `show` prints all."""
 
-METRICS: Final = ("accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "mean_loss", "rmse", "mae", "r2")
+METRICS: Final = (
+    "accuracy",
+    "balanced_accuracy",
+    "mean_cost",
+    "log_loss",
+    "brier",
+    "auc",
+    "mean_loss",
+    "rmse",
+    "mae",
+    "r2",
+)
 """The order in which metrics are printed; a model file sorts them."""
 
 

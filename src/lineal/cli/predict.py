@@ -11,9 +11,11 @@ import click
 import numpy as np
 import pyarrow as pa
 
+from lineal.cli.decisions import asked
 from lineal.cli.output import JsonLines, sink
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
+from lineal.decision import Rule
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed
 from lineal.model import Model
@@ -27,6 +29,8 @@ def run(
     data: Path,
     output: Path | None,
     proba: bool,
+    threshold: float | None,
+    costs: str | None,
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -37,18 +41,23 @@ def run(
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
     if output is not None and any(output.exists() and output.samefile(path) for path in (model, data)):
         raise InputError(f"the output {output} is one of the inputs; choose another name with -o.")
+    matrix = asked(costs, fitted)
+    rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = as_table(data, delimiter=delimiter, header=header)
     unknown: Counter[str] = Counter()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:
-        for batch in predictions(fitted, table, proba, unknown):
+        for batch in predictions(fitted, table, proba, unknown, rule):
             rows += batch.num_rows
             target.write(batch)
-        told = {"model": str(model), "data": str(data), "rows": rows, "unknown_levels": dict(unknown)}
+        told: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows, "unknown_levels": dict(unknown)}
+        told |= {} if rule is None else {"decision": rule.to_dict()}
         if isinstance(target, JsonLines):
             target.close_with(told)
     if as_json and output is not None:
         click.echo(text({**told, "output": str(output)}))
+    if rule is not None and not as_json:
+        click.echo(f"lineal: {rule.sentence}", err=True)
     for column, count in unknown.items():
         cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold a level"
         click.echo(
@@ -58,8 +67,13 @@ def run(
     return 0
 
 
-def predictions(model: Model, table: Table, proba: bool, unknown: Counter[str]) -> Iterator[pa.RecordBatch]:
-    """Yield the predictions of every batch of a table; levels never seen are added to ``unknown``."""
+def predictions(
+    model: Model, table: Table, proba: bool, unknown: Counter[str], rule: Rule | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the predictions of every batch of a table, decided by a rule if one is given.
+
+    Levels never seen are added to ``unknown``.
+    """
     encoder = model.encoder
     if not isinstance(encoder, Encoder):
         raise InputError(
@@ -79,9 +93,14 @@ def predictions(model: Model, table: Table, proba: bool, unknown: Counter[str]) 
             design = encoder.design(len(rows), part.numbers, part.codes)
         offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
         arrays: dict[str, Any] = {}
-        found = model.predict(design, offset)
+        if rule is None:
+            found = model.predict(design, offset)
+        else:
+            decision = model.decided(rule, design, offset)
+            found = decision.labels
         if found.ndim == 1:
             arrays["prediction"] = found
+            arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
         else:
             arrays.update({f"prediction={name}": found[:, k] for k, name in enumerate(model.target.names or ())})
         if proba:

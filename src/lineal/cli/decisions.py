@@ -1,0 +1,31 @@
+"""What --costs means: a matrix typed on the command line, or a file that holds one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.decision import read_costs
+from lineal.errors import InputError
+from lineal.model import Model
+
+
+def asked(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:
+    """Return the costs that were asked for, None if none were: the text of a file where there is one of this name."""
+    if costs is None:
+        return None
+    model.rule(
+        costs=np.eye(len(model.target.classes or (0, 1)))
+    )  # refuses, in words, a model that has no probabilities
+    path = Path(costs)
+    text = costs
+    try:
+        if path.is_file():
+            text = path.read_text(encoding="utf-8")
+        elif path.suffix.lower() in (".csv", ".txt"):
+            raise InputError(f"the file {path} of --costs does not exist; give a CSV file, or numbers such as 0,1;5,0.")
+    except UnicodeDecodeError:
+        raise InputError(f"the file {path} of --costs is not UTF-8 text; give a CSV file.") from None
+    return read_costs(text, model.target.classes or ())
