@@ -19,6 +19,7 @@ from lineal.model import Model
 from lineal.source import Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table, split
+from lineal.tables.remembered import remembered
 from lineal.target import Target
 
 MEMORY: Final = 2**30
@@ -52,7 +53,7 @@ def from_table(
     intercept: bool = True,
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
-    table = as_table(data)
+    table = remembered(as_table(data), MEMORY // 2)
     train, held = split(table, seed, test_size) if test_size > 0 else (table, None if test is None else as_table(test))
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
     try:
@@ -64,8 +65,6 @@ def from_table(
             raise InputError(f"{error} {words}") from None
         raise
     learned = replace(learned, encoder=replace(learned.encoder, intercept=intercept))
-    encoded = Encoded(train, learned)
-    kept = encoded.in_memory(MEMORY)
     about = {"origin": table.origin, **learned.report, "notes": []}
     tests: Source | None = None
     if held is not None:
@@ -74,6 +73,8 @@ def from_table(
         tests = Encoded(known, learned).in_memory(MEMORY)
         if test is not None:
             about["test_origin"] = held.origin
+    encoded = Encoded(train.last(), learned)
+    kept = encoded.in_memory(MEMORY)
     return Rows(
         train=kept,
         test=tests,

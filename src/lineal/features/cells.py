@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pa_compute
 
-from lineal.tables.arrow import from_bytes, to_numpy, valid
+from lineal.tables.arrow import from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 
 Array = npt.NDArray[np.float64]
@@ -74,15 +74,24 @@ def texts(array: Any) -> tuple[Codes, list[str]]:
     present = valid(array.indices)
     if present is not None:
         codes = np.where(present, codes, np.int32(-1))
+    table, levels = _distinct(array.dictionary)
+    return (codes if table is None else table[codes]), levels
+
+
+def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
+    """Return the distinct texts of a dictionary, and which one each entry is; None if they are the entries."""
+    plain = strings(dictionary)
+    if plain is not None and list(map(str.strip, plain)) == plain:
+        different = set(plain)
+        if len(different) == len(plain) and MISSING.isdisjoint(different):
+            return None, plain
     found: dict[str, int] = {}
-    table = np.empty(len(array.dictionary) + 1, dtype=np.int32)
+    table = np.empty(len(dictionary) + 1, dtype=np.int32)
     table[-1] = -1  # code -1, a null, stays -1
-    for position, value in enumerate(array.dictionary.to_pylist()):
+    for position, value in enumerate(dictionary.to_pylist()):
         cell = text(value)
         table[position] = -1 if cell is None else found.setdefault(cell, len(found))
-    if len(found) == len(table) - 1:  # distinct and present: in order already
-        return codes, list(found)
-    return table[codes], list(found)
+    return table, list(found)
 
 
 def numbers(array: Any) -> tuple[Array, Positions]:

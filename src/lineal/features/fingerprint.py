@@ -16,6 +16,8 @@ from lineal.tables.arrow import from_bytes, from_numpy
 
 Array = npt.NDArray[np.float64]
 
+RECORDS = 100_000
+"""Texts whose bytes are remembered from batch to batch."""
 _MISSING = b"\xff\xff\xff\xff"
 
 
@@ -26,13 +28,14 @@ class Fingerprint:
         """Begin with the names of the number columns and of the text columns."""
         self.numbers = {name: hashlib.sha256() for name in numbers}
         self.texts = {name: hashlib.sha256() for name in texts}
+        self.records: dict[str, bytes] = {}
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch."""
         for name in self.numbers:
             self.add_numbers(name, numbers(column(batch, name))[0])
         for name, digest in self.texts.items():
-            digest.update(text_bytes(*texts(column(batch, name))))
+            digest.update(self._text_bytes(*texts(column(batch, name))))
 
     def add_numbers(self, name: str, values: Array) -> None:
         """Add cells to one column of numbers."""
@@ -41,6 +44,16 @@ class Fingerprint:
     def add_texts(self, name: str, cells: Sequence[str]) -> None:
         """Add cells, none missing, to one column of text."""
         self.texts[name].update(b"".join(_record(cell) for cell in cells))
+
+    def _text_bytes(self, codes: npt.NDArray[np.int32], levels: Sequence[str]) -> Any:
+        """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
+        known = self.records
+        if len(known) > RECORDS:
+            known.clear()
+        known.update((level, _record(level)) for level in levels if level not in known)
+        cells = from_bytes([*(known[level] for level in levels), _MISSING], pa.large_binary())
+        taken = cells.take(from_numpy(np.where(codes < 0, np.int32(len(levels)), codes)))
+        return b"" if not len(taken) else taken.buffers()[2]
 
     def hex(self) -> str:
         """Return ``sha256:`` and the hash over all columns, sorted by name."""
@@ -64,10 +77,3 @@ def number_bytes(values: Array) -> bytes:
 def _record(cell: str) -> bytes:
     data = cell.encode()
     return len(data).to_bytes(4, "little") + data
-
-
-def text_bytes(codes: npt.NDArray[np.int32], levels: Sequence[str]) -> bytes:
-    """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
-    cells = from_bytes([*map(_record, levels), _MISSING], pa.large_binary())
-    taken = cells.take(from_numpy(np.where(codes < 0, len(levels), codes).astype(np.int32)))
-    return b"" if not len(taken) else taken.buffers()[2].to_pybytes()

@@ -113,7 +113,8 @@ def _gather(
 ) -> _Pass:
     """Read the table once."""
     roles = [name for name in (weight, offset) if name is not None]
-    wanted = (table.guess() | set(roles)) - as_text
+    classes = table.few() & set(targets)  # read as text: the fingerprint of classes is that of their text
+    wanted = ((table.guess() - classes) | set(roles)) - as_text
     every = [*targets, *features, *roles]
     chosen = table.select(
         numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted]

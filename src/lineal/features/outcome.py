@@ -69,7 +69,7 @@ def check_numbers(survey: Column, table: Table) -> None:
 def check_commas(survey: Column, table: Table) -> None:
     """Raise an InputError if the cells are numbers written with commas: as categories they would mean nothing."""
     commas = [level for level in survey.levels if _COMMAS.fullmatch(level)]
-    plain = sum(value is not None for value in survey.parsed.values())
+    plain = sum(not np.isnan(survey.parsed[level]) for level in survey.levels)
     if commas and survey.kinds == {"text"} and len(commas) + plain == len(survey.levels):
         row, found = survey.bad[0]
         raise InputError(

@@ -115,12 +115,16 @@ class Column:
     kinds: set[str] = field(default_factory=set)
     values: Values = field(default_factory=Values)
     levels: dict[str, int] = field(default_factory=dict)
-    parsed: dict[str, float | None] = field(default_factory=dict)
+    parsed: dict[str, float] = field(default_factory=dict)
     full: bool = False
     no_number: int = 0
-    characters: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
     straight: bool = False
+
+    @property
+    def characters(self) -> int:
+        """Number of characters of all levels together."""
+        return sum(map(len, self.levels))
 
     @property
     def present(self) -> int:
@@ -156,23 +160,39 @@ class Column:
         if not levels:
             return self.values.add(np.full(len(array), np.nan), rows)
         self.kinds.add("text" if stored == "number" else stored)
-        known = self.parsed
-        found = [known[level] if level in known else number(level) for level in levels]
-        table = np.array([*(np.nan if value is None else value for value in found), np.nan])
-        wrong = np.array([*(value is None for value in found), False])
-        self.no_number += int(counts[1:][wrong[:-1]].sum())
-        self.values.add(table[codes], rows)
-        if len(self.bad) < 3 and wrong.any():
-            for position in np.flatnonzero(wrong[codes])[:3]:
-                self.bad.append((int(rows[position]), cell(array, int(position))))
-        if self.full:
-            return None
-        for level, value, count in zip(levels, found, counts[1:], strict=True):
-            if not count:  # a dictionary may name levels that only rows left out have
-                continue
-            if level not in self.levels:
-                known[level] = value
-                self.characters += len(level)
-            self.levels[level] = self.levels.get(level, 0) + int(count)
-        self.full = len(self.levels) > LEVELS
+        found = self._parse(levels)
+        table = np.append(found, np.nan)
+        wrong = np.isnan(table)
+        wrong[-1] = False
+        if wrong[:-1].all() and self.values.count == 0:
+            self.values.consecutive = False  # words alone: nothing to add
+        else:
+            self.values.add(table[codes], rows)
+        if wrong.any():
+            self.no_number += int(counts[1:][wrong[:-1]].sum())
+            if len(self.bad) < 3:
+                for position in np.flatnonzero(wrong[codes])[:3]:
+                    self.bad.append((int(rows[position]), cell(array, int(position))))
+        if not self.full:
+            self._count(levels, counts[1:])
         return None
+
+    def _parse(self, levels: list[str]) -> Array:
+        """Return the levels as numbers, NaN for those that are none; known ones are not parsed again."""
+        known = self.parsed
+        if self.full:
+            return np.array([known[level] if level in known else _number(level) for level in levels])
+        known.update((level, _number(level)) for level in levels if level not in known)
+        return np.array([known[level] for level in levels])
+
+    def _count(self, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
+        known = self.levels
+        for level, count in zip(levels, counts.tolist(), strict=True):
+            if count:  # a dictionary may name levels that only rows left out have
+                known[level] = known.get(level, 0) + count
+        self.full = len(known) > LEVELS
+
+
+def _number(level: str) -> float:
+    value = number(level)
+    return math.nan if value is None else value

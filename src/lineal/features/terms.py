@@ -149,10 +149,10 @@ class Category:
         """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
         found, levels = texts(array)
         known = self._codes
-        table = np.array(
-            [*(known.get(level, -1) for level in levels), len(self.levels) - 1 if self.missing else -1], dtype=np.int32
-        )
-        unknown = np.array([*(level not in known for level in levels), False])
+        missing = len(self.levels) - 1 if self.missing else -1
+        table = np.array([*(known.get(level, -2) for level in levels), missing], dtype=np.int32)
+        unknown = table == -2
+        table[unknown] = -1
         return table[found], int(unknown[found].sum()) if unknown.any() else 0
 
     def to_dict(self) -> dict[str, object]:

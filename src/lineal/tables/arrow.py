@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,6 +62,26 @@ def from_numpy(values: npt.NDArray[Any]) -> Any:
         )
     data = pa.py_buffer(np.ascontiguousarray(values))
     return pa.Array.from_buffers(_ARROW[values.dtype], len(values), [None, data])
+
+
+def strings(array: Any) -> list[str] | None:
+    """Return an array of strings as a list, or None if it has nulls or another type.
+
+    >>> strings(pa.array(["ab", "", "c"]))
+    ['ab', '', 'c']
+    """
+    if array.null_count or array.type != pa.string():
+        return None
+    _, offsets, data = array.buffers()
+    if data is None or not len(array):
+        return [""] * len(array)
+    ends = np.frombuffer(offsets, np.int32, count=array.offset + len(array) + 1)[array.offset :].tolist()
+    whole = memoryview(data)[ends[0] : ends[-1]].tobytes()
+    start = ends[0]
+    if whole.isascii():  # then characters are bytes
+        text = whole.decode("ascii")
+        return [text[a - start : b - start] for a, b in pairwise(ends)]
+    return [whole[a - start : b - start].decode() for a, b in pairwise(ends)]
 
 
 def from_bytes(records: Sequence[bytes], kind: Any) -> Any:

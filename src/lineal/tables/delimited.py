@@ -77,6 +77,14 @@ class Delimited(Table):
         """Return the columns whose first cells are all numbers."""
         return self.dialect.numeric
 
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells in the first rows."""
+        return self.dialect.few
+
+    def check(self) -> None:
+        """Raise an InputError if the file is not the one first seen."""
+        self.file.check()
+
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Delimited:
         """Return a table that reads these columns only: numbers as doubles, text packed as codes."""
         return replace(self, numbers=frozenset(numbers), texts=frozenset(texts))

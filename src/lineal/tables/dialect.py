@@ -12,6 +12,10 @@ from lineal.errors import InputError
 from lineal.tables.tabular import check_names
 
 DELIMITERS = (",", "\t", ";", "|", " ")
+FEW = 20
+"""A column with at most this many different cells in the first rows is read as text if it is the target."""
+LOOK = 1 << 18
+"""Characters that are looked at to guess delimiter, quoting, header and types."""
 MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))
 """Text that stands for a missing cell, after blanks at both ends are stripped."""
 
@@ -30,6 +34,7 @@ class Dialect:
     names: tuple[str, ...]
     start: int
     numeric: frozenset[str]
+    few: frozenset[str] = frozenset()
 
     @property
     def spoken(self) -> str:
@@ -78,7 +83,8 @@ def detect(
     text = _decode(data[skip:], whole, origin)
     if not text.strip():
         raise InputError(f"{origin} is empty; a table needs a header and at least one row.")
-    candidates = _candidates(text, whole, delimiter, quote, origin)
+    look = _look(text)
+    candidates = _candidates(look, whole and len(look) == len(text), delimiter, quote, origin)
     chosen, quoting, rows = max(candidates, key=_score)
     if delimiter is not None and len(rows[0]) == 1:
         better = [
@@ -94,7 +100,8 @@ def detect(
     names = tuple(name.strip() for name in rows[0]) if has_header else tuple(f"c{j + 1}" for j in range(width))
     check_names(names, origin)
     start = skip + (record_end(data[skip:], quoting, chosen) if has_header else 0)
-    return Dialect(chosen, quoting, has_header, names, start, _numeric(rows[1:] if has_header else rows, names))
+    numeric, few = _kinds(rows[1:] if has_header else rows, names)
+    return Dialect(chosen, quoting, has_header, names, start, numeric, few)
 
 
 def _check_options(delimiter: str | None, quote: str | None) -> None:
@@ -121,6 +128,16 @@ def _decode(data: bytes, whole: bool, origin: str) -> str:
             return data[: problem.start].decode()
         line = data.count(b"\n", 0, problem.start) + 1
         raise InputError(f"line {line} of {origin} is not UTF-8 text; save the file as UTF-8.") from problem
+
+
+def _look(text: str) -> str:
+    """Return the beginning of a text that decides how it is written: whole lines, three at least where there are."""
+    if len(text) <= LOOK:
+        return text
+    at = 0
+    for _ in range(3):
+        at = text.find("\n", at) + 1 or len(text)
+    return text[: max(at, text.rfind("\n", 0, LOOK) + 1)]
 
 
 def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str) -> list[_Candidate]:
@@ -190,13 +207,17 @@ def _has_header(rows: list[list[str]]) -> bool:
     return plain and not repeated
 
 
-def _numeric(rows: list[list[str]], names: tuple[str, ...]) -> frozenset[str]:
-    found = set()
+def _kinds(rows: list[list[str]], names: tuple[str, ...]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the columns whose first cells are all numbers, and those with few different cells."""
+    numeric, few = set(), set()
     for j, name in enumerate(names):
-        cells = [cell for row in rows[:1000] if j < len(row) and (cell := row[j].strip()) not in MISSING]
-        if cells and all(number(cell) is not None for cell in cells):
-            found.add(name)
-    return frozenset(found)
+        cells = {row[j] for row in rows[:1000] if j < len(row)}
+        if len(cells) <= FEW:
+            few.add(name)
+        found = {cell.strip() for cell in cells} - MISSING
+        if found and all(number(cell) is not None for cell in found):
+            numeric.add(name)
+    return frozenset(numeric), frozenset(few)
 
 
 def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
@@ -222,15 +243,17 @@ def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
 
 def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
     """Return where the first record ends, its line end included."""
+    inside = quoted(quote, delimiter).finditer(data) if quote else iter(())
+    span = (0, 0)  # the quoted cell looked at last; further ones are sought only where a quote stands
     at = 0
-    inside = [match.span() for match in quoted(quote, delimiter).finditer(data)] if quote else []
     while at < len(data):
         ends = [end for end in (data.find(b"\n", at), data.find(b"\r", at)) if end >= 0]
         if not ends:
             return len(data)
         end = min(ends)
-        span = next((span for span in inside if span[0] < end < span[1]), None)
-        if span is None:
+        while quote and data.find(quote.encode(), span[1], end) >= 0 and (match := next(inside, None)) is not None:
+            span = match.span()
+        if not span[0] < end < span[1]:
             return end + 2 if data[end : end + 2] == b"\r\n" else end + 1
         at = span[1]
     return len(data)
@@ -247,7 +270,7 @@ class UnclosedError(Exception):
 def records_end(data: bytes, final: bool, quote: str | None, delimiter: str) -> int:
     """Return where the last whole record ends: after a line end outside of quotes."""
     end = len(data) if final else data.rfind(b"\n") + 1
-    if quote is None or not end or data.count(quote.encode(), 0, end) % 2 == 0:
+    if quote is None or not end or quote.encode() not in data or data.count(quote.encode(), 0, end) % 2 == 0:
         return end
     # An odd number of quotes: a cell is open there, or a quote stands inside plain text. Read cell by cell.
     inside = []

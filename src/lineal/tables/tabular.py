@@ -61,6 +61,18 @@ class Table(ABC):
         """Return the columns of a plain table that look like numbers in its first rows."""
         return frozenset()
 
+    def few(self) -> frozenset[str]:
+        """Return the columns of a plain table with few different cells in its first rows: likely classes."""
+        return frozenset()
+
+    def last(self) -> Table:
+        """Return the table for its last pass: memory that it holds may be released on the way."""
+        return self
+
+    def check(self) -> None:
+        """Raise an InputError if the table is no longer the one first seen."""
+        return
+
     def place(self, row: int) -> str:
         """Return where row number ``row`` stands, for sentences: counted from one."""
         return f"row {row + 1}"
@@ -114,6 +126,18 @@ class Kept(Table):
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
         return self.inner.guess()
+
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells."""
+        return self.inner.few()
+
+    def last(self) -> Table:
+        """Return the same rows for the last pass."""
+        return Kept(self.inner.last(), self.keep)
+
+    def check(self) -> None:
+        """Raise an InputError if the table changed."""
+        self.inner.check()
 
     def place(self, row: int) -> str:
         """Return where a row stands in the original table."""

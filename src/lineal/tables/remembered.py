@@ -1,0 +1,129 @@
+"""A file whose rows are parsed once and then kept in memory, as long as they fit a limit."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from lineal.tables.tabular import RowNumbers, Table
+
+
+@dataclass
+class _Memory:
+    """The batches of one whole pass, and which columns they hold as numbers and as text."""
+
+    limit: int
+    batches: deque[tuple[RowNumbers, Any]] = field(default_factory=deque)
+    numbers: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    whole: bool = False
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self.batches.clear()
+        self.whole = False
+
+    def serves(self, numbers: frozenset[str], texts: frozenset[str]) -> bool:
+        """Whether the batches hold these columns; the text of a cell that was read as a number is not known."""
+        return self.whole and numbers <= self.numbers | self.texts and texts <= self.texts
+
+
+@dataclass(frozen=True)
+class Remembered(Table):
+    """A plain table that keeps the batches of its last whole pass, up to a limit of bytes.
+
+    Later passes that need no other columns, nor the text of a column read as numbers, are served from memory;
+    the file must still be the one first seen. A table too large is read again in every pass.
+    """
+
+    inner: Table
+    memory: _Memory
+    numbers: frozenset[str] | None = None
+    texts: frozenset[str] = frozenset()
+    final: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self.inner.names
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """What sentences call the table."""
+        return self.inner.origin
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether every cell is text."""
+        return self.inner.plain
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the rows, from memory where it has what is wanted."""
+        if self.numbers is None:
+            yield from self.inner.numbered()
+        elif self.memory.serves(self.numbers, self.texts):
+            self.inner.check()
+            yield from self._drained() if self.final else list(self.memory.batches)
+        else:
+            yield from self._read()
+
+    def _drained(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the batches and let go of each once it has been used."""
+        self.memory.whole = False
+        while self.memory.batches:
+            yield self.memory.batches.popleft()
+
+    def _read(self) -> Iterator[tuple[RowNumbers, Any]]:
+        memory = self.memory
+        memory.clear()
+        numbers = self.numbers or frozenset()
+        keep, size = not self.final, 0
+        for rows, batch in self.inner.select(numbers=numbers, texts=self.texts).numbered():
+            if keep:
+                size += batch.nbytes
+                memory.batches.append((rows, batch))
+                if size > memory.limit:
+                    keep = False
+                    memory.clear()
+            yield rows, batch
+        memory.numbers, memory.texts, memory.whole = numbers, self.texts, keep
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Remembered:
+        """Return the table with these columns only."""
+        return replace(self, numbers=frozenset(numbers), texts=frozenset(texts))
+
+    def last(self) -> Remembered:
+        """Return the table for its last pass: memory is released on the way."""
+        return replace(self, final=True)
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns that look like numbers."""
+        return self.inner.guess()
+
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells."""
+        return self.inner.few()
+
+    def place(self, row: int) -> str:
+        """Return where a row stands."""
+        return self.inner.place(row)
+
+    def check(self) -> None:
+        """Raise an InputError if the file changed."""
+        self.inner.check()
+
+    def require(self, column: str, role: str = "column") -> None:
+        """Raise an InputError unless there is such a column."""
+        self.inner.require(column, role)
+
+
+def remembered(table: Table, limit: int) -> Table:
+    """Return a text file that keeps its parsed rows up to ``limit`` bytes; any other table as it is.
+
+    >>> from lineal.tables.columnar import from_mapping
+    >>> remembered(from_mapping({"a": [1.5]}), 1000).names
+    ('a',)
+    """
+    return Remembered(table, _Memory(limit)) if table.plain else table
