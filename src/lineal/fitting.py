@@ -254,6 +254,7 @@ class _Run:
         if proof is None or not (proof.within(self.tol) or self._found):
             finite = np.all(np.isfinite(self.coef))
             proof = prove(problem, self.coef, hint=self.hint, theta=self.theta) if finite else None
+            proof = self._nothing_to_gain(proof)
             if proof is not None and not proof.interior and self.stopped != "interrupted":
                 self._endless()
         if proof is not None and proof.basis is not None and not self._found:
@@ -268,6 +269,17 @@ class _Run:
             if spread is not None:
                 arrays["covariance"] = spread
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+
+    def _nothing_to_gain(self, proof: Proof | None) -> Proof | None:
+        """Return the proof of the null fit where that is no worse than what was reached, and proven to be the optimum."""
+        rest = null(self.problem)
+        if proof is None or proof.within(self.tol) or not rest.value <= proof.objective * (1.0 + 1e-9):
+            return proof
+        other = prove(self.problem, rest.coef, theta=self.theta)
+        if not other.within(self.tol):
+            return proof
+        self.coef = rest.coef
+        return other
 
     @property
     def _found(self) -> bool:

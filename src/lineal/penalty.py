@@ -91,6 +91,10 @@ class Penalty(ABC):
         """Return what the penalty is on some of the columns."""
 
     @abstractmethod
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> Penalty:
+        """Return the penalty without its charges on some columns: nowhere above this one. Bounds stay."""
+
+    @abstractmethod
     def rescaled(self, scale: Array) -> Penalty:
         """Return the penalty on ``c_j = scale_j b_j`` that costs what this one costs on ``b``."""
 

@@ -94,6 +94,7 @@ class Problem:
     moments: Moments
     passes: int = 0
     null: Null | None = None
+    light: Problem | None = None
     _factored: tuple[Array, bytes, Factor] | None = field(default=None, repr=False)
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)

@@ -82,6 +82,10 @@ class Bounds(Separable):
         """Return the bounds of some of the columns."""
         return Bounds(self.lower[columns], self.upper[columns], self.inner.take(columns))
 
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> Bounds:
+        """Return the same bounds on the lighter inner penalty."""
+        return Bounds(self.lower, self.upper, self.inner.lighter(columns))
+
     def rescaled(self, scale: Array) -> Bounds:
         """Return bounds scale_j lower_j and scale_j upper_j on the rescaled inner penalty."""
         first, second = self.lower * scale, self.upper * scale

@@ -111,6 +111,10 @@ class Group(Penalty):
         """Return the group penalty on some of the columns."""
         return Group(self.strength, self.charges[columns])
 
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> Group:
+        """Return the group penalty with some of the charges zero."""
+        return Group(self.strength, np.where(columns, 0.0, self.charges))
+
     def rescaled(self, scale: Array) -> Group:
         """Return the group penalty with charges charge_j / scale_j."""
         return Group(self.strength, self.charges / scale)

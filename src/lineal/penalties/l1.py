@@ -81,6 +81,10 @@ class L1(Separable):
         """Return l1 on some of the columns."""
         return L1(self.strength, self.charges[columns])
 
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> L1:
+        """Return l1 with some of the charges zero."""
+        return L1(self.strength, np.where(columns, 0.0, self.charges))
+
     def rescaled(self, scale: Array) -> L1:
         """Return l1 with charges charge_j / scale_j."""
         return L1(self.strength, self.charges / scale)
@@ -139,6 +143,10 @@ class ElasticNet(Separable):
     def take(self, columns: npt.NDArray[np.intp]) -> ElasticNet:
         """Return the elastic net on some of the columns."""
         return ElasticNet(self.strength, self.l1_ratio, self.charges[columns])
+
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> ElasticNet:
+        """Return the elastic net with some of the charges zero."""
+        return ElasticNet(self.strength, self.l1_ratio, np.where(columns, 0.0, self.charges))
 
     def rescaled(self, scale: Array) -> ElasticNet:
         """Return the elastic net with charges charge_j / scale_j."""

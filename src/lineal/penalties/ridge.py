@@ -89,6 +89,10 @@ class Ridge(Penalty):
         """Return ridge on some of the columns."""
         return Ridge(self.strength, self.charges[columns])
 
+    def lighter(self, columns: npt.NDArray[np.bool_]) -> Ridge:
+        """Return ridge with some of the charges zero."""
+        return Ridge(self.strength, np.where(columns, 0.0, self.charges))
+
     def rescaled(self, scale: Array) -> Ridge:
         """Return ridge with charges charge_j / scale_j^2."""
         return Ridge(self.strength, self.charges / scale**2)

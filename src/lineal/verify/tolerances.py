@@ -15,6 +15,8 @@ SLACK: Final = 1e-9
 """And beyond that, up to this share of what there is to gain,"""
 COARSE: Final = 2.0**-38
 """and up to this share of the objective: sums of thousands of rows in plain float64 are known to no more."""
+LEAST: Final = 1e-2
+"""A proof may miss a stated gap by this share of the tolerance, of what there is to gain: the verdict is the same."""
 
 
 def box_slack(point: Point) -> float:

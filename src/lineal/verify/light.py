@@ -1,0 +1,67 @@
+"""Charges so weak that rounding hides them: a bound without them is a bound with them.
+
+    F(b) - F* <= [F'(b) - F'*] + [penalty(b) - penalty'(b)],      penalty' <= penalty everywhere, so that F'* <= F*.
+
+A gradient is known to EPS |x| slope. Where an l1 charge is not far above that, a dual point scaled into its ball would be
+nothing; where a ridge is that weak, the error's square over the charge is large. Without these charges the columns
+are uncharged, and the dual point is moved until their gradients are zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from lineal.verify.arithmetic import total
+from lineal.verify.charges import Mask
+from lineal.verify.formulas import Index, Point
+from lineal.verify.proof import Gap, NotProvenError, bound
+from lineal.verify.witnesses import spanning
+
+LINEAR = 1e-6
+"""An l1 charge below this share of a column's largest gradient may be left out,"""
+SQUARE = 1e-11
+"""a ridge below this share of the column's mean square. What is left out is charged to the gap, so both may be any number."""
+
+
+def weak(point: Point) -> Mask:
+    """Return the columns whose charges may be left out."""
+    p, charges = point.problem, point.problem.charges
+    rest = np.clip(np.zeros(len(charges.linear)), charges.lower, charges.upper)[:, None].repeat(p.outputs, axis=1)
+    slope = float(np.max(p.q @ np.abs(p.at(rest).rows.slope)))
+    low = charges.linear <= LINEAR * slope * np.max(np.abs(p.x), axis=0)
+    low &= charges.square <= SQUARE * (p.q @ p.x**2) * max(1.0, slope)
+    return np.asarray(low & ((charges.linear > 0.0) | (charges.square > 0.0)))
+
+
+def lighter_bound(point: Point, columns: Index) -> Gap:
+    """Bound F(b) - F* with all charges, and without the weak ones where that is better."""
+    chosen, direct, reason = weak(point), None, None
+    try:
+        direct = bound(point, columns)
+    except NotProvenError as error:
+        reason = error
+    if not np.any(chosen):
+        if direct is None:
+            raise reason or NotProvenError("nothing was tried")
+        return direct
+    try:
+        other = _without(point, chosen)
+    except NotProvenError:
+        if direct is None:
+            raise
+        return direct
+    if direct is None:
+        return other
+    return Gap(min(direct.gap, other.gap), max(direct.weakest, other.weakest))
+
+
+def _without(point: Point, chosen: Mask) -> Gap:
+    charges = point.problem.charges
+    light = replace(charges, linear=np.where(chosen, 0.0, charges.linear), square=np.where(chosen, 0.0, charges.square))
+    spared = replace(charges, linear=charges.linear - light.linear, square=charges.square - light.square)
+    problem = replace(point.problem, charges=light)
+    found = bound(problem.at(point.coef), spanning(problem))
+    more = total(spared.terms(point.coef)) * (1.0 + 1e-9)
+    return Gap(found.gap + more, found.weakest + more)

@@ -1,0 +1,86 @@
+"""Optima by other programs: HiGHS for losses made of corners, L-BFGS-B from scipy for smooth ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import optimize
+
+
+def rival(loss, x, y, weight, offset, penalty):
+    """Return the objective that another program reaches, or None where none of them takes the problem."""
+    weight = np.ones(len(y)) if weight is None else weight
+    offset = np.zeros((len(y), loss.outputs)) if offset is None else offset
+    on = weight > 0.0
+    x, y, weight, offset = x[on].astype(float), y[on], weight[on] / weight[on].sum(), offset[on]
+    # columns of size one: the objective is the same, and other programs need it
+    scale = np.sqrt(np.mean(x**2, axis=0))
+    scale = np.where(scale > 0.0, scale, 1.0)
+    inner = getattr(penalty, "inner", penalty)
+    linear = getattr(inner, "linear", np.zeros(len(scale))) / scale
+    square = inner.curvature() / scale**2
+    low = getattr(penalty, "lower", np.full(len(scale), -np.inf)) * scale
+    high = getattr(penalty, "upper", np.full(len(scale), np.inf)) * scale
+    if not loss.smooth:
+        if loss.coupled or np.any(square) or penalty.name == "group":
+            return None
+        return _program(loss, x / scale, y, weight, offset, linear, low, high)
+    if penalty.name == "group" and loss.outputs > 1:
+        return None
+    return _descent(loss, x / scale, y, weight, offset, linear, square, low, high)
+
+
+def _program(loss, x, y, weight, offset, linear, low, high):
+    """Minimise ``weight.(high u - low v) + linear.(a + b)`` with ``X (a - b) + offset - at = u - v``, all four >= 0."""
+    n, p = x.shape
+    rows, rights, up, down = [], [], [], []
+    for at, least, most in loss.kinks(y):
+        rows.append(x)
+        rights.append((at - offset)[:, 0])
+        up.append(weight * most[:, 0])
+        down.append(-weight * least[:, 0])
+    m = n * len(rows)
+    a = np.vstack(rows)
+    # coefficients may be negative: b = b+ - b-, both >= 0, the bounds as rows of their own
+    limits = [(sign, bound) for sign, bound in ((1.0, high), (-1.0, -low)) if np.any(np.isfinite(bound))]
+    above = np.vstack([sign * np.eye(p)[np.isfinite(bound)] for sign, bound in limits]) if limits else np.zeros((0, p))
+    right = np.concatenate([bound[np.isfinite(bound)] for _, bound in limits]) if limits else np.zeros(0)
+    found = optimize.linprog(
+        np.concatenate([linear, linear, *up, *down]),
+        A_ub=np.hstack([above, -above, np.zeros((len(above), 2 * m))]),
+        b_ub=right,
+        A_eq=np.hstack([a, -a, -np.eye(m), np.eye(m)]),
+        b_eq=np.concatenate(rights),
+        bounds=(0, None),
+    )
+    return float(found.fun) if found.status == 0 else None
+
+
+def _descent(loss, x, y, weight, offset, linear, square, low, high):
+    """Minimise over ``b = b+ - b-``, both >= 0, by L-BFGS-B; bounds on b as bounds on its parts."""
+    p, k = x.shape[1], loss.outputs
+
+    def objective(flat):
+        plus, minus = flat.reshape(2, p, k)
+        b = plus - minus
+        eta = x @ b + offset
+        slope = x.T @ (weight[:, None] * loss.slope(y, eta)) + square[:, None] * b
+        value = weight @ loss.value(y, eta) + 0.5 * square @ np.sum(b**2, axis=1)
+        value += linear @ np.sum(plus + minus, axis=1)
+        return value, np.concatenate([slope + linear[:, None], linear[:, None] - slope]).ravel()
+
+    low, high = np.repeat(low, k), np.repeat(high, k)
+    bounds = [(max(a, 0.0), max(b, 0.0)) for a, b in zip(low, high, strict=True)]
+    bounds += [(max(-b, 0.0), max(-a, 0.0)) for a, b in zip(low, high, strict=True)]
+    start = np.array([a for a, _ in bounds])
+    with np.errstate(over="ignore"):
+        for _ in range(3):
+            found = optimize.minimize(
+                objective,
+                start,
+                jac=True,
+                method="L-BFGS-B",
+                bounds=bounds,
+                options={"maxiter": 3000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30},
+            )
+            start = found.x
+    return float(found.fun)

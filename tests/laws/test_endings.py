@@ -1,0 +1,107 @@
+"""Every convex fit that has an optimum ends with a proof of it, and the proof is true: against other programs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from rivals import rival
+
+from lineal.designs import as_design
+from lineal.fitting import fit
+from lineal.losses import (
+    Absolute,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+)
+from lineal.penalties import L1, ElasticNet, Group, NoPenalty, Ridge
+from lineal.sources.memory import Memory
+
+LOSSES = [
+    Squared(1),
+    Squared(2),
+    Absolute(),
+    Quantile(0.9),
+    Huber(0.5),
+    EpsilonInsensitive(0.3),
+    SquaredEpsilonInsensitive(0.3),
+    Poisson(),
+    Logistic(),
+    Softmax(3),
+    Hinge(),
+    SquaredHinge(),
+    Sparsemax(3),
+]
+CORNERED = [loss for loss in LOSSES if not loss.smooth]
+
+
+def name(value):
+    return value.name if hasattr(value, "name") else None
+
+
+def target(loss, rng, x):
+    """Return targets that lean on the first column."""
+    score = 2.0 * x[:, 0] / (np.max(np.abs(x[:, 0])) or 1.0) + rng.normal(size=len(x))
+    if loss.name in {"logistic", "hinge", "squared-hinge"}:
+        return (score > 0.0).astype(float)[:, None]
+    if loss.coupled:
+        return np.digitize(score, [-0.6, 0.6]).astype(float)[:, None]
+    if loss.name == "poisson":
+        return rng.poisson(np.exp(np.clip(0.5 * score, -3.0, 3.0))).astype(float)[:, None]
+    return np.column_stack([score, rng.normal(size=len(x))])[:, : loss.outputs]
+
+
+def ends(loss, x, y, penalty, *, weight=None, offset=None, intercept=True):
+    """Fit, and hold the verdict against another program; return the verdict."""
+    design = as_design(x, intercept=intercept)
+    result = fit(Memory(design, y, weight, offset), loss, penalty)
+    verdict = result.verdict
+    if verdict.gap is not None:
+        best = rival(loss, design.dense(), y, weight, offset, penalty)
+        if best is not None:
+            # F(b) - F* <= gap, and F* <= what anybody reaches; the other program's own rounding is 1e-13 of it
+            assert result.objective - best <= verdict.gap + 1e-13 * abs(best), verdict.sentence
+    return verdict
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+@pytest.mark.parametrize("strength", [1e-10, 1e-13, 1e-20, 1e-30])
+def test_charges_too_weak_for_doubles_do_not_hide_the_optimum(loss, strength):
+    """scikit-learn's C = 1e20 is a charge of 1e-20: a dual point that obeys it cannot be told from zero."""
+    for seed, dependent in ((0, False), (1, True)):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=(40, 4))
+        if dependent:
+            x[:, 3] = x[:, 0] - x[:, 1]
+        y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+        for penalty in (Ridge(strength, charges), L1(strength, charges), ElasticNet(strength, 0.5, charges)):
+            assert ends(loss, x, y, penalty).kind == "optimal", penalty
+        if loss.smooth:
+            assert ends(loss, x, y, Group(strength, charges)).kind == "optimal"
+
+
+@pytest.mark.parametrize("loss", CORNERED, ids=name)
+@pytest.mark.parametrize("seed", range(4))
+def test_where_the_intercept_alone_is_optimal_there_is_nothing_to_gain(loss, seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(int(rng.integers(5, 60)), 3))
+    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0])
+    offset = rng.normal(size=y.shape) if seed % 2 else None
+    for penalty in (L1(10.0, charges), ElasticNet(10.0, 0.5, charges)):
+        assert ends(loss, x, y, penalty, offset=offset).kind == "optimal"
+    alone = ends(loss, x, y, NoPenalty(4), offset=offset)
+    assert alone.kind in {"optimal", "not_unique"}
