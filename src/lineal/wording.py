@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lineal.certify import Proof
 from lineal.problem import Problem
 from lineal.separation import Answer, Direction
+from lineal.separation.integers import text
 from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
@@ -18,6 +19,9 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 MOST_NULL_SPACE = 1_000_000
 """Larger null spaces are described, not kept."""
+
+REMEDIES = {"firth": "--penalty firth", "ridge": "--penalty ridge:0.001"}
+"""What makes an infinite estimate finite, and how to ask for it."""
 
 
 def judge(
@@ -91,11 +95,14 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
     names = problem.source.columns
     outputs = problem.shape[1]
     groups: dict[str, list[str]] = {"plus": [], "minus": [], "finite": []}
+    exact: dict[str, int | str] = {}
     for j, name in enumerate(names):
         for k in range(outputs):
-            value = found.direction[j, k]
+            value = found.exact[j, k]
             label = name if outputs == 1 else f"{name} / {k if labels is None else labels[k]}"
             groups["plus" if value > 0 else "minus" if value < 0 else "finite"].append(label)
+            if value:
+                exact[label] = text(value)
     moving = groups["plus"] + groups["minus"]
     listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")
     whole = found.strict == found.total
@@ -104,15 +111,18 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
     if problem.loss.name == "poisson":
         verb = "singles" if len(moving) == 1 else "single"
         how = f"{verb} out {found.strict} of {found.total} rows, all with count zero"
+    remedies = ["firth", "ridge"] if problem.loss.name == "logistic" else ["ridge"]
     sentence = (
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
-        "Add a ridge penalty (--penalty ridge:0.001), or drop a column."
+        f"Remedies: {' or '.join(f'{name} ({REMEDIES[name]})' for name in remedies)}, or drop a column."
     )
     evidence: dict[str, object] = {
         "objective": objective,
         **groups,
         "strict_rows": found.strict,
         "rows": list(found.rows),
+        "direction": exact,
+        "remedies": remedies,
     }
     return Verdict("at_infinity", sentence, None, None, evidence, "no finite optimum exists")
 

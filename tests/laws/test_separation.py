@@ -22,6 +22,7 @@ from lineal.penalties import NoPenalty
 from lineal.separation import check, seek
 from lineal.separation.integers import exactly, floats, mantissas, whole
 from lineal.sources.memory import Memory
+from lineal.verify import verify
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 needs_data = pytest.mark.skipif(not DATA.exists(), reason="the data beside the project (../shared/data) is absent")
@@ -307,3 +308,68 @@ def test_sides_of_a_share():
     found = fit(Memory(as_design(x), np.array([0.0, 0.5, 1.0])), Logistic(), NoPenalty(2))
     assert found.verdict.kind == "at_infinity"
     assert found.verdict.evidence["strict_rows"] == 2
+
+
+def quasi_in_many_digits(seed, p=3):
+    """Rows of both classes at p places; all other rows lie strictly beside the one plane through these places."""
+    rng = np.random.default_rng(seed)
+    places, others = rng.normal(size=(p, p)), rng.normal(size=(40, p))
+    fractions = [[Fraction(1), *map(Fraction, row)] for row in places.tolist()]
+    scaled = flint.fmpz_mat([[int(v * (1 << 1100)) for v in row] for row in fractions])
+    basis, _ = scaled.nullspace()
+    plane = [int(basis[j, 0]) for j in range(p + 1)]
+    sides = [
+        sum(a * b for a, b in zip(plane, [Fraction(1), *map(Fraction, row)], strict=True)) for row in others.tolist()
+    ]
+    X = np.vstack([places, places, others])
+    y = np.array([*[0] * p, *[1] * p, *(int(side > 0) for side in sides)])
+    return X, y
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("options", [{"C": np.inf}, {"penalty": None}])
+def test_a_direction_that_doubles_cannot_hold_is_kept_in_integers(seed, options, tmp_path):
+    X, y = quasi_in_many_digits(seed)
+    verdict = lineal.LogisticRegression(**options).fit(X, y).verdict_
+    assert verdict.kind == "at_infinity"
+    exact = {name: int(value) for name, value in verdict.evidence["direction"].items()}
+    assert max(map(abs, exact.values())) > 2**53
+    d = [exact.get(name, 0) for name in ("(intercept)", "x0", "x1", "x2")]
+    z = differences(X, y, 1)
+    margins = [sum(a * b for a, b in zip(row, d, strict=True)) for row in z.values()]
+    assert min(margins) == 0
+    assert sum(margin > 0 for margin in margins) == verdict.evidence["strict_rows"] == 40
+    assert verdict.evidence["plus"] == [name for name in ("(intercept)", "x0", "x1", "x2") if exact[name] > 0]
+    assert verdict.evidence["minus"] == [name for name in ("(intercept)", "x0", "x1", "x2") if exact[name] < 0]
+    assert verdict.evidence["remedies"] == ["firth", "ridge"]
+    model = lineal.fit(X, y, model="logistic", penalty="none")
+    model.save(tmp_path / "m.lineal")
+    rows = [",".join([*map(repr, row), str(label)]) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+    (tmp_path / "d.csv").write_text("\n".join(["x0,x1,x2,y", *rows]) + "\n")
+    assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed
+
+
+@needs_data
+@pytest.mark.parametrize("options", [{"C": np.inf}, {"penalty": None}])
+def test_endometrial_without_a_penalty(options):
+    """NV goes to +infinity, the others stay; Firth and ridge are named as what helps."""
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv(DATA / "endometrial.csv")
+    verdict = lineal.LogisticRegression(**options).fit(table[["NV", "PI", "EH"]], table["HG"]).verdict_
+    assert verdict.kind == "at_infinity"
+    assert verdict.evidence["direction"] == {"NV": 1}
+    assert verdict.evidence["plus"] == ["NV"]
+    assert verdict.evidence["minus"] == []
+    assert set(verdict.evidence["finite"]) == {"(intercept)", "PI", "EH"}
+    assert verdict.evidence["strict_rows"] == 13
+    assert verdict.evidence["remedies"] == ["firth", "ridge"]
+    assert "firth" in verdict.sentence
+    assert "ridge" in verdict.sentence
+
+
+def test_one_class_is_separable_and_no_logistic_regression():
+    answer = lineal.separability(np.array([[1.0], [2.0]]), ["a", "a"])
+    assert answer.kind == "complete"
+    assert answer.sentence == "Every row has y = a, so there is nothing to separate."
+    with pytest.raises(ValueError, match="class"):
+        lineal.LogisticRegression(C=np.inf).fit([[1.0], [2.0]], ["a", "a"])

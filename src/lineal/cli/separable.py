@@ -15,12 +15,12 @@ from lineal import __version__, container
 from lineal.cli.fit import free
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
+from lineal.cli.summary import text as json_text
 from lineal.margins import Margin, widest
 from lineal.rows import Rows, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
-from lineal.separation.integers import floats
+from lineal.separation.integers import digits, floats, text
 from lineal.separation.record import Separability, answer
 from lineal.table import as_table
 
@@ -58,7 +58,7 @@ def run(
         container.write(output, _record(found, rows), {})
         told["file"] = str(output)
     if as_json:
-        click.echo(text(told))
+        click.echo(json_text(told))
     else:
         screen = Screen()
         screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, bound)))
@@ -105,7 +105,7 @@ def _facts(found: Separability, margin: Margin | None, bound: bool) -> list[tupl
     if witness is not None and witness.direction is not None:
         for k in range(witness.direction.shape[1]):
             label = "Direction" if witness.direction.shape[1] == 1 else f"Direction of {found.classes[k]}"
-            parts = [f"{int(v)} {name}" for name, v in zip(found.columns, witness.direction[:, k], strict=True) if v]
+            parts = [f"{text(v)} {name}" for name, v in zip(found.columns, witness.direction[:, k], strict=True) if v]
             more = f" + {len(parts) - SHOWN} more (see --json)" if len(parts) > SHOWN else ""
             lines.append((label, (" + ".join(parts[:SHOWN]) or "0") + more))
     if witness is not None and witness.rows is not None and witness.weights is not None:
@@ -134,5 +134,5 @@ def _short(weight: int) -> str:
     """
     if weight < 10**9:
         return str(weight)
-    exponent = len(str(weight)) - 1
-    return f"{weight // 10 ** (exponent - 1) / 10:.1f}e+{exponent}"
+    written = digits(weight)
+    return f"{written[0]}.{written[1]}e+{len(written) - 1}"

@@ -21,19 +21,26 @@ from lineal.loss import Loss
 from lineal.problem import Problem
 from lineal.separation.cloud import centred
 from lineal.separation.gathering import gather
-from lineal.separation.integers import floats
-from lineal.separation.search import decide
+from lineal.separation.integers import Whole, floats, reduced, whole
+from lineal.separation.search import decide, strict_rows
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
+NAMED = 5
+"""How many of the rows that gain for ever are named."""
+
 
 @dataclass(frozen=True)
 class Direction:
-    """``z'd >= 0`` for every row of positive weight, ``> 0`` for ``strict`` of them (the first few are named)."""
+    """``z'd >= 0`` for every row of positive weight, ``> 0`` for ``strict`` of them (the first few are named).
+
+    ``exact`` is d in integers; ``direction`` is the same in doubles, rounded where doubles have too few digits.
+    """
 
     direction: Array
+    exact: Whole
     strict: int
     rows: tuple[int, ...]
     total: int
@@ -41,7 +48,7 @@ class Direction:
 
 @dataclass(frozen=True)
 class Answer:
-    """A direction, or its proven absence in floating point (``overlap``), or neither with the reason."""
+    """A direction, or its proven absence (``overlap``), or neither with the reason."""
 
     found: Direction | None = None
     overlap: bool = False
@@ -87,13 +94,18 @@ def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
         return Answer(reason=str(error))
     if found.direction is None:
         return Answer(overlap=True)
-    direction = np.zeros(problem.shape)
-    direction[problem.uncharged] = floats(centred(cloud, found.direction))
-    for rounded in (direction, *_roundings(direction)):
-        checked = check(problem, rounded)
-        if checked is not None:
-            return Answer(checked)
-    return Answer(reason="the direction along which the loss falls for ever needs more digits than a double has")
+    exact = np.zeros(problem.shape, dtype=object)
+    exact[problem.uncharged] = reduced(centred(cloud, found.direction))
+    rows = np.unique(cloud.numbers[strict_rows(cloud, found)])
+    return Answer(
+        Direction(
+            direction=floats(exact),
+            exact=exact,
+            strict=len(rows),
+            rows=tuple(rows[:NAMED].tolist()),
+            total=len(np.unique(cloud.numbers)),
+        )
+    )
 
 
 def check(problem: Problem, direction: Array) -> Direction | None:
@@ -108,11 +120,14 @@ def check(problem: Problem, direction: Array) -> Direction | None:
         if np.any(signs[present].min(axis=1, initial=1) < 0):
             return None
         gains = present & (signs.max(axis=1, initial=0) > 0)
-        rows.extend((start + np.flatnonzero(gains)[: 5 - len(rows)]).tolist())
+        rows.extend((start + np.flatnonzero(gains)[: NAMED - len(rows)]).tolist())
         strict += int(np.count_nonzero(gains))
         total += int(np.count_nonzero(present))
         start += block.n_rows
-    return Direction(direction, strict, tuple(rows), total) if strict else None
+    if not strict:
+        return None
+    exact = reduced(whole(direction.reshape(-1))).reshape(direction.shape)
+    return Direction(direction, exact, strict, tuple(rows), total)
 
 
 def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.int8]:
@@ -176,13 +191,3 @@ def _margin_signs(
 def _rows(block: Block, rows: Index) -> Array:
     """Return some rows of a design as a plain array."""
     return np.vstack([block.design.slice(int(row), int(row) + 1).dense() for row in rows])
-
-
-def _roundings(direction: Array) -> list[Array]:
-    """Return the direction as found, without its dust, and rounded to few binary digits."""
-    size = float(np.max(np.abs(direction)))
-    unit = direction / size
-    clean = np.where(np.abs(unit) > 1e-7, unit, 0.0)
-    rounded = [np.round(clean * 2.0**bits) / 2.0**bits for bits in (0, 3, 8, 20)]
-    smallest = np.min(np.abs(clean[clean != 0.0]), initial=np.inf)
-    return [*rounded, np.round(clean / smallest), clean, unit]

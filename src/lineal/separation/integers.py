@@ -73,3 +73,22 @@ def exactly(values: Whole) -> Array | None:
     found = floats(values)
     again = reduced(whole(found))
     return found if np.array_equal(again, reduced(values)) else None
+
+
+def text(value: Any) -> int | str:
+    """Return an integer for JSON: one that a double may not hold is written as text.
+
+    >>> text(-7), text(2**60)
+    (-7, '1152921504606846976')
+    """
+    return int(value) if abs(int(value)) < 2**53 else ("-" if value < 0 else "") + digits(abs(int(value)))
+
+
+def digits(value: int) -> str:
+    """Return the digits of an integer >= 0; Python itself writes no more than 4300 at once.
+
+    >>> len(digits(10**9000))
+    9001
+    """
+    high, low = divmod(value, 10**4000)
+    return str(low) if not high else digits(high) + str(low).zfill(4000)

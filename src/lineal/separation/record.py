@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.separation.cloud import Cloud, centred
-from lineal.separation.integers import Whole
-from lineal.separation.search import Decision, decide
+from lineal.separation.integers import Whole, text
+from lineal.separation.search import Decision, decide, strict_rows
 from lineal.separation.sentences import said
 
 Array = npt.NDArray[np.float64]
@@ -38,8 +38,8 @@ class Witness:
 
     def to_dict(self) -> dict[str, object]:
         """Return JSON data; integers too large for a double are written as text."""
-        direction = None if self.direction is None else [[_text(v) for v in row] for row in self.direction]
-        weights = None if self.weights is None else [_text(weight) for weight in self.weights]
+        direction = None if self.direction is None else [[text(v) for v in row] for row in self.direction]
+        weights = None if self.weights is None else [text(weight) for weight in self.weights]
         return {
             "direction": direction,
             "rows": None if self.rows is None else list(self.rows),
@@ -151,11 +151,6 @@ def answer(
     )
 
 
-def strict_rows(cloud: Cloud, found: Decision) -> npt.NDArray[np.intp]:
-    """Return the rows that some direction moves strictly to their side (for several classes: away from some class)."""
-    return found.strict if cloud.outputs == 1 else np.unique(found.strict // cloud.outputs)
-
-
 def _witness(cloud: Cloud, found: Decision) -> Witness:
     several = cloud.outputs > 1
     rows = found.ids // cloud.outputs if several else found.ids
@@ -202,7 +197,3 @@ def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
         raise InputError("y contains NaN or infinity; leave such rows out.")
     labels, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
     return labels, own
-
-
-def _text(value: Any) -> int | str:
-    return int(value) if abs(int(value)) < 2**53 else str(int(value))

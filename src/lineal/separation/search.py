@@ -135,6 +135,11 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Deci
         return Decision(kind, direction, cloud.ids[signs > 0], core.ids, _weights(core))
 
 
+def strict_rows(cloud: Cloud, found: Decision) -> npt.NDArray[np.intp]:
+    """Return the rows that some direction moves strictly to their side (for several classes: away from some class)."""
+    return found.strict if cloud.outputs == 1 else np.unique(found.strict // cloud.outputs)
+
+
 def _stage(core: Core, work: Index) -> Whole | Circuit:
     """Return a direction that is positive on every row outside the span of E, or a circuit among them."""
     cloud = core.cloud

@@ -6,20 +6,19 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from lineal.verify import cells
 from lineal.verify.arithmetic import EPS, Array
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
+from lineal.verify.infinity import check_infinity
 from lineal.verify.light import lighter_bound
 from lineal.verify.null import null_objective
 from lineal.verify.proof import DEPENDENT, NotProvenError, eased_gap
 from lineal.verify.report import Report
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
 from lineal.verify.tolerances import COARSE, FACTOR, LEAST, SLACK, box_slack, check_objective
-from lineal.verify.witnesses import dependence, independent, spanning, strict_rows
+from lineal.verify.witnesses import dependence, independent, spanning
 
 
 def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
@@ -27,7 +26,7 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     known = {
         "optimal": _optimal,
         "not_unique": _not_unique,
-        "at_infinity": _at_infinity,
+        "at_infinity": check_infinity,
         "infeasible": check_infeasible,
         "stationary": check_stationary,
         "budget": _budget,
@@ -160,40 +159,6 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
     report.check("the relative gap is above the tolerance, so the fit is unfinished", above, f"{relative!r}")
 
 
-def _at_infinity(report: Report, claims: Claims, point: Point) -> None:
-    direction, problem = claims.arrays.get("direction"), point.problem
-    report.check("the loss can fall for ever", claims.loss in ("logistic", "softmax", "poisson"), claims.loss)
-    report.check("the file holds a direction", direction is not None and bool(np.any(direction)))
-    if direction is None:
-        return
-    report.check("the direction leaves every charged column alone", not np.any(direction[problem.charges.seen]))
-    try:
-        strict = strict_rows(problem, direction)
-        count, bad = int(np.sum(strict)), ""
-    except NotProvenError as error:
-        strict, count, bad = np.zeros(len(problem.q), dtype=bool), 0, str(error)
-    report.check("along the direction the loss of no training row grows (exact)", not bad, bad)
-    stated = claims.evidence.get("strict_rows")
-    report.check(
-        "along the direction the loss of the stated number of rows falls for ever (exact)",
-        count > 0 and count == stated,
-        f"{count} rows, stated {stated}",
-    )
-    named = claims.evidence.get("rows")
-    true = set(problem.numbers[strict].tolist())
-    report.check(
-        "the rows named are among them", isinstance(named, list) and true.issuperset(map(_whole, named)), f"{named}"
-    )
-    signs = {"plus": 1.0, "minus": -1.0, "finite": 0.0}
-    wrong = [
-        name
-        for name, sign in signs.items()
-        if claims.evidence.get(name) not in _names(claims, np.sign(direction) == sign)
-    ]
-    report.check("the coefficients said to be infinite are those the direction moves", not wrong, ", ".join(wrong))
-    report.check("no gap is claimed where there is no optimum", claims.gap is None and claims.relative_gap is None)
-
-
 def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     """Prove a gap, and compare the stated gap, lower bound, null objective, relative gap and radius with it."""
     absent = [name for name in ("objective", "lower_bound", "null_objective") if claims.figure(name) is None]
@@ -304,19 +269,6 @@ def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:
         if names != stated:
             return False
     return True
-
-
-def _names(claims: Claims, chosen: npt.NDArray[np.bool_]) -> list[list[str]]:
-    """Return the list of the chosen coefficients' names: by column, or by column and class, as number or as name."""
-    if claims.outputs == 1:
-        return [[name for name, taken in zip(claims.columns, chosen[:, 0], strict=True) if taken]]
-    places = list(zip(*np.nonzero(chosen), strict=True))
-    spellings = [[str(k) for k in range(claims.outputs)], [cells.text(label) for label in claims.classes or ()]]
-    return [[f"{claims.columns[j]} / {labels[k]}" for j, k in places] for labels in spellings]
-
-
-def _whole(value: object) -> int:
-    return value if isinstance(value, int) and not isinstance(value, bool) else -1
 
 
 def _sentence(claims: Claims) -> tuple[bool, str]:

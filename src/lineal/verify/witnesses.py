@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -62,11 +63,11 @@ def independent(null_space: Array, scale: Array, candidates: Index) -> Index:
     return np.setdiff1d(candidates, gone)
 
 
-def strict_rows(problem: Problem, direction: Array) -> npt.NDArray[np.bool_]:
+def strict_rows(problem: Problem, direction: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Return which rows lose strictly along ``direction``; NotProvenError if the loss of any row grows. Exact.
 
-    logistic: (2 y - 1) x_i'd >= 0; softmax: x_i'(d_y - d_k) >= 0 for every class k; Poisson: x_i'd <= 0 where y is 0, and
-    x_i'd = 0 elsewhere.
+    ``direction`` holds doubles or integers. logistic: (2 y - 1) x_i'd >= 0; softmax: x_i'(d_y - d_k) >= 0 for every class k;
+    Poisson: x_i'd <= 0 where y is 0, and x_i'd = 0 elsewhere.
     """
     strict = np.zeros(len(problem.y), dtype=bool)
     for rows, found in _row_signs(problem, direction):
@@ -76,7 +77,7 @@ def strict_rows(problem: Problem, direction: Array) -> npt.NDArray[np.bool_]:
     return strict
 
 
-def _row_signs(problem: Problem, direction: Array) -> Iterator[tuple[Index, npt.NDArray[np.int64]]]:
+def _row_signs(problem: Problem, direction: npt.NDArray[Any]) -> Iterator[tuple[Index, npt.NDArray[np.int64]]]:
     """Yield rows with 1 where they gain for ever, -1 where they lose, 0 where nothing changes."""
     if problem.loss == "softmax":
         for own, other in itertools.permutations(range(problem.outputs), 2):
@@ -89,6 +90,6 @@ def _row_signs(problem: Problem, direction: Array) -> Iterator[tuple[Index, npt.
     yield some, up if problem.loss == "logistic" else -np.abs(up)
 
 
-def _difference_signs(x: Array, a: Array, b: Array) -> npt.NDArray[np.int64]:
+def _difference_signs(x: Array, a: npt.NDArray[Any], b: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """Return the exact signs of X (a - b); a - b itself may not be a double, so both stay as they are."""
     return signs(np.hstack([x, x]), np.concatenate([a, -b]))

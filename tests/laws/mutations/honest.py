@@ -314,6 +314,13 @@ def at_infinity() -> Case:
     return case
 
 
+def at_infinity_exactly() -> Case:
+    """The same with its direction in integers, which doubles cannot hold."""
+    case = at_infinity()
+    case.meta["verdict"]["evidence"]["direction"] = {"island=Torgersen": str(10**40 + 1)}
+    return case
+
+
 def budget() -> Case:
     """One Newton step only; the honest gap is the objective less the true optimum, known from sixty steps."""
     case = build("outcome", "logistic", ["age", "height", "smoker"], strength=0.01, steps=1)
@@ -344,6 +351,7 @@ CASES = {
     "no split": lambda: build("y", "squared", MIXED, split=False),
     "not unique": not_unique,
     "at infinity": at_infinity,
+    "at infinity exactly": at_infinity_exactly,
     "budget": budget,
 }
 _made: dict[str, Case] = {}

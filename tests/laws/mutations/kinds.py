@@ -76,6 +76,33 @@ def infinite_column_altered(case):
     verdict(case)["sentence"] = f"No finite optimum: {evidence['plus'][0]}."
 
 
+@mutation("at infinity exactly", "the loss of no training row grows")
+def exact_direction_tilted_by_less_than_a_double_shows(case):
+    evidence = verdict(case)["evidence"]
+    evidence["direction"]["(intercept)"] = -1
+    evidence["minus"], evidence["finite"] = ["(intercept)"], evidence["finite"][1:]
+
+
+@mutation("at infinity exactly", "the array of the direction is the exact one")
+def exact_direction_reversed(case):
+    verdict(case)["evidence"]["direction"]["island=Torgersen"] = str(-(10**40))
+
+
+@mutation("at infinity exactly", "the array of the direction is the exact one")
+def exact_direction_of_another_column(case):
+    verdict(case)["evidence"]["direction"] = {"age": 1}
+
+
+@mutation("at infinity exactly", "whole numbers for coefficients of the model")
+def exact_direction_of_a_strange_column(case):
+    verdict(case)["evidence"]["direction"]["height"] = 1
+
+
+@mutation("at infinity exactly", "whole numbers for coefficients of the model")
+def exact_direction_of_fractions(case):
+    verdict(case)["evidence"]["direction"]["island=Torgersen"] = 1.5
+
+
 @mutation("at infinity", "the rows named")
 def strict_row_named_wrongly(case):
     verdict(case)["evidence"]["rows"][0] += 1
