@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.formula import Formula
 from lineal.rows import Rows
 from lineal.source import Source
 from lineal.sources.memory import Memory
@@ -46,10 +47,14 @@ def from_arrays(
     seed: int,
     *,
     intercept: bool = True,
+    formula: Formula | None = None,
+    poly: int = 1,
 ) -> Rows:
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
     if target is None or isinstance(target, str):
         raise InputError("the data is an array, so the target must be one too: give one value per row.")
+    if formula is not None or poly > 1:
+        raise InputError("columns of an array have no names for a formula or products; give a table with names.")
     if len(drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = data.tocsr() if hasattr(data, "tocsr") else data

@@ -66,7 +66,7 @@ class Cholesky:
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of H^-1, from the inverse of the triangle alone."""
-        if self.singular:
+        if self.singular or not len(self.scale):
             return np.asarray(np.diagonal(self.inverse()))
         inverse, _ = lapack.dtrtri(self.upper, lower=0)
         return np.asarray(np.einsum("ij,ij->i", inverse, inverse) * self.scale**2)

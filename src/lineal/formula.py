@@ -34,7 +34,11 @@ _TOKEN = re.compile(
 
 
 class FormulaError(InputError):
-    """A formula that cannot be read; the message shows where."""
+    """A formula that cannot be read; ``picture`` (below the sentence) shows where."""
+
+    def __init__(self, sentence: str, picture: str = "") -> None:
+        super().__init__(sentence + picture)
+        self.picture = picture
 
 
 @dataclass(frozen=True)
@@ -115,7 +119,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _fail(text: str, at: int, why: str) -> NoReturn:
-    raise FormulaError(f"the formula cannot be read: {why}.\n  {text}\n  {' ' * at}^")
+    raise FormulaError(f"the formula cannot be read: {why}.", f"\n  {text}\n  {' ' * at}^")
 
 
 class _Reader:

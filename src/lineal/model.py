@@ -18,6 +18,7 @@ from lineal.display import page
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.penalty import Penalty
+from lineal.powers import Powers
 from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
 from lineal.target import Target
 from lineal.trace import Trace
@@ -32,6 +33,10 @@ class Encoder(Protocol):
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design's columns."""
+
+    @property
+    def powers(self) -> Powers | None:
+        """How polynomials are spelled on powers; None if there are none."""
 
     def encode(self, data: object) -> Design:
         """Return the design of a table, columns taken by name."""
@@ -82,7 +87,17 @@ class Model:
         """Return the display of a notebook: the verdict, what was measured, the coefficients."""
         sd = np.asarray(self.report["sd"], float) if "sd" in self.report else None
         words, metrics = self.verdict, self.report.get("metrics", {})
-        return page(words.kind, words.sentence, self.heading, self.coef, self.columns, self.outputs, sd, metrics)
+        columns, coef = self.readable()
+        sd = sd if columns is self.columns else None
+        return page(words.kind, words.sentence, self.heading, coef, columns, self.outputs, sd, metrics)
+
+    def readable(self) -> tuple[tuple[str, ...], Array]:
+        """Return names and coefficients as people write them: those of a polynomial on the powers ``x, x^2, ...``.
+
+        Everything else is as in ``columns`` and ``coef``.
+        """
+        spelled = None if self.encoder is None else self.encoder.powers
+        return (self.columns, self.coef) if spelled is None else (spelled.columns, spelled.apply(self.coef))
 
     def design(self, data: object) -> Design:
         """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
@@ -248,7 +263,11 @@ class Model:
 
         ``freedom`` replaces the degrees of freedom of t, for squared loss.
         """
-        names, coef, spread, notes = self.outputs, self.coef, covariance, []
+        names, spread, notes = self.outputs, covariance, list[str]()
+        columns, coef = self.readable()
+        spelled = None if self.encoder is None else self.encoder.powers
+        if spelled is not None:
+            covariance = spread = spelled.covariance(covariance, self.coef.shape[1])
         title = f"{WORDS[self.loss.name]} of {self.target.name}"
         left = likelihood.freedom if freedom is None else freedom
         squares = None
@@ -269,7 +288,7 @@ class Model:
             notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
         return Summary(
             title=title,
-            rows=table(coef, spread, self.columns, names, freedom=left, level=level),
+            rows=table(coef, spread, columns, names, freedom=left, level=level),
             errors=errors,
             test="z" if left is None else "t",
             level=level,

@@ -15,6 +15,7 @@ from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned, learn
 from lineal.features.outcome import class_index
+from lineal.formula import Formula
 from lineal.model import Model
 from lineal.source import Source
 from lineal.spelling import Wanted
@@ -51,11 +52,14 @@ def from_table(
     seed: int,
     *,
     intercept: bool = True,
+    formula: Formula | None = None,
+    poly: int = 1,
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = remembered(as_table(data), MEMORY // 2)
     train, held = split(table, seed, test_size) if test_size > 0 else (table, None if test is None else as_table(test))
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
+    roles |= {"formula": formula, "poly": poly}
     try:
         learned = learn(train, **roles)
     except InputError as error:
@@ -64,7 +68,8 @@ def from_table(
             words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
             raise InputError(f"{error} {words}") from None
         raise
-    learned = replace(learned, encoder=replace(learned.encoder, intercept=intercept))
+    if not intercept:
+        learned = replace(learned, encoder=replace(learned.encoder, intercept=False))
     about = {"origin": table.origin, **learned.report, "notes": []}
     tests: Source | None = None
     if held is not None:
@@ -88,6 +93,27 @@ def from_table(
         },
         about=about,
     )
+
+
+def asked(target: Any, formula: str | None, poly: int, intercept: bool) -> tuple[Any, Formula | None]:
+    """Return the target and the formula, read; one of them may name the target."""
+    if not isinstance(poly, int) or not 1 <= poly <= 10:
+        raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
+    if formula is None:
+        return target, None
+    if poly > 1 or not intercept:
+        raise InputError("a formula says itself which products there are and whether there is an intercept (- 1).")
+    read = Formula.read(formula)
+    if not read.targets:
+        if target is None:
+            raise InputError("no target was given: write it before the formula's '~', or name it.")
+        return target, read
+    named = read.targets[0] if len(read.targets) == 1 else list(read.targets)
+    if target is not None and target != named:
+        raise InputError(
+            f"the target is {target!r}, but the formula says {' + '.join(read.targets)}; give one of them."
+        )
+    return named, read
 
 
 def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:

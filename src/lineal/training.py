@@ -17,7 +17,7 @@ from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.loss import Loss
 from lineal.metrics import Score
 from lineal.model import Model
-from lineal.rows import Rows, from_table, to_measure
+from lineal.rows import Rows, asked, from_table, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits
@@ -39,6 +39,8 @@ def fit(
     offset: Any = None,
     drop: Sequence[str] = (),
     intercept: bool = True,
+    formula: str | None = None,
+    poly: int = 1,
     test_size: float = 0.0,
     test: object = None,
     seed: int = 0,
@@ -58,7 +60,8 @@ def fit(
     "squared-hinge", "sparsemax" or "bayes". ``penalty`` is "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number,
     or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength is picked on rows the fit does not see
     (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
-    name with options, such as "gradient-descent:step=0.1". Without ``intercept`` the scores go
+    name with options, such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target
+    if none is given; without one, ``poly`` adds every product of up to so many columns. Without ``intercept`` the scores go
     through the origin. ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for
     it. ``interrupt="budget"`` makes Ctrl-C a verdict.
 
@@ -72,7 +75,9 @@ def fit(
     run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
-    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed, intercept=intercept)
+    target, read = asked(target, formula, poly, intercept)
+    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
+    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed, **given)
     return _model(rows, wish, estimate(rows, wish, run), tol)
 
 

@@ -36,7 +36,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return CLOSED_PIPE
     except Exception as error:  # (the last door: a person must not be shown a traceback)
         sentence, code = _told(error)
-        click.echo(f"lineal: {' '.join(sentence.split())}", err=True)
+        picture = getattr(error, "picture", "")  # lines below the sentence, such as a formula with a caret
+        click.echo(f"lineal: {' '.join(sentence.removesuffix(picture).split())}{picture}", err=True)
         return code
 
 

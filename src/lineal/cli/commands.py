@@ -34,6 +34,19 @@ def deciding(command: Command) -> Command:
     return click.option("--threshold", type=float, metavar="TAU", help=words)(command)
 
 
+def shaping(command: Command) -> Command:
+    """Add the options that say which terms the columns make."""
+    command = click.option(
+        "--poly",
+        type=click.IntRange(1, 10),
+        metavar="D",
+        default=1,
+        help="Add every product of up to D columns: 2 for squares and pairs.",
+    )(command)
+    formula = "The terms, as in 'y ~ age + C(job, ref=\"none\") + poly(dose, 3) + age:dose + log(x) - 1'."
+    return click.option("--formula", metavar="TEXT", help=formula)(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
@@ -91,6 +104,7 @@ def lineal(context: click.Context) -> None:
 @click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
 @click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@shaping
 @click.option(
     "--intercept/--no-intercept", default=True, help="Whether the score has a constant; without, 0 is its level."
 )

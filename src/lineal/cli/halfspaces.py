@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from lineal.cli.commands import File, json_option, lineal, reading
+from lineal.cli.commands import File, json_option, lineal, reading, shaping
 
 __all__ = ["lineal", "separable"]
 
@@ -16,6 +16,7 @@ __all__ = ["lineal", "separable"]
 @click.option("--target", metavar="COL", help="The column that holds the classes (SVMlight files: the label).")
 @click.option("--weight", metavar="COL", help="A column of row weights; rows of weight 0 are absent.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@shaping
 @click.option("--intercept/--no-intercept", default=True, help="Whether the boundary may miss the origin.")
 @click.option("--bound", is_flag=True, help="Add the maximum margin and the perceptron's bound R^2/gamma^2 = (RB)^2.")
 @click.option(

@@ -17,7 +17,7 @@ from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text as json_text
 from lineal.margins import Margin, widest
-from lineal.rows import Rows, from_table
+from lineal.rows import Rows, asked, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.integers import digits, floats, text
@@ -34,6 +34,8 @@ def run(
     weight: str | None,
     drop: tuple[str, ...],
     intercept: bool,
+    formula: str | None,
+    poly: int,
     bound: bool,
     time_limit: float,
     output: Path | None,
@@ -46,7 +48,9 @@ def run(
         free(output)
     with Watch(f"reading {data}"):
         table = as_table(data, delimiter=delimiter, header=header)
-        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0, intercept=intercept)
+        target, read = asked(target, formula, poly, intercept)
+        terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
+        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0, **terms)
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
         found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)

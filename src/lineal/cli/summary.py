@@ -43,21 +43,43 @@ def summary(model: Model) -> dict[str, Any]:
 def _data(model: Model) -> dict[str, Any]:
     """Return the data as understood: what was said while fitting, and how each column is used."""
     said = dict(model.report.get("data", {}))
-    terms: dict[str, Any] = {}
+    terms: dict[str, list[str]] = {}
     if model.encoder is not None:
         plain: Any = model.encoder.to_dict()
-        terms = {term["column"]: term for term in plain["terms"]}
-    said["columns"] = [{**c, "use": _use(terms.get(c["column"], {}))} for c in said.get("columns", [])]
+        for term in plain["terms"]:
+            for factor in term.get("factors", [term]):
+                words = _product(term) if factor is not term else _use(term)
+                terms.setdefault(factor["column"], []).append(words)
+    uses = {name: "; ".join(dict.fromkeys(filter(None, words))) for name, words in terms.items()}
+    said["columns"] = [{**c, "use": uses.get(c["column"], "")} for c in said.get("columns", [])]
     said["target"] = {**model.target.to_dict(), "counts": said.get("target", {}).get("counts")}
     return {**said, "training": dict(model.training)}
 
 
+def _product(term: Mapping[str, Any]) -> str:
+    """Return a product as a formula has it."""
+    return ":".join(_written(factor) for factor in term["factors"])
+
+
+def _written(term: Mapping[str, Any]) -> str:
+    """Return a factor as a formula has it."""
+    name = str(term["column"])
+    for function in term.get("functions", ()):
+        name = f"{function}({name})"
+    if term["kind"] == "poly":
+        return f"poly({name}, {term['degree']})"
+    return f"spline({name}, {len(term['knots']) - 1})" if term["kind"] == "spline" else name
+
+
 def _use(term: Mapping[str, Any]) -> str:
     """Return in words how a column enters the model."""
-    if term.get("kind") == "category":
-        words = f"{len(term['levels'])} levels, compared with {term['reference']}"
+    if term["kind"] == "category":
+        whom = "each with its own score" if term["reference"] is None else f"compared with {term['reference']}"
+        words = f"{len(term['levels'])} levels, {whom}"
         return words + ("; missing is a level" if term["missing"] else "")
-    words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term.get("kind") == "boolean" else ""
+    words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term["kind"] == "boolean" else ""
+    if term["kind"] in ("function", "poly", "spline"):
+        words = _written(term)
     if term.get("indicator"):
         words += f"{'; ' if words else ''}missing counts as {term['fill']:.4g}, and is marked"
     return words
@@ -80,14 +102,19 @@ def coefficients(model: Model) -> list[dict[str, Any]]:
     sd = np.full(len(model.columns), np.nan) if spread is None else np.asarray(spread, float)
     effects = np.abs(model.coef) * sd[:, None]
     rank = np.max(np.nan_to_num(effects), axis=1)
+    columns, coef = model.readable()
+    spelled = None if model.encoder is None else model.encoder.powers
+    if spelled is not None:  # a power has no effect of its own; it stands where its polynomial does
+        rank = np.array([max(rank[k] for k in row) for row in spelled.rows])
+        effects = np.array([effects[next(iter(row))] if len(row) == 1 else effects[0] * np.nan for row in spelled.rows])
     if model.intercept:
         rank[0] = -1.0
     names = outputs(model)
     return [
         {
-            "column": model.columns[j],
+            "column": columns[j],
             "output": names[k],
-            "value": float(model.coef[j, k]),
+            "value": float(coef[j, k]),
             "effect": finite(effects[j, k]),
         }
         for j in np.argsort(-rank, kind="stable")

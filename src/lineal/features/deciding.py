@@ -41,17 +41,19 @@ class Decision:
         return f"{self.column!r} is a {self.type}{': ' if self.why else ''}{self.why}."
 
 
-def decide(survey: Column, table: Table) -> Decision:
-    """Return what becomes of a column."""
+def decide(survey: Column, table: Table, *, asked: bool = False, category: bool = False) -> Decision:
+    """Return what becomes of a column; one that was ``asked`` for is no identifier, ``category`` makes its cells levels."""
     if not survey.present:
         return _without(survey, "nothing", "every cell is missing")
     if survey.kinds & {"date"} or _all_dates(survey):
         return _without(survey, "date", "it holds dates, which come later")
     if survey.kinds & {"other"}:
         return _without(survey, "other", "it holds lists or bytes, not cells")
+    if category:
+        return _category(survey)
     if is_number(survey):
         check_numbers(survey, table)
-        return _number(survey)
+        return _number(survey, asked)
     if survey.straight:
         raise NeedsTextError(survey.name)
     check_commas(survey, table)
@@ -74,14 +76,14 @@ def _all_dates(survey: Column) -> bool:
     )
 
 
-def _number(survey: Column) -> Decision:
+def _number(survey: Column, asked: bool) -> Decision:
     values = survey.values
     if values.low == values.high:
         return _constant(survey)
     why = ""
     if values.consecutive and values.whole and survey.rows >= ENOUGH:
         counts = f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...)"
-        if _numbers_rows(survey.name):
+        if not asked and _numbers_rows(survey.name):
             return _without(survey, "number", f"{counts}, so it looks like an identifier")
         why = f"{counts}; drop it if it is no more than a row number"
     fill = values.mean

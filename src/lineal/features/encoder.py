@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -13,8 +14,10 @@ import numpy.typing as npt
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, near
+from lineal.features.curves import Poly
 from lineal.features.reading import expect, term_from
 from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers
+from lineal.powers import Powers
 from lineal.table import as_table
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.tabular import RowNumbers, Table
@@ -65,6 +68,26 @@ class Encoder:
     def categories(self) -> tuple[Category, ...]:
         """The terms that are codes."""
         return tuple(term for term in self.terms if isinstance(term, Category))
+
+    @cached_property
+    def powers(self) -> Powers | None:
+        """How polynomials are spelled on powers; None if there are none (or no constant for them to lean on)."""
+        if not any(isinstance(term, Poly) for term in self.terms):
+            return None
+        names, rows = [INTERCEPT] if self.intercept else [], [{0: Fraction(1)}] if self.intercept else []
+        at = len(rows)
+        for term in self.terms:
+            width, spread = len(term.columns), 0
+            if isinstance(term, Poly) and (term.origin or self.intercept):
+                polynomials, spread = term.unfolded(), term.degree
+                if self.intercept:
+                    rows[0].update({at + k: row[0] for k, row in enumerate(polynomials) if row[0]})
+                names += term.powers
+                rows += [{at + k: row[d] for k, row in enumerate(polynomials) if row[d]} for d in range(1, spread + 1)]
+            names += term.columns[spread:]
+            rows += [{at + k: Fraction(1)} for k in range(spread, width)]
+            at += width
+        return Powers(tuple(names), tuple(rows))
 
     @property
     def number_columns(self) -> frozenset[str]:

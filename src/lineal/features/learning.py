@@ -7,20 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features import deciding, outcome
 from lineal.features.cells import kind, numbers, texts
+from lineal.features.composing import Composer, monomials, used
 from lineal.features.deciding import Decision
 from lineal.features.encoder import INTERCEPT, Encoder, column, needed
 from lineal.features.outcome import Model, NeedsTextError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
+from lineal.formula import Formula
 from lineal.tables.arrow import valid
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
 from lineal.target import Target
+
+Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -57,8 +62,12 @@ def learn(
     offset: str | None = None,
     drop: Sequence[str] = (),
     model: Model = "auto",
+    formula: Formula | None = None,
+    poly: int = 1,
 ) -> Learned:
     """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong.
+
+    ``formula`` says which terms there are; otherwise every column is one, and every product of up to ``poly`` of them.
 
     >>> from lineal.table import as_table
     >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
@@ -68,15 +77,22 @@ def learn(
     if model not in ("auto", "number", "classes"):
         raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
     if table.sparse:
+        if formula is not None or poly > 1:
+            raise InputError(
+                f"{table.origin} is an SVMlight file, whose columns have no names for a formula or products."
+            )
         return _learn_sparse(table, target, weight, offset, drop, model)
     names = _targets(table, target)
     _check_roles(table, names, weight, offset, drop)
     features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
     texts_wanted: set[str] = set()
+    if formula is not None:
+        features = used(formula, features)
+        texts_wanted = {factor.column for product in formula.products for factor in product if factor.basis == "C"}
     while True:
         gathered = _gather(table, names, features, weight, offset, texts_wanted)
         try:
-            return _decide(table, gathered, weight, offset, drop, model)
+            return _decide(table, gathered, weight, offset, drop, model, formula, poly)
         except NeedsTextError as again:  # read as a number, but it is none: its text is needed
             texts_wanted.add(again.name)
 
@@ -167,23 +183,37 @@ def present(array: Any) -> Mask:
 
 
 def _decide(
-    table: Table, found: _Pass, weight: str | None, offset: str | None, drop: Sequence[str], model: Model
+    table: Table,
+    found: _Pass,
+    weight: str | None,
+    offset: str | None,
+    drop: Sequence[str],
+    model: Model,
+    formula: Formula | None,
+    poly: int,
 ) -> Learned:
     target, counts, sentence = outcome.decide(found.targets, table, model)
-    decisions = [deciding.decide(survey, table) for survey in found.features]
-    terms: list[Term] = [decision.term for decision in decisions if decision.term is not None]
+    if formula is None:
+        decisions = [deciding.decide(survey, table) for survey in found.features]
+        terms: list[Term] = [decision.term for decision in decisions if decision.term is not None]
+        terms += monomials(terms, poly)
+    else:
+        composer = Composer(formula, {s.name: s for s in found.features}, table, _values(table, found, formula))
+        terms = composer.terms()
+        decisions = [composer.decisions[survey.name] for survey in found.features]
     terms.sort(key=lambda term: isinstance(term, Category))  # stable: otherwise in the order of the table
-    encoder = Encoder(intercept=True, terms=tuple(terms))
-    _check_columns(encoder, decisions, table)
+    encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
+    _check_columns(encoder, decisions, table, formula)
+    named = () if formula is None else formula.columns
     report = {
         "rows": found.rows,
         "without_target": found.without_target,
         "columns": [
             {"column": d.column, "type": d.type, "missing": d.missing, "levels": d.levels}
             for d in decisions
-            if d.term is not None
+            if d.term is not None or d.column in named
         ],
-        "dropped": [{"column": d.column, "why": d.why} for d in decisions if d.term is None]
+        "dropped": [{"column": d.column, "why": d.why} for d in decisions if d.term is None and d.column not in named]
         + [{"column": name, "why": "as told"} for name in drop],
         "target": {
             "column": target.name,
@@ -191,6 +221,7 @@ def _decide(
             "classes": None if target.classes is None else list(target.classes),
             "counts": counts,
         },
+        "formula": None if formula is None else formula.text,
         "sentences": [sentence, *_rows_sentences(found), *(decision.sentence for decision in decisions)],
     }
     return Learned(encoder, target, report, weight, offset)
@@ -207,8 +238,22 @@ def _rows_sentences(found: _Pass) -> list[str]:
     return [f"{plural} left out."]
 
 
-def _check_columns(encoder: Encoder, decisions: list[Decision], table: Table) -> None:
-    if not encoder.terms:
+def _values(table: Table, found: _Pass, formula: Formula) -> dict[str, Array]:
+    """Return the numbers of the columns that a spline of the formula needs, in a pass of its own."""
+    wanted = {factor.column for product in formula.products for factor in product if factor.basis == "spline"}
+    if not wanted:
+        return {}
+    targets = [survey.name for survey in found.targets]
+    parts: dict[str, list[Array]] = {name: [] for name in wanted}
+    for _, batch in table.select(numbers=list(wanted - set(targets)), texts=targets).numbered():
+        keep = np.logical_and.reduce([present(column(batch, name)) for name in targets])
+        for name, held in parts.items():
+            held.append(numbers(column(batch, name))[0][keep])
+    return {name: np.concatenate(held) for name, held in parts.items()}
+
+
+def _check_columns(encoder: Encoder, decisions: list[Decision], table: Table, formula: Formula | None) -> None:
+    if not encoder.terms and not (encoder.intercept and formula is not None):
         reasons = "; ".join(f"{d.column!r}: {d.why}" for d in decisions[:5]) or "there is no other column"
         raise InputError(f"no column of {table.origin} is left to predict from ({reasons}).")
     seen: set[str] = set()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -56,9 +56,9 @@ class Number:
         """Names of the design columns."""
         return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
-    def write(self, out: Array, array: Any) -> int:
+    def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
-        _write(finite_numbers(self.column, array), self.fill, self.indicator, out)
+        _write(finite_numbers(self.column, arrays[0]), self.fill, self.indicator, out)
         return 0
 
     def to_dict(self) -> dict[str, object]:
@@ -88,9 +88,9 @@ class Boolean:
         """Names of the design columns."""
         return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
-    def write(self, out: Array, array: Any) -> int:
+    def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown words."""
-        codes, levels = texts(array)
+        codes, levels = texts(arrays[0])
         values = [self._value(level) for level in levels]
         table = np.array([*(np.nan if value is None else value for value in values), np.nan])
         unknown = np.array([*(value is None for value in values), False])
@@ -120,11 +120,11 @@ class Boolean:
 
 @dataclass(frozen=True)
 class Category:
-    """One of several levels, each with a column but the reference; never expanded, a code per row."""
+    """One of several levels, each with a column but the reference (None: each); never expanded, a code per row."""
 
     column: str
     levels: tuple[str, ...]
-    reference: str
+    reference: str | None
     missing: bool
     kind: ClassVar[str] = "category"
     as_text: ClassVar[tuple[bool, ...]] = (True,)
@@ -143,13 +143,14 @@ class Category:
     @cached_property
     def _codes(self) -> dict[str, int]:
         others = (level for level in self.levels if level != self.reference)
-        return {self.reference: -1} | {level: code for code, level in enumerate(others)}
+        found = {level: code for code, level in enumerate(others)}
+        return found if self.reference is None else found | {self.reference: -1}
 
     def codes(self, array: Any) -> tuple[Codes, int]:
         """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
         found, levels = texts(array)
         known = self._codes
-        missing = len(self.levels) - 1 if self.missing else -1
+        missing = len(self.columns) - 1 if self.missing else -1
         table = np.array([*(known.get(level, -2) for level in levels), missing], dtype=np.int32)
         unknown = table == -2
         table[unknown] = -1
@@ -166,8 +167,36 @@ class Category:
         }
 
 
-Plain = Number | Boolean
-"""Terms that are columns of numbers."""
+class Plain(Protocol):
+    """A term whose columns are numbers: Number, Boolean, and those of formulas."""
+
+    @property
+    def kind(self) -> str:
+        """Its name in a model file."""
+
+    @property
+    def column(self) -> str:
+        """The table's column, or the columns of a product."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The table's columns it needs."""
+
+    @property
+    def as_text(self) -> tuple[bool, ...]:
+        """Whether each of them is read as text."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design columns."""
+
+    def write(self, out: Array, /, *arrays: Any) -> int:
+        """Write the term's columns for every row; return how many cells were unknown."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+
+
 Term = Plain | Category
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lineal.errors import ModelFileError
-from lineal.verify.terms import BY_KIND
-from lineal.verify.terms import number as number_term
+from lineal.verify.terms import BY_KIND, PRODUCT, inputs
+from lineal.verify.terms import names as term_names
 
 INTERCEPT = "(intercept)"
 
@@ -34,7 +34,8 @@ class Ground:
     @property
     def needed(self) -> dict[str, str]:
         """Names of the data columns that take part, each with its type in the fingerprint."""
-        found = {term["column"]: str(BY_KIND[term["kind"]].TYPE) for term in self.terms}
+        taken = [pair for term in self.terms for pair in inputs(term)]
+        found = {**dict(taken), **{name: kind for name, kind in taken if kind == "t"}}
         found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
         found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
         return found
@@ -44,7 +45,7 @@ class Ground:
         """Names of the design columns that the terms make."""
         names = [INTERCEPT] if self.intercept else []
         for term in self.terms:
-            names += BY_KIND[term["kind"]].names(term)
+            names += term_names(term)
         return names
 
 
@@ -119,22 +120,38 @@ def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:
         ]
     terms = field(meta, "encoder.terms", list)
     for term in terms:
-        kind = field(term, "kind", str)
-        if kind not in BY_KIND:
-            raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
-        fields = BY_KIND[kind].FIELDS
-        if set(term) != {"kind", *fields}:
-            raise ModelFileError(f"a {kind} term must have the fields {', '.join(fields)}, and no other.")
-        for name, kinds in fields.items():
-            value = field(term, name, *kinds)
-            if isinstance(value, list):
-                texts(term, name)
-    names = [term["column"] for term in terms]
-    if len(set(names)) != len(names):
-        raise ModelFileError("two terms of the encoder take the same column.")
+        if field(term, "kind", str) != PRODUCT:
+            _check_term(term)
+            continue
+        if set(term) != {"kind", "factors"} or not 2 <= len(field(term, "factors", list)) <= 10:
+            raise ModelFileError("a product term must have 2 to 10 factors, and no other field.")
+        for factor in term["factors"]:
+            _check_term(factor)
     return list(terms)
+
+
+def _check_term(term: Mapping[str, Any]) -> None:
+    """Refuse a term whose fields are not those of its kind."""
+    kind = field(term, "kind", str)
+    if kind not in BY_KIND:
+        raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
+    fields = BY_KIND[kind].FIELDS
+    if set(term) != {"kind", *fields}:
+        raise ModelFileError(f"a {kind} term must have the fields {', '.join(fields)}, and no other.")
+    for name, kinds in fields.items():
+        value = field(term, name, *kinds)
+        if name == "knots":
+            if not 3 <= len(value) <= 51 or not all(isinstance(knot, float | int) for knot in value):
+                raise ModelFileError("the knots of a spline must be 3 to 51 numbers.")
+        elif name == "functions":
+            if not all(isinstance(function, str) for function in value):
+                raise ModelFileError("the functions of a term must be names.")
+        elif isinstance(value, list):
+            texts(term, name)
+        elif name == "degree" and not (0 < value <= 20):
+            raise ModelFileError("the degree of a polynomial must be 1 to 20.")
 
 
 def plain_numbers(term: Mapping[str, Any]) -> bool:
     """Return whether a term is a column of an array: a number that is never missing."""
-    return BY_KIND[term["kind"]] is number_term and term["fill"] is None
+    return term["kind"] == "number" and term["fill"] is None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import near
-from lineal.verify import cells
+from lineal.verify import cells, terms
 from lineal.verify.arithmetic import EPS, Array, total
 from lineal.verify.claims import TWO_CLASSES, Claims
 from lineal.verify.formulas import Problem
@@ -18,7 +18,6 @@ from lineal.verify.ground import Ground, plain_numbers
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
 from lineal.verify.rows import class_of, fingerprint, tested
-from lineal.verify.terms import BY_KIND
 
 Columns = dict[str, list[object]]
 
@@ -124,18 +123,17 @@ def _design(report: Report, ground: Ground, columns: Columns, zero: bool) -> Arr
     parts: list[Sequence[float]] = [[1.0] * rows] if ground.intercept else []
     wrong: dict[str, str] = {}
     for term in ground.terms:
-        twin, name = BY_KIND[term["kind"]], term["column"]
         problem: str | None = None
         try:
             if plain_numbers(term):
-                parts.append([cells.number(cell) for cell in columns[name]])
+                parts.append([cells.number(cell) for cell in columns[term["column"]]])
             else:
-                parts += twin.values(term, columns[name])
-                problem = _zero_fill(term) if zero else twin.learned(term, columns[name])
+                parts += terms.values(term, columns)
+                problem = _zero_fill(term) if zero else terms.learned(term, columns)
         except ValueError as error:
             problem = str(error)
         if problem is not None:
-            wrong.setdefault(term["kind"], f"{name!r}: {problem}")
+            wrong.setdefault(term["kind"], f"{':'.join(name for name, _ in terms.inputs(term))!r}: {problem}")
     for kind in dict.fromkeys(term["kind"] for term in ground.terms):
         count = sum(term["kind"] == kind for term in ground.terms)
         report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))

@@ -1,11 +1,56 @@
-"""Plain twins of the encoder's terms, one file each: a term turns one column of cells into columns of numbers."""
+"""Plain twins of the encoder's terms, one file each: a term turns columns of cells into columns of numbers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from types import ModuleType
-from typing import Final
+from typing import Any, Final
 
-from lineal.verify.terms import boolean, category, number
+from lineal.verify.terms import boolean, category, curve, number, poly, product, spline
 
-BY_KIND: Final[dict[str, ModuleType]] = {"number": number, "boolean": boolean, "category": category}
+BY_KIND: Final[dict[str, ModuleType]] = {
+    "number": number,
+    "boolean": boolean,
+    "category": category,
+    "function": curve,
+    "poly": poly,
+    "spline": spline,
+}
 """Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
+PRODUCT: Final = "product"
+"""The kind of a term that has ``factors``, terms of the kinds above."""
+
+
+def factors(term: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the factors of a product, or the term itself."""
+    return list(term["factors"]) if term["kind"] == PRODUCT else [term]
+
+
+def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the data columns that a term takes, each with its type in the fingerprint.
+
+    >>> inputs({"kind": "number", "column": "age", "fill": 41.5, "indicator": True})
+    [('age', 'n')]
+    """
+    return [(factor["column"], str(BY_KIND[factor["kind"]].TYPE)) for factor in factors(term)]
+
+
+def names(term: Mapping[str, Any]) -> list[str]:
+    """Return the design columns of a term."""
+    found = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
+    return product.names(found) if term["kind"] == PRODUCT else found[0]
+
+
+def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> list[list[float]]:
+    """Return the values of the design columns of a term, row by row."""
+    found = [BY_KIND[factor["kind"]].values(factor, columns[factor["column"]]) for factor in factors(term)]
+    return product.values(found) if term["kind"] == PRODUCT else list(found[0])
+
+
+def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> str | None:
+    """Return what is wrong with a term as learned from these training cells."""
+    for factor in factors(term):
+        problem: str | None = BY_KIND[factor["kind"]].learned(factor, columns[factor["column"]])
+        if problem is not None:
+            return problem
+    return None

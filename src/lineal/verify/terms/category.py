@@ -10,7 +10,7 @@ from lineal.verify import cells
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
     "levels": (list,),
-    "reference": (str,),
+    "reference": (str, type(None)),
     "missing": (bool,),
 }
 TYPE: Final = "t"
@@ -47,6 +47,6 @@ def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
     if term["levels"] != sorted(found):
         odd = sorted(found.symmetric_difference(term["levels"])) or ["the order"]
         return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."
-    if term["reference"] not in found:
+    if term["reference"] is not None and term["reference"] not in found:
         return f"the reference {term['reference']!r} is not a level"
     return None

@@ -1,0 +1,164 @@
+"""Formulas against patsy's: the same curves are fitted, whatever the coding of columns."""
+
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import patsy
+import pytest
+import statsmodels.formula.api as smf
+from tests.references.test_nist import FOLDER, digits, load
+
+import lineal
+from lineal.errors import InputError
+from lineal.features.curves import Poly, Spline
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(8)
+    n = 240
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, n),
+            "dose": rng.uniform(0.5, 5, n),
+            "t": rng.exponential(1.0, n),
+            "job": rng.choice(["none", "nurse", "cook"], n),
+            "sex": rng.choice(["f", "m"], n),
+            "kids": rng.integers(0, 4, n),
+        }
+    )
+    frame["y"] = 0.1 * frame.age + np.log(frame.dose) + np.sin(frame.t) + rng.normal(size=n)
+    return frame
+
+
+# ours, and the same in patsy's words
+PAIRS = [
+    ("age + job", "age + job"),
+    ("age + C(job, ref='none')", "age + C(job, Treatment('none'))"),
+    ("C(kids) + age", "C(kids) + age"),
+    ("age*job", "age*job"),
+    ("age:job", "age:job"),
+    ("age + age:job", "age + age:job"),
+    ("job - 1", "job - 1"),
+    ("job + sex - 1", "job + sex - 1"),
+    ("job:sex", "job:sex"),
+    ("job*sex + age:sex", "job*sex + age:sex"),
+    ("(age + job + sex)^2", "(age + job + sex)**2"),
+    ("age - 1", "age - 1"),
+    ("log(dose) + sqrt(dose) + square(age) + log1p(t)", "np.log(dose) + np.sqrt(dose) + I(age**2) + np.log1p(t)"),
+    ("poly(dose, 3) + job", "dose + I(dose**2) + I(dose**3) + job"),
+    ("poly(dose, 3) - 1", "dose + I(dose**2) + I(dose**3) - 1"),
+    ("poly(log(dose), 2)", "np.log(dose) + I(np.log(dose)**2)"),
+    ("age:poly(dose, 2)", "age:dose + age:I(dose**2)"),
+    ("job:poly(dose, 2) + job", "job:dose + job:I(dose**2) + job"),
+    ("1", "1"),
+]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+def test_the_same_curves_as_patsy(table, ours, theirs):
+    model = lineal.fit(table, formula=f"y ~ {ours}", model="linear")
+    expected = smf.ols(f"y ~ {theirs}", table).fit()
+    np.testing.assert_allclose(model.predict(table), expected.fittedvalues, rtol=1e-7, atol=1e-7)
+    rank = np.linalg.matrix_rank(patsy.dmatrix(theirs, table))
+    assert model.coef.shape[0] == rank or model.verdict.kind == "not_unique"
+
+
+def test_a_spline_is_the_natural_one(table):
+    model = lineal.fit(table, formula="y ~ spline(t, 5)", model="linear")
+    (term,) = model.encoder.terms
+    assert isinstance(term, Spline)
+    np.testing.assert_allclose(term.knots, np.quantile(table.t, np.arange(6) / 5))
+    inner, (low, high) = term.knots[1:-1], (term.knots[0], term.knots[-1])
+    given = {"t": table.t, "inner": inner, "low": low, "high": high}
+    basis = patsy.dmatrix("cr(t, knots=inner, lower_bound=low, upper_bound=high) - 1", given)
+    coef = np.linalg.lstsq(np.asarray(basis), table.y.to_numpy(), rcond=None)[0]
+    np.testing.assert_allclose(model.predict(table), np.asarray(basis) @ coef, rtol=1e-8, atol=1e-8)
+    far = model.predict({"t": [high + 1.0, high + 2.0, high + 3.0]})
+    assert far[2] - far[1] == pytest.approx(far[1] - far[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("origin", [False, True])
+def test_powers_are_unfolded_exactly(origin):
+    term = Poly("x", (), 0.0, False, 6, -2.5, 1.75, origin)
+    x = np.array([-4.0, -3.125, -1.0, 0.5])
+    out = np.empty((4, 6))
+    term.basis(x, out)
+    for k, row in enumerate(term.unfolded()):
+        exact = [float(sum((c * Fraction(v) ** d for d, c in enumerate(row)), Fraction(0))) for v in x]
+        np.testing.assert_allclose(out[:, k], exact, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.skipif(not FOLDER.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent")
+def test_filip_as_a_polynomial_keeps_its_digits():
+    certified, _, y = load("Filip")
+    with (FOLDER / "Filip.csv").open() as file:
+        x = np.array([float(row["x"]) for row in csv.DictReader(file)])
+    model = lineal.fit({"x": x, "y": y[:, 0]}, formula="y ~ poly(x, 10)", model="linear")
+    names, coef = model.readable()
+    assert names == ("(intercept)", "x", *(f"x^{d}" for d in range(2, 11)))
+    parameters = certified["parameters"].values()
+    assert min(digits(b, p["estimate"]) for b, p in zip(coef[:, 0], parameters, strict=True)) >= 12
+    assert min(digits(row.error, p["sd"]) for row, p in zip(model.summary().rows, parameters, strict=True)) >= 12
+
+
+def test_classical_errors_of_a_polynomial_are_those_of_its_powers(table):
+    model = lineal.fit(table, formula="y ~ poly(dose, 2) + job", model="linear")
+    expected = smf.ols("y ~ dose + I(dose**2) + job", table).fit()
+    errors = {row.column: row.error for row in model.summary().rows}
+    for ours, theirs in (("dose", "dose"), ("dose^2", "I(dose ** 2)"), ("(intercept)", "Intercept")):
+        assert errors[ours] == pytest.approx(expected.bse[theirs], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("formula", "said"),
+    [
+        ("y ~ agee", "names 'agee'.*age"),
+        ("y ~ log(job)", "needs a column of numbers"),
+        ("y ~ C(job, ref='non')", "has no level 'non'.*none"),
+        ("y ~ log(age_0)", "row 3"),
+        ("y ~ y", "no column to predict from"),
+        ("y ~ poly(one, 2)", "needs a column that varies"),
+        ("y ~ one", "it is 1 in every row"),
+        ("y ~ spline(sex01, 4)", "at least 3 different knots"),
+    ],
+)
+def test_a_formula_that_does_not_fit_the_table_is_refused(table, formula, said):
+    given = table.assign(
+        one=1.0, age_0=np.where(np.arange(len(table)) == 2, 0.0, table.age), sex01=(table.sex == "f") * 1.0
+    )
+    with pytest.raises(InputError, match=said):
+        lineal.fit(given, formula=formula, model="linear")
+
+
+def test_missing_cells_count_as_the_mean_and_are_marked_once(table):
+    given = table.copy()
+    given.loc[[1, 5], "dose"] = np.nan
+    model = lineal.fit(given, formula="y ~ log(dose) + poly(dose, 2) + age", model="linear")
+    assert sum("is missing" in name for name in model.columns) == 1
+    filled = given.assign(gone=given.dose.isna() * 1.0, dose=given.dose.fillna(given.dose.mean()))
+    expected = smf.ols("y ~ np.log(dose) + dose + I(dose**2) + age + gone", filled).fit()
+    np.testing.assert_allclose(model.predict(given), expected.fittedvalues, rtol=1e-8)
+
+
+def test_products_of_every_pair_are_those_of_a_formula(table):
+    part = table[["age", "dose", "job", "y"]]
+    model = lineal.fit(part, target="y", model="linear", poly=2)
+    other = smf.ols("y ~ (age + dose + job)**2 + I(age**2) + I(dose**2)", part).fit()
+    np.testing.assert_allclose(model.predict(part), other.fittedvalues, rtol=1e-7, atol=1e-7)
+    with pytest.raises(InputError, match="says itself which products"):
+        lineal.fit(part, formula="y ~ age", poly=2)
+
+
+def test_targets_come_from_one_place(table):
+    assert lineal.fit(table, "y", formula="age", model="linear").target.name == "y"
+    with pytest.raises(InputError, match="the formula says y"):
+        lineal.fit(table, "age", formula="y ~ job")
+    with pytest.raises(InputError, match="no target was given"):
+        lineal.fit(table, formula="age + job")
+    with pytest.raises(InputError, match="columns of an array have no names"):
+        lineal.fit(np.eye(3), [1.0, 2.0, 3.0], formula="x0")
