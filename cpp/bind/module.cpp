@@ -7,50 +7,16 @@
 #include <algorithm>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "epochs.hpp"
 #include "parts.hpp"
+#include "team.hpp"
+#include "text.hpp"
 
 namespace {
-
-int thread_count = 0;  // 0: not set
-
-int threads() {
-    // asked once: it reads files, which takes longer than a small pass
-    static const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-    return thread_count > 0 ? thread_count : cores;
-}
-
-void set_threads(int count) {
-    if (count < 0) throw nb::value_error("the number of threads must be positive, or 0 for all of them");
-    thread_count = count;
-}
-
-Team team() {
-    return {threads(), [] {
-                const nb::gil_scoped_acquire hold;
-                return PyErr_CheckSignals() != 0;
-            }};
-}
-
-// Runs `work` without the interpreter lock; an interrupt surfaces as the Python exception its handler raised.
-template <class Work>
-void without_lock(Work work) {
-    bool interrupted = false;
-    {
-        const nb::gil_scoped_release release;
-        try {
-            work();
-        } catch (const Interrupted&) {
-            interrupted = true;
-        }
-    }
-    if (interrupted) throw nb::python_error();
-}
 
 Loss loss_of(int number) {
     if (number < 0 || number > 5)
@@ -331,6 +297,7 @@ NB_MODULE(_core, m) {
     bind_sweeps(m);
     bind_epochs(m);
     bind_ascent(m);
+    bind_text(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

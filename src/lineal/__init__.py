@@ -38,6 +38,7 @@ _HOMES = {
     "LassoCV": "lineal.estimators",
     "ElasticNetCV": "lineal.estimators",
     "LogisticRegressionCV": "lineal.estimators",
+    "TextFeatures": "lineal.estimators.text",
     "path": "lineal.walk",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""

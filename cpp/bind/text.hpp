@@ -1,0 +1,168 @@
+// Text for Python: checks what is handed in, releases the interpreter lock, hands counts and sparse rows back.
+#pragma once
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../lineal/text.hpp"
+#include "team.hpp"
+
+namespace {
+
+using Starts64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Scale = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Columns32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+Documents documents_of(const Starts64& starts, const Bytes& text) {
+    if (starts.size() < 1) throw nb::value_error("starts must have one entry more than there are documents");
+    const std::int64_t* at = starts.data();
+    if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size())) throw nb::value_error("starts do not fit the text");
+    for (std::size_t i = 1; i < starts.size(); ++i)
+        if (at[i] < at[i - 1]) throw nb::value_error("starts must not decrease");
+    static const char nothing = 0;
+    return {at, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing, static_cast<Index>(starts.size()) - 1};
+}
+
+Reading reading_of(bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
+    if (least < 1 || low < 1 || high < low || high > 64) throw nb::value_error("least and low must be at least 1, high at least low and at most 64");
+    return {characters, lower, fold, least, low, high, std::move(missing)};
+}
+
+// A numpy array that owns a vector.
+template <class T>
+nb::object handed(std::vector<T>&& values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
+}
+
+std::string_view utf8(nb::handle text) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
+    if (data == nullptr) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        throw nb::type_error("a term must be a str");
+    }
+    return {data, static_cast<std::size_t>(size)};
+}
+
+std::uint64_t hash_text(std::string_view text) {
+    std::vector<char> room(text.size() + 8);
+    std::copy(text.begin(), text.end(), room.begin());
+    return hash(room.data(), text.size());
+}
+
+bool add_terms(Lexicon& self, const nb::list& terms) {
+    for (nb::handle term : terms) {
+        const std::string_view text = utf8(term);
+        const Index before = self.size();
+        self.add(text, hash_text(text));
+        if (self.size() == before) return false;
+    }
+    return true;
+}
+
+template <class Get>
+nb::object each(Index size, Get get) {
+    std::vector<std::int64_t> out(static_cast<std::size_t>(size));
+    for (Index i = 0; i < size; ++i) out[static_cast<std::size_t>(i)] = get(i);
+    return handed(std::move(out));
+}
+
+nb::list take_terms(const Lexicon& self, const Starts64& numbers) {
+    nb::list out;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const std::int64_t k = numbers.data()[i];
+        if (k < 0 || k >= self.size()) throw nb::value_error("there is no term of this number");
+        const std::string_view text = self[k];
+        const nb::object term = nb::steal(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"));
+        if (!term.is_valid()) throw nb::python_error();
+        out.append(term);
+    }
+    return out;
+}
+
+template <class Value>
+nb::tuple encoded(const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting) {
+    Matrix32<Value> out;
+    without_lock([&] { encode_terms(team(), documents, reading, place, weighting, out); });
+    const Index terms = out.terms, unknown = out.unknown, largest = out.largest;
+    return nb::make_tuple(handed(std::move(out.starts)), handed(std::move(out.columns)), handed(std::move(out.values)), terms, unknown, largest);
+}
+
+nb::tuple encode_with(const Reading& reading, const Starts64& starts, const Bytes& text, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
+    const Documents documents = documents_of(starts, text);
+    std::optional<Scale> scales;
+    Weighting weighting{binary, nullptr};
+    if (!scale.is_none()) {
+        scales.emplace(nb::cast<Scale>(scale));
+        if (scales->size() != width) throw nb::value_error("scale must have one entry for each column");
+        weighting.scale = scales->data();
+    }
+    return single ? encoded<float>(documents, reading, place, weighting) : encoded<double>(documents, reading, place, weighting);
+}
+
+nb::tuple encode_lexicon(const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon& lexicon, bool binary, const nb::object& scale, bool single) {
+    return encode_with(reading, starts, text, {&lexicon, 0, nullptr}, static_cast<std::size_t>(lexicon.size()), binary, scale, single);
+}
+
+nb::tuple encode_buckets(const Reading& reading, const Starts64& starts, const Bytes& text, int bits, const nb::object& columns, bool binary, const nb::object& scale, bool single) {
+    if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
+    std::optional<Columns32> table;
+    Place place{nullptr, bits, nullptr};
+    std::size_t width = std::size_t{1} << bits;
+    if (!columns.is_none()) {
+        table.emplace(nb::cast<Columns32>(columns));
+        if (table->size() != width) throw nb::value_error("columns must have one entry for each bucket");
+        place.columns = table->data();
+        std::int32_t top = -1;
+        for (std::size_t i = 0; i < width; ++i) {
+            if (place.columns[i] < -1) throw nb::value_error("a column must not be below -1");
+            top = std::max(top, place.columns[i]);
+        }
+        width = static_cast<std::size_t>(top + 1);
+    }
+    return encode_with(reading, starts, text, place, width, binary, scale, single);
+}
+
+void bind_text(nb::module_& m) {
+    nb::class_<Reading>(m, "Reading", "How a document becomes terms.")
+        .def("__init__", [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
+            new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
+        }, nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"));
+    nb::class_<Lexicon>(m, "Lexicon", "Terms, numbered in the order in which they came.")
+        .def(nb::init<>())
+        .def("__len__", &Lexicon::size)
+        .def("add", add_terms, nb::arg("terms"))
+        .def("count", [](Lexicon& self, const Reading& reading, const Starts64& starts, const Bytes& text, Index most) {
+            const Documents documents = documents_of(starts, text);
+            bool room = true;
+            without_lock([&] { room = count_terms(team(), documents, reading, most, self); });
+            return room;
+        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("most"))
+        .def("documents", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.documents(i); }); })
+        .def("times", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.times(i); }); })
+        .def("take", take_terms, nb::arg("numbers"));
+    nb::class_<Buckets>(m, "Buckets", "Terms by the first bits of their hash.")
+        .def("__init__", [](Buckets* self, int bits) {
+            if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
+            new (self) Buckets(bits);
+        }, nb::arg("bits"))
+        .def("count", [](Buckets& self, const Reading& reading, const Starts64& starts, const Bytes& text) {
+            const Documents documents = documents_of(starts, text);
+            without_lock([&] { count_buckets(team(), documents, reading, self); });
+        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"))
+        .def("documents", [](const Buckets& self) { return handed(std::vector<std::int64_t>(self.documents)); })
+        .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
+    m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("hash_text", [](nb::handle text) { return hash_text(utf8(text)); }, nb::arg("text"));
+}
+
+}  // namespace

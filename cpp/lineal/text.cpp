@@ -1,0 +1,169 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lineal {
+
+namespace {
+
+constexpr Index chunk_size = 1024;
+
+Index chunks_of(Index count) { return (count + chunk_size - 1) / chunk_size; }
+
+std::vector<Reader> readers_of(std::size_t workers, const Reading& reading) {
+    std::vector<Reader> readers;
+    readers.reserve(workers);
+    for (std::size_t i = 0; i < workers; ++i) readers.emplace_back(reading);
+    return readers;
+}
+
+// visit(document number, reader) for the documents of a chunk; false if the work must stop
+template <class Visit>
+bool read_chunk(const Documents& documents, Reader& reader, Index chunk, Watch& watch, Visit visit) {
+    const Index end = std::min(documents.count, (chunk + 1) * chunk_size);
+    for (Index i = chunk * chunk_size; i < end; ++i) {
+        if (i % 64 == 0 && watch.stop()) return false;
+        reader.read(documents[i]);
+        visit(i);
+    }
+    return true;
+}
+
+}  // namespace
+
+bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon) {
+    const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
+    std::vector<Reader> readers = readers_of(workers, reading);
+    std::vector<Lexicon> found(workers);
+    bool room = true;
+    run(
+        team, chunks_of(documents.count),
+        [&](int worker, Index chunk, Watch& watch) {
+            Reader& reader = readers[static_cast<std::size_t>(worker)];
+            Lexicon& mine = found[static_cast<std::size_t>(worker)];
+            mine.clear();
+            read_chunk(documents, reader, chunk, watch, [&](Index i) {
+                reader.terms([&](const char* text, std::size_t size) { mine.seen(mine.add({text, size}, hash(text, size)), i); });
+            });
+        },
+        [&](int worker) {
+            const Lexicon& mine = found[static_cast<std::size_t>(worker)];
+            for (Index k = 0; k < mine.size() && room; ++k) {
+                lexicon.seen(lexicon.add(mine[k], mine.hash_of(k)), mine.documents(k), mine.times(k));
+                room = lexicon.size() <= most;
+            }
+        });
+    return room;
+}
+
+void count_buckets(const Team& team, const Documents& documents, const Reading& reading, Buckets& buckets) {
+    const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
+    std::vector<Reader> readers = readers_of(workers, reading);
+    struct Found {
+        std::vector<std::uint64_t> hashes;
+        std::vector<std::size_t> ends;
+    };
+    std::vector<Found> found(workers);
+    run(
+        team, chunks_of(documents.count),
+        [&](int worker, Index chunk, Watch& watch) {
+            Reader& reader = readers[static_cast<std::size_t>(worker)];
+            auto& [hashes, ends] = found[static_cast<std::size_t>(worker)];
+            hashes.clear();
+            ends.clear();
+            read_chunk(documents, reader, chunk, watch, [&](Index) {
+                const auto begin = static_cast<std::ptrdiff_t>(hashes.size());
+                reader.terms([&, &hashes = hashes](const char* text, std::size_t size) { hashes.push_back(hash(text, size)); });
+                std::sort(hashes.begin() + begin, hashes.end());
+                hashes.erase(std::unique(hashes.begin() + begin, hashes.end()), hashes.end());
+                ends.push_back(hashes.size());
+            });
+        },
+        [&](int worker) {
+            const auto& [hashes, ends] = found[static_cast<std::size_t>(worker)];
+            std::size_t at = 0;
+            for (const std::size_t end : ends) {
+                std::size_t before = buckets.documents.size();
+                for (; at < end; ++at) {
+                    const std::size_t bucket = hashes[at] >> (64 - buckets.bits);
+                    if (buckets.documents[bucket] == 0) buckets.first[bucket] = hashes[at];
+                    else if (buckets.first[bucket] != hashes[at]) buckets.shared[bucket] = 1;
+                    if (bucket != before) ++buckets.documents[bucket];
+                    before = bucket;
+                }
+            }
+        });
+}
+
+template <class Value>
+void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
+                  Matrix32<Value>& out) {
+    const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
+    std::vector<Reader> readers = readers_of(workers, reading);
+    std::vector<Matrix32<Value>> found(workers);
+    std::vector<std::vector<std::uint32_t>> rooms(workers);
+    out.starts.reserve(static_cast<std::size_t>(documents.count) + 1);
+    out.starts.push_back(0);
+    run(
+        team, chunks_of(documents.count),
+        [&](int worker, Index chunk, Watch& watch) {
+            Reader& reader = readers[static_cast<std::size_t>(worker)];
+            Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
+            std::vector<std::uint32_t>& row = rooms[static_cast<std::size_t>(worker)];
+            mine.starts.clear();
+            mine.columns.clear();
+            mine.values.clear();
+            mine.terms = mine.unknown = mine.largest = 0;
+            read_chunk(documents, reader, chunk, watch, [&](Index) {
+                row.clear();
+                reader.terms([&](const char* text, std::size_t size) {
+                    const std::uint64_t h = hash(text, size);
+                    std::uint32_t column;
+                    if (place.lexicon) column = place.lexicon->find({text, size}, h);
+                    else {
+                        column = static_cast<std::uint32_t>(h >> (64 - place.bits));
+                        if (place.columns) column = static_cast<std::uint32_t>(place.columns[column]);
+                    }
+                    ++mine.terms;
+                    if (column == Lexicon::none) ++mine.unknown;
+                    else row.push_back(column);
+                });
+                std::sort(row.begin(), row.end());
+                const std::size_t begin = mine.values.size();
+                double square = 0;
+                for (std::size_t at = 0; at < row.size();) {
+                    std::size_t end = at + 1;
+                    while (end < row.size() && row[end] == row[at]) ++end;
+                    const Index times = static_cast<Index>(end - at);
+                    mine.largest = std::max(mine.largest, times);
+                    double value = weighting.binary ? 1.0 : static_cast<double>(times);
+                    if (weighting.scale) value *= weighting.scale[row[at]];
+                    square += value * value;
+                    mine.columns.push_back(static_cast<std::int32_t>(row[at]));
+                    mine.values.push_back(static_cast<Value>(value));
+                    at = end;
+                }
+                if (weighting.scale && square > 0) {
+                    const double length = std::sqrt(square);
+                    for (std::size_t k = begin; k < mine.values.size(); ++k) mine.values[k] = static_cast<Value>(static_cast<double>(mine.values[k]) / length);
+                }
+                mine.starts.push_back(static_cast<std::int64_t>(mine.columns.size()));
+            });
+        },
+        [&](int worker) {
+            const Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
+            const auto before = static_cast<std::int64_t>(out.columns.size());
+            for (const std::int64_t end : mine.starts) out.starts.push_back(before + end);
+            out.columns.insert(out.columns.end(), mine.columns.begin(), mine.columns.end());
+            out.values.insert(out.values.end(), mine.values.begin(), mine.values.end());
+            out.terms += mine.terms;
+            out.unknown += mine.unknown;
+            out.largest = std::max(out.largest, mine.largest);
+        });
+}
+
+template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<float>&);
+template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<double>&);
+
+}  // namespace lineal

@@ -1,0 +1,58 @@
+// Passes over documents: count terms, and turn documents into rows of a sparse matrix. Documents are split into chunks of a
+// fixed number, merged in order: any number of threads gives the same bits.
+#pragma once
+
+#include "lexicon.hpp"
+#include "reader.hpp"
+#include "threads.hpp"
+
+namespace lineal {
+
+struct Documents {
+    const std::int64_t* starts = nullptr;  // count + 1 places in text
+    const char* text = nullptr;
+    Index count = 0;
+    std::string_view operator[](Index i) const {
+        return {text + starts[i], static_cast<std::size_t>(starts[i + 1] - starts[i])};
+    }
+};
+
+// Adds the terms of the documents. Stops, and says so, once there would be more than `most` different ones.
+bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon);
+
+// Terms by the first bits of their hash: in how many documents a bucket occurs, and whether two terms share it.
+struct Buckets {
+    explicit Buckets(int bits_) : bits(bits_), documents(std::size_t{1} << bits_), first(std::size_t{1} << bits_), shared(std::size_t{1} << bits_) {}
+    int bits;
+    std::vector<std::int64_t> documents;
+    std::vector<std::uint64_t> first;
+    std::vector<std::uint8_t> shared;
+};
+void count_buckets(const Team& team, const Documents& documents, const Reading& reading, Buckets& buckets);
+
+// Where a term goes: to its number in a lexicon, or to its bucket, by way of `columns` if given (-1: nowhere).
+struct Place {
+    const Lexicon* lexicon = nullptr;
+    int bits = 0;
+    const std::int32_t* columns = nullptr;
+};
+
+// x = times (or 1) * scale of the column, rows divided by their length if there is a scale
+struct Weighting {
+    bool binary = false;
+    const double* scale = nullptr;
+};
+
+template <class Value>
+struct Matrix32 {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> columns;
+    std::vector<Value> values;
+    Index terms = 0, unknown = 0, largest = 0;  // how many terms there were, how many had no place, and the largest count
+};
+
+template <class Value>
+void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
+                  Matrix32<Value>& out);
+
+}  // namespace lineal

@@ -1,0 +1,111 @@
+"""Learn from one pass over documents which terms become columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core
+from lineal.errors import InputError
+from lineal.features.text import Documents, Text, documents, reading
+from lineal.features.text_options import Options
+
+Counts = npt.NDArray[np.int64]
+
+DIFFERENT = 2**24
+"""At most so many different terms are counted: about 1 GB."""
+
+
+@dataclass
+class Learner:
+    """The terms of one column, counted batch by batch.
+
+    >>> import pyarrow as pa
+    >>> learner = Learner("note", Options(least=1))
+    >>> learner.add(pa.array(["Rain, rain", "no rain"]))
+    >>> learner.term().columns
+    ('note: no', 'note: rain')
+    """
+
+    column: str
+    options: Options
+    missing: bool = True
+    rows: int = 0
+    _reading: _core.Reading = field(init=False, repr=False)
+    _lexicon: _core.Lexicon = field(default_factory=_core.Lexicon, repr=False)
+    _buckets: _core.Buckets | None = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        """Make ready to count."""
+        self._reading = reading(self.options, self.missing)
+        self._buckets = None if self.options.bits is None else _core.Buckets(self.options.bits)
+
+    def add(self, array: Any) -> None:
+        """Count the terms of some cells."""
+        self.count(documents(array))
+
+    def count(self, found: Documents) -> None:
+        """Count the terms of some documents."""
+        starts, text = found
+        self.rows += len(starts) - 1
+        if self._buckets is not None:
+            self._buckets.count(self._reading, starts, text)
+        elif not self._lexicon.count(self._reading, starts, text, DIFFERENT):
+            raise InputError(
+                f"column {self.column!r} has more than {DIFFERENT:,} different terms; use shorter n-grams, or hash=2^18."
+            )
+
+    @property
+    def different(self) -> int:
+        """How many different terms there were, or how many buckets they fell into."""
+        return len(self._lexicon) if self._buckets is None else int(np.count_nonzero(self._buckets.documents()))
+
+    @property
+    def shared(self) -> int:
+        """How many buckets hold more than one term."""
+        return 0 if self._buckets is None else int(np.count_nonzero(self._buckets.shared()))
+
+    def term(self) -> Text:
+        """Return the term that was learned."""
+        counted = self.options.weighting == "tfidf"
+        if self._buckets is not None:
+            frequency = self._buckets.documents()
+            buckets = np.flatnonzero(frequency)
+            seen = tuple(frequency[buckets].tolist()) if counted else None
+            return Text(self.column, self.options, tuple(buckets.tolist()), seen, self.rows if counted else 0)
+        frequency = self._lexicon.documents()
+        chosen = self._within(frequency)
+        terms = self._lexicon.take(chosen)
+        order = sorted(range(len(terms)), key=terms.__getitem__)
+        seen = tuple(frequency[chosen[order]].tolist()) if counted else None
+        return Text(self.column, self.options, tuple(terms[k] for k in order), seen, self.rows if counted else 0)
+
+    def _within(self, frequency: Counts) -> Counts:
+        """Return the numbers of the terms within the limits."""
+        o = self.options
+        least = o.least if o.least >= 1 else o.least * self.rows - 1e-9  # a share is known to rounding only
+        chosen = np.flatnonzero((frequency >= least) & (frequency <= o.common * self.rows + 1e-9))
+        if o.size is None or len(chosen) <= o.size:
+            return chosen
+        times = self._lexicon.times()[chosen]
+        last = int(np.partition(times, len(times) - o.size)[len(times) - o.size])
+        above, equal = chosen[times > last], chosen[times == last]
+        names = self._lexicon.take(equal)  # equally frequent: the first ones of the alphabet
+        first = sorted(range(len(names)), key=names.__getitem__)[: o.size - len(above)]
+        return np.concatenate([above, equal[first]])
+
+    def said(self, term: Text) -> str:
+        """Return in words what became of the column."""
+        o = self.options
+        lengths = f"{o.low}" if o.low == o.high else f"{o.low} to {o.high}"
+        what = "words" if (o.unit, o.high) == ("words", 1) else f"n-grams of {lengths} {o.unit}"
+        how = {"counts": "counted", "binary": "present or not", "tfidf": "tf-idf"}[o.weighting]
+        if o.bits is not None:
+            shared = f"{self.shared:,} of them hold more than one" if self.shared else "no two share one"
+            return f"{what} hashed to {len(term.terms):,} of {2**o.bits:,} columns ({how}); {shared}"
+        kept = f"{len(term.terms):,} of {self.different:,} {what} are columns ({how})"
+        rare = f"; those in fewer than {o.least:g} rows are left out" if o.least > 1 else ""
+        return kept + (rare if len(term.terms) < self.different else "")

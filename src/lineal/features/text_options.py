@@ -1,0 +1,155 @@
+"""How a text column is to be read, as a person spells it: ``ngrams=1-2,tfidf,max=50000``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from lineal.errors import InputError, near
+
+Unit = Literal["words", "characters"]
+Weighting = Literal["counts", "binary", "tfidf"]
+
+WORDS: Final = 3
+"""The longest n-gram of words."""
+CHARACTERS: Final = 8
+"""The longest n-gram of characters."""
+BITS: Final = 20
+"""At most so many bits of a hash number the columns of a table's text."""
+SPELLED: Final = (
+    "ngrams=1-2", "characters=3-5", "counts", "binary", "tfidf", "min=2", "common=0.9", "max=50000", "hash=2^18",
+    "letters=2", "fold", "case",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Options:
+    """How text becomes terms and terms become columns.
+
+    Terms are the n-grams of ``low`` to ``high`` ``unit``s, words of at least ``letters`` characters. A term is kept if at
+    least ``least`` rows have it (a share of them if below 1) and at most the share ``common``; of those the ``size`` most
+    frequent, equal ones in the order of the alphabet. With ``bits``, a column is the first bits of a term's hash.
+
+    >>> options = Options.parse("ngrams=1-2,tfidf,max=5000")
+    >>> options.high, options.size
+    (2, 5000)
+    """
+
+    unit: Unit = "words"
+    low: int = 1
+    high: int = 1
+    lower: bool = True
+    fold: bool = False
+    letters: int = 1
+    weighting: Weighting = "tfidf"
+    least: float = 2
+    common: float = 1.0
+    size: int | None = 50_000
+    bits: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check every field; an option without effect is an error."""
+        longest = WORDS if self.unit == "words" else CHARACTERS
+        _check(
+            self.unit in ("words", "characters"), f"the unit {self.unit!r} is unknown; it is 'words' or 'characters'"
+        )
+        _check(
+            1 <= self.low <= self.high <= longest,
+            f"n-grams of {self.low} to {self.high} {self.unit} were asked for; the lengths are 1 to {longest}, the smaller"
+            " one first",
+        )
+        _check(
+            self.weighting in ("counts", "binary", "tfidf"),
+            f"the weighting {self.weighting!r} is unknown; it is 'counts', 'binary' or 'tfidf'",
+        )
+        _check(self.letters >= 1, f"letters is {self.letters}; words have at least 1 character")
+        _check(
+            self.unit == "words" or self.letters == 1,
+            "letters counts the characters of words, so it has no effect on n-grams of characters; leave it out",
+        )
+        _check(
+            0 < self.least < 1 or (self.least >= 1 and float(self.least).is_integer()),
+            f"min is {self.least}; give a number of rows, at least 1, or a share of them between 0 and 1",
+        )
+        _check(0 < self.common <= 1, f"common is {self.common}; give a share of the rows, above 0 and at most 1")
+        _check(self.size is None or self.size >= 1, f"max is {self.size}; give a number of terms, at least 1")
+        _check(self.bits is None or 1 <= self.bits <= 30, f"hash is 2^{self.bits}; give 2^1 to 2^{BITS}")
+
+    @classmethod
+    def parse(cls, text: str) -> Options:
+        """Return the options a text spells, commas between them; an empty text spells none."""
+        found: dict[str, Any] = {}
+        for word in filter(None, (part.strip() for part in text.split(","))):
+            key, given, value = word.partition("=")
+            for name, field in _spelled(key, value if given else None, word).items():
+                if name in found:
+                    raise InputError(f"the text option {word!r} says again what {text!r} says already; give it once.")
+                found[name] = field
+        if "bits" in found and found.keys() & {"least", "common", "size"}:
+            raise InputError(
+                "min, common and max choose the terms of a vocabulary; with hash there is none: leave them out."
+            )
+        if "bits" in found:
+            found |= {"least": 1, "size": None}
+        return cls(**found)
+
+
+def _check(holds: bool, sentence: str) -> None:
+    if not holds:
+        raise InputError(f"{sentence}.")
+
+
+def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
+    """Return the fields that one option sets."""
+    flags: Mapping[str, dict[str, Any]] = {
+        "counts": {"weighting": "counts"},
+        "binary": {"weighting": "binary"},
+        "tfidf": {"weighting": "tfidf"},
+        "fold": {"fold": True},
+        "case": {"lower": False},
+    }
+    if key in flags and value is None:
+        return flags[key]
+    if value is not None:
+        if key in ("ngrams", "characters") and (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", value)):
+            first, last = int(match[1]), int(match[2] or match[1])
+            low = first if match[2] else (1 if key == "ngrams" else first)
+            return {"unit": "words" if key == "ngrams" else "characters", "low": low, "high": last}
+        if key == "hash" and (match := re.fullmatch(r"2\^(\d{1,2})", value)) and 1 <= int(match[1]) <= BITS:
+            return {"bits": int(match[1])}
+        if key in ("max", "letters") and re.fullmatch(r"\d{1,9}", value):
+            return {"size" if key == "max" else "letters": int(value)}
+        if key in ("min", "common") and re.fullmatch(r"\d{1,9}|0?\.\d{1,9}|1\.0*", value):
+            return {"least" if key == "min" else "common": float(value) if "." in value else int(value)}
+    accepted = ", ".join(SPELLED)
+    raise InputError(f"the text option {word!r} is not understood; accepted are {accepted}.{near(word, SPELLED)}")
+
+
+def columns_of(given: object, names: tuple[str, ...]) -> dict[str, Options]:
+    """Return the options of every text column asked for: ``{"note": "tfidf"}`` or ``["note:tfidf", "title"]``.
+
+    >>> columns_of(["note:binary"], ("note", "y"))["note"].weighting
+    'binary'
+    """
+    if isinstance(given, str):
+        given = [given]
+    if isinstance(given, Mapping):
+        pairs = [(str(name), str(words or "")) for name, words in given.items()]
+    else:
+        pairs = [_pair(str(item), names) for item in given]  # type: ignore[attr-defined]
+    found: dict[str, Options] = {}
+    for name, words in pairs:
+        if name in found:
+            raise InputError(f"the text column {name!r} is named twice; put its options together, with commas.")
+        found[name] = Options.parse(words)
+    return found
+
+
+def _pair(text: str, names: tuple[str, ...]) -> tuple[str, str]:
+    """Return a column's name and its options; a name may hold a colon itself."""
+    if text in names:
+        return text, ""
+    name, _, words = text.rpartition(":")
+    return (name, words) if name else (words, "")

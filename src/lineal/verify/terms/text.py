@@ -1,0 +1,172 @@
+"""A text column in plain Python: the characters, words, n-grams, hashes and weights of docs/text.md once more."""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.verify import cells
+
+Array = npt.NDArray[np.float64]
+Nothing = type(None)
+
+FIELDS: Final[dict[str, tuple[type, ...]]] = {
+    "column": (str,), "unit": (str,), "low": (int,), "high": (int,), "lower": (bool,), "fold": (bool,), "letters": (int,),
+    "weighting": (str,), "least": (int, float), "common": (int, float), "size": (int, Nothing), "bits": (int, Nothing),
+    "terms": (list,), "documents": (list, Nothing), "rows": (int,),
+}  # fmt: skip
+TYPE: Final = "t"
+NUMBERS: Final = ("terms", "documents")
+"""Lists that may hold numbers."""
+FINAL_SIGMA: Final = "\N{GREEK SMALL LETTER FINAL SIGMA}"
+K: Final = 0x9E3779B97F4A7C15
+ONES: Final = 2**64 - 1
+
+
+@cache
+def becomes(c: str, lower: bool, fold: bool) -> str:
+    """Return what one character becomes: lower case, without accents.
+
+    >>> becomes("É", True, True), becomes("É", True, False), becomes("ς", True, False)
+    ('e', 'é', 'σ')
+    """
+    if lower:
+        c = c.casefold() if c == FINAL_SIGMA else c.lower()
+    if not fold:
+        return c
+    parts = (one if "가" <= one <= "힣" else unicodedata.normalize("NFD", one) for one in c)
+    return "".join(part for part in "".join(parts) if not unicodedata.combining(part))
+
+
+@cache
+def in_word(c: str) -> bool:
+    """Return whether a character is part of a word: a letter, a digit, a mark or the underscore."""
+    return c.isalnum() or c == "_" or unicodedata.category(c)[0] == "M"
+
+
+def terms_of(term: Mapping[str, Any], cell: object) -> Iterator[str]:
+    """Yield the n-grams of a cell, one after the other.
+
+    >>> words = {"unit": "words", "low": 1, "high": 2, "lower": True, "fold": False, "letters": 1}
+    >>> list(terms_of(words, "Go, go!"))
+    ['go', 'go', 'go go']
+    """
+    if cells.missing(cell):
+        return
+    text = "".join(becomes(c, term["lower"], term["fold"]) for c in cells.text(cell))
+    if term["unit"] == "words":
+        words = "".join(c if in_word(c) else " " for c in text).split(" ")
+        pieces, glue = [word for word in words if len(word) >= max(1, term["letters"])], " "
+    else:
+        pieces, glue = list(re.sub(r"\s+", " ", text)), ""
+    for n in range(term["low"], term["high"] + 1):
+        for i in range(len(pieces) - n + 1):
+            yield glue.join(pieces[i : i + n])
+
+
+@cache
+def hashed(text: str) -> int:
+    """Return the 64-bit hash of a term.
+
+    >>> hashed("word")
+    10965067365587084685
+    """
+    data = text.encode()
+    h = len(data) * K & ONES
+    for at in range(0, max(len(data), 1), 8):
+        h = (h ^ int.from_bytes(data[at : at + 8], "little")) * K & ONES
+        h ^= h >> 32
+    h = h * 0xBF58476D1CE4E5B9 & ONES
+    return h ^ h >> 29
+
+
+def _keys(term: Mapping[str, Any], cell: object) -> Counter[Any]:
+    """Return how often a cell has each term, or each bucket."""
+    if term["bits"] is None:
+        return Counter(terms_of(term, cell))
+    return Counter(hashed(text) >> (64 - term["bits"]) for text in terms_of(term, cell))
+
+
+def names(term: Mapping[str, Any]) -> list[str]:
+    """Return the design columns of the term.
+
+    >>> names({"column": "note", "terms": ["free", "now"], "bits": None})
+    ['note: free', 'note: now']
+    """
+    mark = "" if term["bits"] is None else "#"
+    return [f"{term['column']}: {mark}{text}" for text in term["terms"]]
+
+
+def values(term: Mapping[str, Any], column: Sequence[object]) -> Array:
+    """Return the values of the design columns, row by row.
+
+    >>> one = {"unit": "words", "low": 1, "high": 1, "lower": True, "fold": False, "letters": 1, "bits": None}
+    >>> values({**one, "weighting": "counts", "terms": ["a", "b"], "documents": None}, ["a A b", "c"])
+    array([[2., 0.],
+           [1., 0.]])
+    """
+    place = {text: number for number, text in enumerate(term["terms"])}
+    out = np.zeros((len(place), len(column)))
+    idf = [1.0] * len(place)
+    tfidf = term["weighting"] == "tfidf"
+    if tfidf:
+        idf = [math.log((1 + term["rows"]) / (1 + seen)) + 1.0 for seen in term["documents"]]
+    for row, cell in enumerate(column):
+        found = {place[key]: times for key, times in _keys(term, cell).items() if key in place}
+        if term["weighting"] == "binary":
+            found = dict.fromkeys(found, 1)
+        weighed = {number: times * idf[number] for number, times in found.items()}
+        length = math.sqrt(math.fsum(value * value for value in weighed.values())) if tfidf else 1.0
+        for number, value in weighed.items():
+            out[number, row] = value / length
+    return out
+
+
+def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
+    """Return what is wrong with the term as learned from these training cells: terms within the limits, in order."""
+    wrong = _fields(term)
+    if wrong is not None:
+        return wrong
+    documents: Counter[Any] = Counter()
+    times: Counter[Any] = Counter()
+    for cell in column:
+        found = _keys(term, cell)
+        documents.update(found.keys())
+        times.update(found)
+    least = term["least"] if term["least"] >= 1 else term["least"] * len(column) - 1e-9
+    most = term["common"] * len(column) + 1e-9  # a share of the rows is known to rounding only
+    kept = [key for key, seen in documents.items() if least <= seen <= most]
+    if term["size"] is not None:
+        kept = sorted(kept, key=lambda key: (-times[key], key))[: term["size"]]
+    kept.sort()
+    if kept != term["terms"]:
+        odd = sorted(set(kept).symmetric_difference(term["terms"]))[:1] or ["the order"]
+        return f"the terms are not those of the training rows within the limits: they differ at {odd[0]!r}"
+    if term["weighting"] == "tfidf":
+        if term["rows"] != len(column) or term["documents"] != [documents[key] for key in kept]:
+            return "the numbers of rows that have a term are not those of the training rows"
+    elif term["documents"] is not None or term["rows"] != 0:
+        return "it counts rows, which only tf-idf needs"
+    return None
+
+
+def _fields(term: Mapping[str, Any]) -> str | None:
+    """Return which field of a term is out of its range."""
+    lists = [] if term["documents"] is None else [term["documents"]]
+    known = (
+        term["unit"] in ("words", "characters")
+        and term["weighting"] in ("counts", "binary", "tfidf")
+        and 1 <= term["low"] <= term["high"] <= 8
+        and all(isinstance(item, int) and item >= 0 for numbers in lists for item in numbers)
+        and all(isinstance(item, str if term["bits"] is None else int) for item in term["terms"])
+        and (term["bits"] is None or (1 <= term["bits"] <= 30 and term["least"] == 1 and term["size"] is None))
+    )
+    return None if known else "a field is out of its range"

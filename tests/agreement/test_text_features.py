@@ -1,0 +1,113 @@
+"""TextFeatures against scikit-learn's vectorizers on equal settings."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer, HashingVectorizer, TfidfVectorizer
+from sklearn.pipeline import make_pipeline
+
+import lineal
+from lineal.errors import InputError
+
+TEXTS = [
+    "The quick brown fox jumps over the lazy dog.",
+    "Free entry! Txt WIN to 80086, T&C's apply; win win win",
+    "El niño come piña en Málaga; él también.",
+    "Straße, Äpfel und Öl: ÄPFEL!",
+    "",
+    "a b c a b",
+    "Ünïcödé ΑΒΓ абв тест 123_456 x2",
+    "the dog and the fox and the free dog",
+] * 3
+WORD = r"(?u)\b\w+\b"
+NEW = ["a new dog", "", "the unseen fox wins"]
+
+
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize("limits", [{}, {"min_df": 3}, {"min_df": 0.1, "max_df": 0.3}, {"max_df": 6}])
+@pytest.mark.parametrize("length", [1, 2])
+def test_counts(ngrams: tuple[int, int], limits: dict[str, float], length: int) -> None:
+    pattern = WORD if length == 1 else r"(?u)\b\w\w+\b"
+    theirs = CountVectorizer(ngram_range=ngrams, token_pattern=pattern, **limits)
+    ours = lineal.TextFeatures(weighting="counts", ngram_range=ngrams, min_length=length, **limits)
+    expected = theirs.fit_transform(TEXTS)
+    assert (ours.fit_transform(TEXTS) != expected).nnz == 0
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    assert (ours.transform(NEW) != theirs.transform(NEW)).nnz == 0
+
+
+def test_binary_accents_and_case() -> None:
+    for settings in ({"lowercase": False}, {"strip_accents": "unicode"}):
+        theirs = CountVectorizer(binary=True, token_pattern=WORD, **settings)
+        ours = lineal.TextFeatures(weighting="binary", **settings)
+        assert (ours.fit_transform(TEXTS) != theirs.fit_transform(TEXTS)).nnz == 0
+        assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+def test_characters() -> None:
+    theirs = CountVectorizer(analyzer="char", ngram_range=(2, 4))
+    ours = lineal.TextFeatures(weighting="counts", analyzer="char", ngram_range=(2, 4))
+    assert (ours.fit_transform(TEXTS) != theirs.fit_transform(TEXTS)).nnz == 0
+
+
+def test_tfidf() -> None:
+    theirs = TfidfVectorizer(token_pattern=WORD, ngram_range=(1, 2))
+    ours = lineal.TextFeatures(ngram_range=(1, 2))
+    np.testing.assert_allclose(ours.fit_transform(TEXTS).toarray(), theirs.fit_transform(TEXTS).toarray(), rtol=1e-15)
+    np.testing.assert_allclose(ours.transform(NEW).toarray(), theirs.transform(NEW).toarray(), rtol=1e-15)
+
+
+def test_max_features_keeps_the_most_frequent() -> None:
+    theirs = CountVectorizer(max_features=3, token_pattern=WORD)
+    texts = ["d d d d c c c b b a"]
+    ours = lineal.TextFeatures(weighting="counts", max_features=3)
+    assert (ours.fit_transform(texts) != theirs.fit_transform(texts)).nnz == 0
+    tied = lineal.TextFeatures(max_features=2).fit(["z y x w w"])
+    assert tied.get_feature_names_out().tolist() == ["w", "x"]
+
+
+def test_hashing_is_theirs_up_to_the_order_of_columns() -> None:
+    """Two hashes, so that the columns are numbered otherwise; without collisions they are the same columns."""
+    theirs = HashingVectorizer(n_features=2**20, norm=None, alternate_sign=False, token_pattern=WORD)
+    ours = lineal.TextFeatures(weighting="counts", hash_bits=20)
+    a, b = theirs.transform(TEXTS).tocsc(), ours.fit_transform(TEXTS).tocsc()
+    assert a.shape == b.shape
+    columns = [sorted(tuple(m[:, j].toarray()[:, 0]) for j in np.unique(m.nonzero()[1])) for m in (a, b)]
+    assert columns[0] == columns[1]
+
+
+def test_unseen_terms_are_counted_and_containers_do_not_matter() -> None:
+    words = lineal.TextFeatures(weighting="counts").fit(TEXTS)
+    found = words.transform(NEW)
+    assert (words.terms_, words.unknown_) == (7, 3)  # new, unseen, wins
+    assert (words.transform(pa.chunked_array([NEW])) != found).nnz == 0
+    assert (words.transform(np.array(NEW, dtype=object)) != found).nnz == 0
+    assert (clone(words).fit_transform(TEXTS) != words.transform(TEXTS)).nnz == 0
+
+
+def test_in_a_pipeline() -> None:
+    y = np.arange(len(TEXTS)) % 8 < 2
+    fitted = make_pipeline(lineal.TextFeatures(), lineal.LogisticRegression(C=100)).fit(TEXTS, y)
+    assert (fitted.predict(TEXTS) == y).all()
+
+
+@pytest.mark.parametrize(
+    ("settings", "texts", "said"),
+    [
+        ({"analyzer": "char_wb"}, TEXTS, "analyzer"),
+        ({"strip_accents": "ascii"}, TEXTS, "strip_accents"),
+        ({"hash_bits": 5, "min_df": 2}, TEXTS, "vocabulary"),
+        ({"weighting": "idf"}, TEXTS, "weighting"),
+        ({}, "one text", "list of texts"),
+        ({}, [1, 2], "must be texts"),
+        ({}, ["", "..."], "no text has a term"),
+        ({}, ["\ud800"], "must be texts"),
+        ({"ngram_range": (1, 9)}, TEXTS, "n-grams"),
+    ],
+)
+def test_what_cannot_be_read_is_refused(settings: dict[str, object], texts: object, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        lineal.TextFeatures(**settings).fit(texts)

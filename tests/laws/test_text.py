@@ -1,0 +1,211 @@
+"""Text, law by law: the compiled reader is its plain twin on any text, with any number of threads and in any batches."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from dataclasses import asdict
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lineal import _core
+from lineal.errors import InputError
+from lineal.features.text import Rows, Text, documents
+from lineal.features.text_learning import Learner
+from lineal.features.text_options import Options, columns_of
+from lineal.verify.terms import text as twin
+
+CHOICES = [
+    Options(least=1),
+    Options(high=3, least=1, weighting="counts"),
+    Options(low=2, high=2, least=1, weighting="binary", lower=False),
+    Options(letters=3, least=1, fold=True),
+    Options(unit="characters", low=1, high=3, least=1, weighting="counts"),
+    Options(unit="characters", low=4, high=4, least=1, fold=True, weighting="tfidf"),
+    Options(least=2, size=4, weighting="counts"),
+    Options(least=0.3, common=0.8),
+    Options(high=2, least=1, size=None, bits=3, weighting="counts"),
+    Options(high=2, least=1, size=None, bits=6),
+]
+WORDS = [
+    "NA",
+    "go",
+    "Go",
+    "été",
+    "ÉTÉ",
+    "naïve",
+    "Σίσυφος",
+    "ΟΔΟΣ",
+    "हिन्दी",
+    "한국어",
+    "日本",
+    "x_1",
+    "3.14",
+    "don't",
+    "\u0301",
+    "İ",
+    "½",
+    "ﬁ",
+    "ǆ",
+    "?",
+]
+SENTENCES = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+CELLS = st.lists(st.one_of(st.none(), SENTENCES, st.text(max_size=12)), min_size=1, max_size=9)
+
+
+def learned(options: Options, cells: list[str | None]) -> Text:
+    learner = Learner("t", options)
+    learner.add(pa.array(cells, pa.large_string()))
+    return learner.term()
+
+
+@settings(max_examples=25, deadline=None)
+@given(CELLS)
+@pytest.mark.parametrize("options", CHOICES, ids=str)
+def test_the_compiled_reader_is_its_plain_twin(options: Options, cells: list[str | None]) -> None:
+    term = learned(options, cells)
+    plain = term.to_dict()
+    assert twin.learned(plain, cells) is None
+    assert list(term.columns) == twin.names(plain)
+    found = term.encode(pa.array(cells, pa.large_string()))
+    dense = found.matrix(len(term.terms)).toarray()
+    np.testing.assert_allclose(dense, twin.values(plain, cells).T, rtol=4e-16 if term.documents else 0, atol=0)
+    total = sum(1 for cell in cells for _ in twin.terms_of(plain, cell))
+    assert found.terms == total
+    limited = options.bits is None and (options.least != 1 or options.size == 4 or options.common < 1)
+    assert limited or found.unknown == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text(max_size=40))
+def test_words_are_those_of_re_where_there_are_no_marks(text: str) -> None:
+    kept = "".join(c for c in text if unicodedata.category(c)[0] not in "MC")  # Python's \w leaves marks out
+    counts = learned(Options(least=1, lower=False, weighting="counts"), [kept])
+    if kept.strip() in ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"):
+        return
+    assert sorted(counts.terms) == sorted(set(re.findall(r"\w+", kept)))
+
+
+@given(st.text(max_size=30))
+def test_hashes_agree(text: str) -> None:
+    assert _core.hash_text(text) == twin.hashed(text)
+
+
+def test_every_character_becomes_what_the_twin_says() -> None:
+    """Character by character over all of Unicode, as far as this Python's version and the tables' agree."""
+    if unicodedata.unidata_version != "14.0.0":
+        pytest.skip("the tables are those of Unicode 14")
+    every = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
+    array = pa.array(every, pa.large_string())
+    words = [c for c in every if twin.in_word(c) or twin.in_word(twin.becomes(c, True, True)[:1] or " ")]
+    for lower, fold in ((False, False), (True, False), (True, True)):
+        options = Options(least=1, lower=lower, fold=fold, weighting="counts", size=None)
+        reading = {"unit": "words", "low": 1, "high": 1, "lower": lower, "fold": fold, "letters": 1}
+        expected = Counter(term for c in words for term in twin.terms_of(reading, c))
+        learner = Learner("t", options)
+        learner.add(array)
+        terms = learner._lexicon.take(np.arange(learner.different))
+        assert dict(zip(terms, learner._lexicon.times().tolist(), strict=True)) == expected
+
+
+def test_threads_and_batches_change_nothing() -> None:
+    rng = np.random.default_rng(0)
+    lexicon = [f"w{k}" for k in range(3000)]
+    cells = [" ".join(rng.choice(lexicon, rng.integers(0, 30))) for _ in range(5000)]
+    array = pa.array(cells)
+    before = _core.threads()
+    results = []
+    try:
+        for threads in (1, 2, 7):
+            _core.set_threads(threads)
+            for size in (5000, 700):
+                for options in (Options(high=2, least=2, size=2000), Options(bits=9, least=1, size=None)):
+                    learner = Learner("t", options)
+                    for start in range(0, 5000, size):
+                        learner.add(array.slice(start, size))
+                    term = learner.term()
+                    parts = [term.encode(array.slice(start, size)) for start in range(0, 5000, size)]
+                    results.append((options, learner.shared, term, Rows.joined(parts)))
+    finally:
+        _core.set_threads(before)
+    for options, shared, term, rows in results:
+        first = next(result for result in results if result[0] == options)
+        assert (shared, term) == first[1:3]
+        assert all(np.array_equal(a, b) for a, b in zip(rows, first[3], strict=True))
+
+
+def test_collisions_are_counted() -> None:
+    cells = [f"word{k}" for k in range(200)]
+    options = Options(bits=6, least=1, size=None, weighting="counts")
+    learner = Learner("t", options)
+    learner.add(pa.array(cells))
+    buckets = Counter(twin.hashed(cell) >> 58 for cell in cells)
+    assert learner.different == len(buckets)
+    assert learner.shared == sum(count > 1 for count in buckets.values())
+
+
+def test_broken_utf8_is_read_as_no_word() -> None:
+    broken = pa.Array.from_buffers(
+        pa.large_string(), 3, [None, pa.py_buffer(np.array([0, 4, 7, 9])), pa.py_buffer(b"a\xff\xc3b\xe2\x82x\xf0\x9f")]
+    )
+    learner = Learner("t", Options(least=1, weighting="counts"))
+    learner.add(broken)
+    assert learner.term().terms == ("a", "b", "x")
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array(["a b", None, "b"]),
+        pa.array(["a b", None, "b"], pa.large_string()),
+        pa.array(["a b", None, "b"]).dictionary_encode(),
+        pa.array(["z", "a b", None, "b"]).slice(1),
+        pa.array(["a b", None, "b"], pa.string_view()),
+    ],
+    ids=["string", "large", "dictionary", "slice", "view"],
+)
+def test_every_kind_of_column_is_read(array: pa.Array) -> None:
+    starts, text = documents(array)
+    assert [bytes(text[a:b]) for a, b in pairwise(starts)] == [b"a b", b"", b"b"]
+
+
+def test_numbers_in_a_text_column_are_read_as_text() -> None:
+    starts, text = documents(pa.array([1.5, None, 3.0]))
+    assert (starts.tolist(), bytes(text)) == ([0, 3, 3, 4], b"1.53")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "said"),
+    [
+        ("ngrams=4", "1 to 3"),
+        ("ngrams=2-1", "smaller one first"),
+        ("tfidf,binary", "says again"),
+        ("hash=2^40", "not understood"),
+        ("hash=2^10,max=5", "leave them out"),
+        ("tfdif", "did you mean"),
+        ("max=0", "at least 1"),
+        ("common=0", "above 0"),
+        ("characters=3,letters=2", "no effect"),
+        ("min=1.5", "not understood"),
+    ],
+)
+def test_options_are_refused_in_words(spelled: str, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said) if said != "did you mean" else "(?i)did you mean"):
+        Options.parse(spelled)
+
+
+def test_spellings() -> None:
+    found = columns_of(["a:b:ngrams=2,counts", "note"], ("a:b", "note"))
+    assert (found["a:b"].high, found["a:b"].weighting, found["note"]) == (2, "counts", Options())
+    assert columns_of({"x": "characters=3-5,case,fold"}, ()) == {
+        "x": Options("characters", 3, 5, lower=False, fold=True)
+    }
+    assert asdict(Options.parse("hash=2^18"))["bits"] == 18
+    with pytest.raises(InputError, match="named twice"):
+        columns_of(["note", "note:binary"], ("note",))
