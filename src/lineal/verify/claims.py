@@ -51,10 +51,11 @@ LOSSES: dict[str, str | None] = {
     "huber": "threshold",
     "epsilon-insensitive": "epsilon",
     "squared-epsilon-insensitive": "epsilon",
+    "perceptron": "tie",
 }
 """Every loss, with the name of its parameter where it has one."""
 TWO_CLASSES = ("logistic", "hinge", "squared-hinge")
-CLASSES = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax")
+CLASSES = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perceptron")
 PENALTIES = ("none", "ridge", "l1", "elastic", "group")
 
 
@@ -102,6 +103,11 @@ def _loss(meta: Mapping[str, Any]) -> tuple[str, int, float]:
     own = LOSSES[name]
     if set(meta["loss"]) != {"name", "outputs", own} - {None}:
         raise ModelFileError(f"the loss {name} has other fields than it must have.")
+    if own == "tie":
+        tie = float(field(meta, "loss.tie", float, int))
+        if tie not in (-1.0, 0.0, 1.0):
+            raise ModelFileError("the field loss.tie of the model file is out of range.")
+        return name, outputs, tie
     parameter = 0.0 if own is None else real(meta, f"loss.{own}")
     if (own == "q" and not 0.0 < parameter < 1.0) or (own == "threshold" and not parameter > 0.0):
         raise ModelFileError(f"the field loss.{own} of the model file is out of range.")
@@ -114,7 +120,8 @@ def _target(meta: Mapping[str, Any], loss: str, outputs: int) -> tuple[list[Any]
     kind = field(meta, "target.kind", str)
     names = texts(meta, "target.names") if field(meta, "target.names", list, type(None)) is not None else None
     targets = names or [field(meta, "target.name", str)]
-    expected = 1 if loss in TWO_CLASSES else len(classes or ()) if loss in CLASSES else len(targets)
+    two = loss in TWO_CLASSES or (loss == "perceptron" and len(classes or ()) == 2)
+    expected = 1 if two else len(classes or ()) if loss in CLASSES else len(targets)
     numbers = loss not in CLASSES
     if (kind == "number") != numbers or (classes is None) != numbers or outputs != expected:
         raise ModelFileError("target and loss do not fit each other.")

@@ -17,6 +17,7 @@ Everything is computed in integers.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import permutations
 
 import numpy as np
@@ -62,18 +63,25 @@ class Halfspaces:
         found[against] -= x
         return np.asarray(found[:-1].reshape(-1))
 
+    def sum(self, rows: list[int], weights: list[int], against: list[int]) -> tuple[Whole, Fraction]:
+        """Return sum a z by class (for two classes, that of the second one is sum a z) in integers, and their unit."""
+        used = self.x[rows]
+        common = whole(used.reshape(1, -1)).reshape(used.shape)  # one power of two for all rows
+        entries = np.zeros((self.classes, used.shape[1]), dtype=object)
+        for x, row, weight, other in zip(common, rows, weights, against, strict=True):
+            entries[self.own[row]] += weight * x
+            entries[other] -= weight * x
+        largest = np.unravel_index(np.argmax(np.abs(used)), used.shape)
+        unit = Fraction(float(used[largest])) / int(common[largest]) if used[largest] else Fraction(1)
+        return entries, unit
+
     def check_sum(self, rows: list[int], weights: list[int], against: list[int]) -> None:
         """Raise NotProvenError unless sum a z = 0, with a > 0."""
         if not rows or min(weights) <= 0:
             raise NotProvenError("a weight is not above zero")
-        used = self.x[rows]
-        common = whole(used.reshape(1, -1)).reshape(used.shape)  # one power of two for all rows
-        total = np.zeros((self.classes, used.shape[1]), dtype=object)
-        for x, row, weight, other in zip(common, rows, weights, against, strict=True):
-            total[self.own[row]] += weight * x
-            total[other] -= weight * x
-        if np.any(total != 0):
-            raise NotProvenError(f"{int(np.sum(total != 0))} entries of the sum are not zero")
+        entries, _ = self.sum(rows, weights, against)
+        if np.any(entries != 0):
+            raise NotProvenError(f"{int(np.sum(entries != 0))} entries of the sum are not zero")
 
     def unspanned(self, rows: list[int], against: list[int], left: list[npt.NDArray[np.int64]] | None) -> int:
         """Return how many z with z'w = 0 (all, if ``left`` is None) are no combination of the z of some rows."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from lineal.errors import near
 from lineal.verify import cells, terms
 from lineal.verify.arithmetic import EPS, Array, total
-from lineal.verify.claims import TWO_CLASSES, Claims
+from lineal.verify.claims import Claims
 from lineal.verify.formulas import Problem
 from lineal.verify.ground import Ground, plain_numbers
 from lineal.verify.reading import Table
@@ -152,7 +152,7 @@ def _target(report: Report, claims: Claims, found: list[list[object]]) -> Array:
     if claims.classes is None:
         return np.column_stack([_numbers(report, "every target is a finite number", column) for column in found])
     codes = codes_of(report, claims.classes, found[0])
-    return codes.astype(np.float64)[:, None] if claims.loss in TWO_CLASSES else np.eye(len(claims.classes))[codes]
+    return codes.astype(np.float64)[:, None] if claims.outputs == 1 else np.eye(len(claims.classes))[codes]
 
 
 def codes_of(report: Report, classes: Sequence[object], column: Sequence[object]) -> npt.NDArray[np.intp]:

@@ -14,6 +14,7 @@ from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
 from lineal.verify.infinity import check_infinity
 from lineal.verify.light import lighter_bound
 from lineal.verify.null import null_objective
+from lineal.verify.perceptron import check_perceptron
 from lineal.verify.proof import DEPENDENT, NotProvenError, eased_gap
 from lineal.verify.report import Report
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
@@ -23,6 +24,9 @@ from lineal.verify.witnesses import dependence, independent, spanning
 
 def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     """Check every claim of the verdict, and the covariance where there is one."""
+    if claims.loss == "perceptron":
+        check_perceptron(report, claims, problem)
+        return
     known = {
         "optimal": _optimal,
         "not_unique": _not_unique,

@@ -19,13 +19,14 @@ from lineal import container
 from lineal.errors import LinealError, ModelFileError, VerificationError
 from lineal.verify import Refused, verify
 
-from . import figures, kinds, modern, records, rows  # noqa: F401  (they fill the list)
+from . import figures, kinds, modern, perceptrons, records, rows  # noqa: F401  (they fill the list)
 from .forging import MUTATIONS
 from .honest import CASES, SEED, TEST_SIZE, case_of, is_test
 
-EVERY = (*CASES, *modern.CASES, *records.CASES)
+EVERY = (*CASES, *modern.CASES, *records.CASES, *perceptrons.CASES)
 CASES.update(modern.CASES)
 CASES.update(records.CASES)
+CASES.update(perceptrons.CASES)
 
 
 @pytest.mark.parametrize("name", EVERY)
@@ -117,8 +118,8 @@ def test_harmless_changes_are_accepted(name, case_name, tmp_path):
     assert verify(*case.write(tmp_path)).passed
 
 
-TRUE_WHEN_ALTERED = ("infeasible", "lasso with free columns", "sparse lasso")
-"""Cases of which some array can be altered without making anything false: what is charged may be charged more."""
+TRUE_WHEN_ALTERED = ("infeasible", "lasso with free columns", "sparse lasso", "perceptron averaged")
+"""Cases of which some array can be altered without making anything false: charges may be larger, an average may be another."""
 
 TRUE = {
     "a bound that holds nothing loosened": ("bounds", lambda case: case.arrays["lower"].__setitem__(4, -11.0)),
@@ -145,7 +146,19 @@ def test_what_stays_true_is_accepted(name, tmp_path):
 
 @pytest.mark.parametrize(
     "name",
-    ["linear", "not unique", "at infinity", "bounds", "quantile", "infeasible", "firth", "evidence", "record three"],
+    [
+        "linear",
+        "not unique",
+        "at infinity",
+        "bounds",
+        "quantile",
+        "infeasible",
+        "firth",
+        "evidence",
+        "record three",
+        "perceptron",
+        "perceptron inseparable",
+    ],
 )
 def test_files_with_fields_of_the_wrong_kind_are_refused_in_a_sentence(name, tmp_path):
     """Replace every field of the JSON, one at a time, by null, a text, a number, a list: never another error."""
