@@ -14,7 +14,7 @@ in theta, so a share |x_i t| of the way to theta +- V costs at most that share o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 MIXTURES = (0.0, 1e-11, 1e-8)
 """Shares of the middle of the domain given to every theta, where too few are inside for a correction."""
@@ -33,14 +34,25 @@ MIXTURES = (0.0, 1e-11, 1e-8)
 MOST_COLUMNS = 4000
 """More uncharged columns than this, beside others, have no second derivative and no certificate."""
 
+ROOM = 1e-12
+"""Where the penalty forbids no more than this share of a dual point, it is shortened; beyond, it is also steered."""
+
+ROOMS = 64.0
+"""A steered gradient stays so many rounding errors inside of what the penalty allows."""
+
 
 @dataclass(frozen=True)
 class Bound:
-    """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven."""
+    """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven.
+
+    ``scale`` says how much shorter it had to be made for the penalty; ``open`` where else its gradient has to be zero.
+    """
 
     gap: float | None
     theta: Array | None = None
     reason: str | None = None
+    scale: float = 1.0
+    open: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
 
 
 @dataclass
@@ -58,67 +70,125 @@ class _Sums:
 
 def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible."""
-    columns = problem.uncharged
-    if len(columns) > 1 and problem.shape[0] > MOST_COLUMNS:
+    free = problem.uncharged
+    if len(free) > 1 and problem.shape[0] > MOST_COLUMNS:
         return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
     start = _inside(problem, coef, theta)
+    tied = np.broadcast_to(~problem.penalty.charged[:, None], problem.shape)
+    found = _bound_mixed(problem, coef, tied, start)
+    if found.gap is None and len(free) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
+        # X_U' S theta = 0 on the independent columns says it for all.
+        tied = tied.copy()
+        tied[basis.dependent] = False
+        found = _bound_mixed(problem, coef, tied, start)
+    if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
+        found = _better(found, _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start)))
+    # Zero is always allowed, and enough where the loss can vanish.
+    return found if found.gap is not None else _bound(problem, coef, tied, np.zeros_like(start))
+
+
+def _better(one: Bound, other: Bound) -> Bound:
+    return one if other.gap is None or (one.gap is not None and one.gap <= other.gap) else other
+
+
+def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
+    """Return the bound of a dual point, moved a little into its domain where nothing can be proven with it."""
     for share in MIXTURES:
-        found = _bound(problem, coef, columns, start if share == 0.0 else _mixed(problem, start, share))
+        theta = start if share == 0.0 else _mixed(problem, start, share)
+        found, free = _bound(problem, coef, tied, theta), tied
+        for _ in range(10):
+            if found.gap is not None or not np.any(found.open & ~free):
+                break
+            free = free | found.open
+            found = _bound(problem, coef, free, theta)
         if found.gap is not None:
             return found
-    if len(columns) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
-        # X_U' S theta = 0 on the independent columns says it for all.
-        for share in MIXTURES:
-            found = _bound(problem, coef, basis.independent, start if share == 0.0 else _mixed(problem, start, share))
-            if found.gap is not None:
-                return found
-    # Zero is always allowed, and enough where the loss can vanish.
-    return _bound(problem, coef, columns, np.zeros_like(start))
+    return found
 
 
-def _bound(problem: Problem, coef: Array, columns: Index, theta: Array) -> Bound:
-    """Move a dual point until the uncharged columns allow it to rounding, and add up what it proves."""
+def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
+    """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves."""
     limit = 0.5 if problem.loss.coupled else 1.0
-    last = np.inf
-    for _ in range(12):
-        sums = _sums(problem, coef, columns, theta)
-        factor = _factor(problem, columns, sums)
-        if factor is None or factor.singular:
-            break
-        norm = factor.norm(sums.gradient[columns])
-        if not norm < 0.5 * last:
-            break
-        step = np.zeros(problem.shape)
-        step[columns] = factor.solve(sums.gradient[columns])
-        theta, full = _moved(problem, theta, step, limit)
-        last = norm if full else np.inf
+    theta, sums, factor = _settled(problem, coef, tied, theta, np.zeros(problem.shape), limit)
     norm, error = 0.0, problem.grain(sums.size)
     if factor is not None:
         if factor.singular:
             return Bound(None, reason="too few rows are between the corners of the loss")
         spread = factor.spread()
-        norm = factor.norm(sums.gradient[columns]) + float(np.sum(error[columns] * spread))
-        if not 2.0 * float(np.max(problem.moments.largest[columns] @ spread)) * norm <= limit:
+        norm = factor.norm(sums.gradient) + float(np.sum(error * spread))
+        if not 2.0 * float(np.max(problem.moments.largest @ spread)) * norm <= limit:
             return Bound(None, reason="the uncharged columns do not allow the dual point")
         square = problem.moments.mean**2 + problem.moments.sd**2
         error = error + 2.0 * norm * np.sqrt(sums.steepest * square)[:, None]
-    scale = problem.penalty.shrink(sums.gradient + np.copysign(2.0 * error, sums.gradient))
+    # the last move, which is not made, would bring these to exactly zero
+    gradient, error = np.where(tied, 0.0, sums.gradient), np.where(tied, 0.0, error)
+    more = problem.penalty.open(coef, gradient - error) | problem.penalty.open(coef, gradient + error)
+    if np.any(more & ~tied):
+        return Bound(None, reason="no dual point was found that all bounds allow", open=more)
+    scale = problem.penalty.shrink(gradient + np.copysign(2.0 * error, gradient))
     if scale < 1.0:
         # Every domain holds zero and is convex: a shorter theta is as good, and its errors are shorter too.
         theta, error, norm = scale * theta, scale * error, scale * norm
-        sums = _sums(problem, coef, columns, theta)
-    gap = (sums.mismatch + problem.penalty.mismatch(coef, sums.gradient)) * (1.0 + _chain(problem))
+        sums = _sums(problem, coef, tied, theta)
+        gradient = np.where(tied, 0.0, sums.gradient)
+    gap = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
     gap += 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
-    gap += problem.penalty.blur(coef, sums.gradient, error) + _rounding(problem, coef, sums)
-    return Bound(float(gap), theta) if np.isfinite(gap) else Bound(None, reason="the dual point is outside its domain")
+    gap += problem.penalty.blur(coef, gradient, error) + _rounding(problem, coef, sums)
+    if not np.isfinite(gap):
+        return Bound(None, reason="the dual point is outside its domain")
+    return Bound(float(gap), theta, scale=scale)
 
 
-def _factor(problem: Problem, columns: Index, sums: _Sums) -> Factor | None:
-    """Return the factored X_U' S V X_U; None where there is nothing to correct, since no column is or theta is zero."""
+def _settled(
+    problem: Problem, coef: Array, tied: Mask, theta: Array, aim: Array, limit: float
+) -> tuple[Array, _Sums, Factor | None]:
+    """Return the dual point moved until its gradient is ``aim`` where tied, but for rounding."""
+    last = np.inf
+    for _ in range(12):
+        sums = _sums(problem, coef, tied, theta)
+        factor = _factor(problem, tied, sums)
+        if factor is None or factor.singular:
+            break
+        left = np.where(tied, sums.gradient - aim, 0.0)
+        norm = factor.norm(left)
+        if not norm < 0.5 * last:
+            break
+        theta, full = _moved(problem, theta, factor.solve(left), limit)
+        last = norm if full else np.inf
+    return theta, sums, factor
+
+
+def _steered(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Array:
+    """Return the dual point moved so that its gradient is a little inside of what a kink allows coefficients off it.
+
+    There the gradient has to be ``-penalty'(b)``; a rounding error beyond would make all of theta shorter.
+    """
+    penalty = problem.penalty
+    moving = penalty.moving(coef) & (penalty.curvature() == 0.0)[:, None] & ~tied
+    edge = np.where(moving, penalty.gradient(coef), 0.0)
+    if not np.any(edge):
+        return theta
+    room = ROOMS * problem.grain(_sums(problem, coef, tied, theta).size)
+    size = np.linalg.norm(edge, axis=1, keepdims=True)
+    aim = -edge * (1.0 - np.minimum(np.max(room, axis=1, keepdims=True) / np.where(size > 0.0, size, 1.0), 0.5))
+    limit = 0.5 if problem.loss.coupled else 1.0
+    found, _, factor = _settled(problem, coef, tied | (edge != 0.0), theta, aim, limit)
+    return theta if factor is None or factor.singular else found
+
+
+def _factor(problem: Problem, tied: Mask, sums: _Sums) -> Factor | None:
+    """Return the factored X_U' S V X_U; None where there is nothing to correct, since nothing is tied or theta is zero."""
     if sums.metric is None or not np.any(sums.size):
         return None
-    shape = (len(columns), problem.shape[1])
-    return Factor.of(sums.metric, np.arange(len(columns)), shape, coupled=problem.loss.coupled)
+    columns = np.flatnonzero(tied.any(axis=1))
+    if np.all(tied[columns]):
+        inner = Factor.of(
+            sums.metric, np.arange(len(columns)), (len(columns), tied.shape[1]), coupled=problem.loss.coupled
+        )
+        return replace(inner, columns=columns, shape=problem.shape)
+    inner = Factor.masked(sums.metric, tied[columns], coupled=problem.loss.coupled)
+    places = tuple(columns[place % len(columns)] + len(tied) * (place // len(columns)) for place in inner.places)
+    return replace(inner, columns=columns, shape=problem.shape, places=places)
 
 
 def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
@@ -234,8 +304,9 @@ def _moved(problem: Problem, theta: Array, step: Array, limit: float) -> tuple[A
     return np.concatenate(parts), length == 1.0
 
 
-def _sums(problem: Problem, coef: Array, columns: Index, theta: Array) -> _Sums:
+def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
     """Sum over all rows what a dual point shows."""
+    columns = np.flatnonzero(tied.any(axis=1))
     u, k = len(columns), problem.shape[1]
     sums = _Sums(np.zeros(problem.shape), np.zeros(k))
     coupled = problem.loss.coupled

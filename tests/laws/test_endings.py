@@ -28,7 +28,7 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.penalties import L1, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.sources.memory import Memory
 
 LOSSES = [
@@ -105,3 +105,29 @@ def test_where_the_intercept_alone_is_optimal_there_is_nothing_to_gain(loss, see
         assert ends(loss, x, y, penalty, offset=offset).kind == "optimal"
     alone = ends(loss, x, y, NoPenalty(4), offset=offset)
     assert alone.kind in {"optimal", "not_unique"}
+
+
+@pytest.mark.parametrize("loss", [loss for loss in LOSSES if loss.smooth], ids=name)
+@pytest.mark.parametrize("seed", range(3))
+def test_one_sided_bounds_are_proven(loss, seed):
+    """A coefficient that costs nothing and is off its only bound allows a dual point no gradient at all."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(50, 4))
+    y, least = target(loss, rng, x), np.array([-np.inf, 0.0, 0.0, -np.inf, 0.0])
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=50) if seed else None
+    penalty = Bounds(least, np.array([np.inf, np.inf, np.inf, 0.1, np.inf]), NoPenalty(5))
+    assert ends(loss, x, y, penalty, weight=weight).kind == "optimal"
+
+
+@pytest.mark.parametrize("loss", CORNERED, ids=name)
+@pytest.mark.parametrize("kind", ["scaled", "cauchy"])
+@pytest.mark.parametrize("strength", [0.0, 1e-6, 1e-3, 0.05, 10.0])
+def test_corners_are_met_in_columns_of_any_size(loss, kind, strength):
+    """A charge of 0.05 is nothing for a column of size 1e6, and forbids any use of one of size 1e-6."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        x = rng.standard_cauchy(size=(40, 4)) if kind == "cauchy" else rng.normal(size=(40, 4)) * [1e6, 1e-6, 1.0, 1.0]
+        y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+        penalty = L1(strength, charges) if strength else NoPenalty(5)
+        assert ends(loss, x, y, penalty).kind == "optimal", seed
+        assert ends(loss, x, y, ElasticNet(strength or 1e-4, 0.5, charges)).kind == "optimal", seed

@@ -129,7 +129,10 @@ class _State:
             self.at[place] -= offset[self.present]
             self.w[place] = self.weight
         self.low[corners * rows :] = -1.0
-        self.w[corners * rows :] = linear[self.kinked] / self.unit
+        # no gradient is larger than the mean of |x| times the steepest slope: a charge above keeps zero no better
+        slopes = np.maximum(np.abs(self.low), np.abs(self.high))[: corners * rows].reshape(corners, rows).sum(axis=0)
+        most = 2.0 * float(np.sqrt(_dot(self.weight, slopes**2)))
+        self.w[corners * rows :] = np.minimum(linear[self.kinked] / self.unit, most)
         self.corners, self.rows = corners, rows
 
     def _begin(self) -> None:
@@ -216,6 +219,7 @@ class _State:
         scale = np.sqrt(np.maximum(np.max(np.abs(matrix), axis=1, initial=0.0), 1e-300))
         found = np.linalg.lstsq(matrix / scale[:, None] / scale, right / scale, rcond=None)[0] / scale
         coef = self.coef + found[:columns, None]
+        coef[self.kinked[active[active >= self.corners * self.rows] - self.corners * self.rows]] = 0.0
         theta[active] = np.clip(theta[active] + found[columns:], self.low[active], self.high[active])
         r, slope = self._times(coef) - self.at, self._transpose(self.w * theta)
         tied = self.smooth > 0.0
