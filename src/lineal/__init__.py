@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "fit": "lineal.training",
+    "evaluate": "lineal.training",
     "load": "lineal.model_file",
     "separability": "lineal.separation",
     "maximum_margin": "lineal.margins",

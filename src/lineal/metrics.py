@@ -79,6 +79,22 @@ def auc(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = N
     return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
 
 
+def average_precision(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
+    """Return the mean, over the rows of class 1, of the share of class 1 among the rows that score at least as high.
+
+    NaN where class 1 does not occur.
+
+    >>> average_precision([0, 1, 1], [0.5, 0.2, 0.9])
+    0.8333333333333333
+    """
+    y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
+    _, level = np.unique(-score, return_inverse=True)
+    ones, every = _tally(level, s * (y == 1)), _tally(level, s)
+    above, total = np.cumsum(every), float(np.sum(ones))
+    share = np.divide(np.cumsum(ones), above, out=np.zeros(len(above)), where=above > 0)
+    return float(np.sum(ones * share) / total) if total > 0 else math.nan
+
+
 def rmse(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
     """Return the root of the mean squared error.
 
@@ -247,7 +263,9 @@ class ClassFigures:
             **{name: value / total for name, value in sums.items() if value is not None},
         }
         if self.scored:
-            found["auc"] = auc(*(np.concatenate(part) for part in zip(*self.scored, strict=True)))
+            every = [np.concatenate(part) for part in zip(*self.scored, strict=True)]
+            found["auc"] = auc(*every)
+            found["average_precision"] = average_precision(*every)
         return found
 
 
@@ -271,17 +289,15 @@ class Score:
             eta = eta + block.offset
         if self.level is not None:
             eta = eta + self.level
-        s = np.ones(block.n_rows) if block.weight is None else block.weight
+        return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
+
+    def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
+        """Return the figures of rows with these targets, scores and weights."""
         told = self.loss.name in TOLD
-        losses = self.loss.value(block.y, eta) if self.classes or not told else None
+        losses = self.loss.value(targets, eta) if self.classes or not told else None
         if not self.classes:
-            return NumberFigures.of(block.y, self.loss.mean(eta), s, losses)
-        y, means = block.y[:, 0].astype(np.intp), self.loss.mean(eta)
-        two = means.shape[1] == 1
-        proba = np.column_stack([1 - means, means]) if two else means
-        predicted = (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1)
-        if self.rule is not None:
-            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
+            return NumberFigures.of(targets, self.loss.mean(eta), s, losses)
+        y, proba, predicted = self.decided(targets, eta)
         return ClassFigures.of(
             y,
             predicted,
@@ -290,9 +306,19 @@ class Score:
             proba=None if self.loss.decides else proba,
             surprise=losses if told else None,
             losses=None if told else losses,
-            score=eta[:, 0] if two else None,
+            score=eta[:, 0] if eta.shape[1] == 1 else None,
             costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
         )
+
+    def decided(self, targets: Array, eta: Array) -> tuple[Index, Array, Index]:
+        """Return the class number of every row, the probability of every class, and the class decided for."""
+        y, means = targets[:, 0].astype(np.intp), self.loss.mean(eta)
+        two = means.shape[1] == 1
+        proba = np.column_stack([1 - means, means]) if two else means
+        predicted: Index = (eta[:, 0] > 0).astype(np.intp) if two else np.argmax(eta, axis=1)
+        if self.rule is not None:
+            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
+        return y, proba, predicted
 
 
 def _weights(y: npt.NDArray[np.generic], weight: npt.ArrayLike | None) -> Array:

@@ -144,10 +144,10 @@ def test_only_what_has_a_meaning_is_told() -> None:
     y, eta = np.array([[0.0], [1.0], [1.0]]), np.array([[-2.0], [0.5], [-0.5]])
     design, coef = as_design(eta, intercept=False), np.ones((1, 1))
     hinge = Memory(design, y).sum(Score(Hinge(), coef, classes=True)).figures()
-    assert set(hinge) == {"accuracy", "balanced_accuracy", "mean_loss", "auc"}
+    assert set(hinge) == {"accuracy", "balanced_accuracy", "mean_loss", "auc", "average_precision"}
     assert hinge["mean_loss"] == pytest.approx((0 + 0.5 + 1.5) / 3)
     logistic = Memory(design, y).sum(Score(Logistic(), coef, classes=True)).figures()
-    assert set(logistic) == {"accuracy", "balanced_accuracy", "log_loss", "brier", "auc"}
+    assert set(logistic) == {"accuracy", "balanced_accuracy", "log_loss", "brier", "auc", "average_precision"}
     number = Memory(design, y).sum(Score(Quantile(0.9), coef, classes=False)).figures()
     assert set(number) == {"mean_loss", "rmse", "mae", "r2"}
     assert number["mean_loss"] == pytest.approx((0.9 * 2 + 0.9 * 0.5 + 0.9 * 1.5) / 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from lineal.cli.decisions import asked
-from lineal.cli.page import Screen, compare, facts
+from lineal.cli.page import Screen, calibration, compare, confusion, facts
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.model_file import load
@@ -37,5 +37,10 @@ def run(
     lines = [("Model", f"{model} ({fitted.target.name})"), ("Data", f"{data}: {found['rows']:,} rows measured")]
     lines += [("Note", sentence) for sentence in found["notes"]]
     lines += [("Decision", found["decision"]["sentence"])] if "decision" in found else []
-    screen.print(facts(lines), compare(found["metrics"]["test"], found["metrics"]["baseline"], "Model"))
+    intervals = found.get("intervals", {})
+    blocks = [facts(lines), compare(found["metrics"]["test"], found["metrics"]["baseline"], "Model", intervals)]
+    taken = confusion(found["confusion"]) if "confusion" in found else None
+    blocks += [] if taken is None else [taken]
+    blocks += [calibration(found["calibration"])] if found.get("calibration") else []
+    screen.print(*blocks)
     return 0

@@ -26,6 +26,7 @@ METRICS: Final = (
     "log_loss",
     "brier",
     "auc",
+    "average_precision",
     "mean_loss",
     "rmse",
     "mae",
@@ -157,23 +158,54 @@ def _columns(about: Mapping[str, Any]) -> Table | None:
 def _metrics(data: Mapping[str, Any]) -> Table | None:
     metrics = data["metrics"]
     where = next((key for key in metrics if key != "baseline"), None)
-    return (
-        None
-        if where is None
-        else compare(
-            metrics[where], metrics.get("baseline"), {"test": "Held out", "train": "Training rows"}.get(where, where)
-        )
-    )
+    if where is None:
+        return None
+    named = {"test": "Held out", "train": "Training rows"}.get(where, where)
+    intervals = (data.get("evaluation") or {}).get("intervals", {})
+    return compare(metrics[where], metrics.get("baseline"), named, intervals)
 
 
-def compare(measured: Mapping[str, Any], baseline: Mapping[str, Any] | None, where: str) -> Table:
-    """Return the metrics beside those of the baseline."""
-    table = lined("Metric", where, *(() if baseline is None else ("Baseline",)))
+def compare(
+    measured: Mapping[str, Any],
+    baseline: Mapping[str, Any] | None,
+    where: str,
+    intervals: Mapping[str, Sequence[float | None]],
+) -> Table:
+    """Return the metrics, their intervals where there are some, and those of the baseline."""
+    beside = [*(["95 % interval"] if intervals else []), *([] if baseline is None else ["Baseline"])]
+    table = lined("Metric", where, *beside)
     for column in table.columns[1:]:
         column.justify = "right"
     for name in sorted(measured, key=lambda name: METRICS.index(name) if name in METRICS else len(METRICS)):
-        beside = () if baseline is None else (Text(number(baseline.get(name))),)
-        table.add_row(Text(name.replace("_", " ")), Text(number(measured[name])), *beside)
+        cells = [number(measured[name])]
+        if intervals:
+            low, high = intervals.get(name, (None, None))
+            cells.append("" if low is None else f"{number(low)} to {number(high)}")
+        cells += [] if baseline is None else [number(baseline.get(name))]
+        table.add_row(Text(name.replace("_", " ")), *map(Text, cells))
+    return table
+
+
+def confusion(data: Mapping[str, Any]) -> Table | None:
+    """Return how often each class was taken for each; None where there are too many to look at."""
+    if len(data["classes"]) > SHOWN:
+        return None
+    table = lined("Happened / predicted", *data["classes"])
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for name, counts in zip(data["classes"], data["counts"], strict=True):
+        table.add_row(Text(name), *(Text(f"{count:g}") for count in counts))
+    return table
+
+
+def calibration(lines: Sequence[Mapping[str, float]]) -> Table:
+    """Return what was predicted beside what happened, for tenths of the predicted probability."""
+    table = lined("Probability", "Rows", "Predicted", "Happened")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for line in lines:
+        cells = (f"{line['weight']:g}", number(line["predicted"]), number(line["happened"]))
+        table.add_row(Text(f"{line['from']:g} to {line['to']:g}"), *map(Text, cells))
     return table
 
 

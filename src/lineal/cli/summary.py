@@ -36,6 +36,7 @@ def summary(model: Model) -> dict[str, Any]:
         },
         "data": _data(model),
         "metrics": report.get("metrics", {}),
+        "evaluation": report.get("evaluation"),
         "coefficients": coefficients(model),
     }
 
