@@ -64,6 +64,10 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
         facts["format"] = getattr(X, "format", "dense")
+    if problem.task == "separable":
+        facts["separable"] = bool(arrays["separable"])
+        (where / "facts.json").write_text(json.dumps(facts))
+        return facts
     top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
     facts["strength"] = problem.strength_of(rows, top)
     objective = objective_of(problem, arrays, facts)

@@ -26,6 +26,28 @@ def _mixed_normals(rng: np.random.Generator, rows: int, columns: int) -> np.ndar
     return X
 
 
+def apart(rows: int, columns: int) -> dict[str, Any]:
+    """Return two classes on either side of a plane, every row at least a hundredth of its spread away from it."""
+    rng = np.random.default_rng([SEED, 40])
+    X = _mixed_normals(rng, rows, columns)
+    w = rng.standard_normal(columns)
+    score = X @ w
+    score -= np.median(score)
+    side = np.where(score > 0.0, 1.0, -1.0)
+    X += (0.01 * np.std(score) / (w @ w) * side)[:, None] * w
+    return {"X": X, "y": (side > 0).astype(np.float64), "separable": np.array(True)}
+
+
+def overlapping(rows: int, columns: int) -> dict[str, Any]:
+    """Return the same with noise in the classes; the last two rows are equal and of different classes."""
+    rng = np.random.default_rng([SEED, 41])
+    X = _mixed_normals(rng, rows, columns)
+    score = X @ rng.standard_normal(columns)
+    y = (score - np.median(score) + 0.3 * np.std(score) * rng.standard_normal(rows) > 0.0).astype(np.float64)
+    X[-1], y[-2:] = X[-2], (0.0, 1.0)
+    return {"X": X, "y": y, "separable": np.array(False)}
+
+
 def regression(rows: int, columns: int) -> dict[str, Any]:
     """Return a linear signal with noise: about half of the variance is explained."""
     rng = np.random.default_rng([SEED, 1])

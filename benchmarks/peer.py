@@ -28,6 +28,8 @@ class Peer(ABC):
     name: ClassVar[str]
     distribution: ClassVar[str]
     module: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]] = ("fit", "csv", "predict", "import")
+    """What it may be asked to do."""
     not_quick: ClassVar[str | None] = None
     """Why a quick run leaves this competitor out unless it is named."""
 
@@ -38,6 +40,10 @@ class Peer(ABC):
         except metadata.PackageNotFoundError:
             return f"{self.distribution} is not installed in this environment"
         return None
+
+    def offers(self, problem: Problem) -> list[Line] | str:
+        """Return the settings to try for a problem, or why it is none for this competitor."""
+        return self.lines(problem) if problem.task in self.tasks else f"has nothing for the task {problem.task!r}"
 
     @abstractmethod
     def lines(self, problem: Problem) -> list[Line] | str:
@@ -54,3 +60,7 @@ class Peer(ABC):
     def predictor(self, problem: Problem, fitted: Any) -> Callable[[Any], Any]:
         """Return the function from rows to the probability of class 1; its call is what is timed."""
         return lambda X: fitted.predict_proba(X)[:, 1]
+
+    def separable(self, fitted: Any) -> bool | None:
+        """Return whether the classes are separable, where that was asked; None if it is not known."""
+        raise NotImplementedError

@@ -7,6 +7,7 @@ Every fit minimises the one objective of lineal, the intercept not charged:
 ``target`` is the relative suboptimality a fit has to reach, ``(F(b) - F*) / scale``; the scale is
 ``F(best intercept alone) - F*``, as in lineal's relative gap, or ``F*`` where a problem says so. A path (``points``)
 has no intercept; its suboptimality is the worst of its points, and its scale is that of its last point.
+A question (``task="separable"``) has an answer that is known by construction; the suboptimality is 0 if it is given, else 1.
 """
 
 from __future__ import annotations
@@ -299,6 +300,24 @@ _TABLE = (
         1e-10,
         goal=1.0,
     ),
+    Problem(
+        "separable",
+        "separable",
+        "can a halfspace separate the classes? Yes; ours with its proof in integers",
+        generators.apart,
+        target=1e-10,
+        full={"rows": 100_000, "columns": 20},
+        quick={"rows": 20_000, "columns": 20},
+    ),
+    Problem(
+        "overlapping",
+        "separable",
+        "the same, and the answer is no",
+        generators.overlapping,
+        target=1e-10,
+        full={"rows": 100_000, "columns": 20},
+        quick={"rows": 20_000, "columns": 20},
+    ),
     Problem("import", "import", "import of the package in a fresh interpreter", goal=None),
 )
 
@@ -309,6 +328,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "small": ("small-logistic", "small-ridge"),
     "predict": ("predict", "predict-one"),
     "huber": ("huber", "huber-scale"),
+    "separable": ("separable", "overlapping"),
 }
 """Rows of SPEED.md that hold two problems; ``--only small`` means both."""
 

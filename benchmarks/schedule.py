@@ -88,7 +88,7 @@ def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
     answers: dict[str, dict[str, Any]] = {"error": {"error": "the search for a setting gave no answer"}}
     missing: dict[str, Path] = {}
     for problem in plan.rows:
-        lines, store = PEERS[peer].lines(problem), _store(problem, plan.size, peer)
+        lines, store = PEERS[peer].offers(problem), _store(problem, plan.size, peer)
         if isinstance(lines, str):
             answers[problem.name] = {"row": problem.name, "declines": lines}
         elif len(lines) == 1 and len(lines[0]) == 1:

@@ -46,7 +46,7 @@ def calibrate(job: dict[str, Any]) -> None:
 
     peer = PEERS[job["peer"]]
     for row in job["rows"]:
-        lines = peer.lines(PROBLEMS[row])
+        lines = peer.offers(PROBLEMS[row])
         assert not isinstance(lines, str)
         try:
             say({"row": row, **_loosest(peer, PROBLEMS[row], lines, job)})
@@ -72,7 +72,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
             started = time.perf_counter()
             fitted = peer.fit(problem, given, setting)
             seconds = time.perf_counter() - started
-            reached = _suboptimality(problem, job["size"], given, *peer.coefficients(problem, fitted))
+            reached = _reached(peer, problem, job["size"], given, fitted)
             if nearest is None or reached < nearest[0]:
                 nearest = (reached, setting)
             if reached <= problem.target:
@@ -112,8 +112,7 @@ def measure(job: dict[str, Any]) -> None:
         say(_predict(peer, problem, given, warm))
         return
     answer, fitted = _timed(lambda: peer.fit(problem, given, job["setting"]))
-    coef, intercept = peer.coefficients(problem, fitted)
-    answer["suboptimality"] = _suboptimality(problem, job["size"], given, coef, intercept)
+    answer["suboptimality"] = _reached(peer, problem, job["size"], given, fitted)
     verdict = getattr(fitted, "verdict_", None) or getattr(fitted, "verdict", None)
     if verdict is not None:
         answer["verdict"] = str(verdict.kind)
@@ -145,11 +144,13 @@ def _timed(work: Callable[[], Any]) -> tuple[dict[str, Any], Any]:
     return {**answer, **load.shares()}, result
 
 
-def _suboptimality(problem: Any, size: str, given: Any, coef: Any, intercept: Any) -> float:
-    """Return (F(b) - F*) / scale on the common objective."""
+def _reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> float:
+    """Return (F(b) - F*) / scale on the common objective; for a question 0 if the answer is right, else 1."""
     from benchmarks import data
 
-    return data.suboptimality(problem, size, given, coef, intercept)
+    if problem.task == "separable":
+        return float(peer.separable(fitted) is not given.facts["separable"])
+    return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))
 
 
 def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -17,10 +17,11 @@ class Ours(Peer):
     name = "lineal"
     distribution = "lineal"
     module = "lineal"
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
-        return [[{} if problem.task in ("predict", "import") else {"tol": problem.target}]]
+        return [[{} if problem.task in ("predict", "import", "separable") else {"tol": problem.target}]]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit; every fit ends with a verdict."""
@@ -28,6 +29,8 @@ class Ours(Peer):
 
         if problem.task == "csv":
             return lineal.fit(data.path, "label", model="logistic", penalty=f"ridge:{data.strength!r}", **setting)
+        if problem.task == "separable":
+            return lineal.separability(data.X, data.y)
         if problem.points:
             return _path(data, setting)
         if problem.loss not in ("squared", "logistic", "softmax") or problem.penalty == "l1":
@@ -50,6 +53,10 @@ class Ours(Peer):
         if problem.loss == "huber-scale":
             return fitted.coef_, np.array([fitted.intercept_, fitted.scale_])
         return np.atleast_2d(fitted.coef_).T, np.atleast_1d(fitted.intercept_)
+
+    def separable(self, fitted: Any) -> bool | None:
+        """Return the answer, which carries its proof."""
+        return fitted.separable
 
     def predictor(self, problem: Problem, fitted: Any) -> Any:
         """Return predict_proba of the estimator; for one row the model's scorer, which validates nothing."""
