@@ -1,4 +1,4 @@
-// Coordinate descent for Python: checks shapes, releases the interpreter. Calls are kept short by `most`, so that
+// Coordinate descent for Python: checks shapes, releases the interpreter. Calls are kept short by `most` and `budget`, so that
 // Ctrl-C is answered between them.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -14,8 +14,6 @@ namespace {
 
 using In = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using InOut = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
-using Starts = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Places = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
 void expect(const Array& array, std::size_t size, const char* name) {
@@ -59,26 +57,16 @@ nb::tuple sweep_group(const In& gram, bool coupled, const InOut& coef, const InO
     return nb::make_tuple(progress.sweeps, progress.fall);
 }
 
-nb::tuple sweep_columns(const Starts& starts, const Places& rows, const In& values, const Starts& chosen, const In& weight, const InOut& pull, const InOut& coef, const In& linear, const In& square, const In& lower, const In& upper, double tol, Index most) {
-    const Charges charges = charges_of(linear, square, lower, upper, coef.size());
-    expect(chosen, coef.size(), "chosen");
-    expect(weight, pull.size(), "weight");
-    expect(values, rows.size(), "values");
-    for (std::size_t i = 0; i < chosen.size(); ++i) {
-        const std::int64_t c = chosen.data()[i];
-        if (c < 0 || c + 1 >= static_cast<std::int64_t>(starts.size())) throw nb::value_error("a chosen column does not exist");
-        const std::int64_t first = starts.data()[c], last = starts.data()[c + 1];
-        if (first < 0 || last < first || last > static_cast<std::int64_t>(rows.size())) throw nb::value_error("starts do not fit the entries");
-        for (std::int64_t at = first; at < last; ++at)
-            if (rows.data()[at] < 0 || rows.data()[at] >= static_cast<std::int64_t>(pull.size())) throw nb::value_error("a row does not exist");
-    }
-    const ByColumn matrix{starts.data(), rows.data(), values.data(), chosen.data(), static_cast<Index>(chosen.size())};
-    Progress progress;
-    {
-        const nb::gil_scoped_release release;
-        progress = sweeps().columns(matrix, weight.data(), pull.data(), coef.data(), charges, tol, most);
-    }
-    return nb::make_tuple(progress.sweeps, progress.fall);
+Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths, double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found, Index done) {
+    const std::size_t size = coef.size();
+    expect(gram, size * size, "gram");
+    expect(origin, size, "origin");
+    expect(gradient, size, "gradient");
+    expect(found, strengths.size() * size, "found");
+    if (done < 0 || static_cast<std::size_t>(done) > strengths.size()) throw nb::value_error("more points are done than there are strengths");
+    Walk walk{gram.data(), origin.data(), static_cast<Index>(size), charges_of(linear, square, lower, upper, size), strengths.data(), static_cast<Index>(strengths.size()), level, tol, floor, budget, coef.data(), gradient.data(), found.data(), done};
+    const nb::gil_scoped_release release;
+    return sweeps().walk(walk);
 }
 
 }  // namespace
@@ -86,5 +74,5 @@ nb::tuple sweep_columns(const Starts& starts, const Places& rows, const In& valu
 void bind_sweeps(nb::module_& m) {
     m.def("sweep_gram", &sweep_gram, nb::arg("gram"), nb::arg("coef"), nb::arg("gradient"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
     m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"), nb::arg("tol"), nb::arg("most"));
-    m.def("sweep_columns", &sweep_columns, nb::arg("starts"), nb::arg("rows"), nb::arg("values"), nb::arg("chosen"), nb::arg("weight"), nb::arg("pull"), nb::arg("coef"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
+    m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"), nb::arg("gradient"), nb::arg("found"), nb::arg("done"));
 }

@@ -1,15 +1,16 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
 #include "sweeps.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 namespace {
 
-using lineal::ByColumn;
 using lineal::Charges;
 using lineal::Index;
 using lineal::Progress;
+using lineal::Walk;
 
 using List = std::vector<Index>;
 
@@ -118,31 +119,231 @@ Progress group(const double* gram, Index parts, Index columns, Index outputs, bo
     return descend(columns, tol, most, update, rests);
 }
 
-Progress columns(const ByColumn& matrix, const double* weight, double* pull, double* coef, const Charges& charges, double tol,
-                 Index most) {
-    std::vector<double> bend(static_cast<std::size_t>(matrix.count));
-    for (Index j = 0; j < matrix.count; ++j) {
-        double sum = 0;
-        const Index c = matrix.chosen[j];
-        for (Index at = matrix.starts[c]; at < matrix.starts[c + 1]; ++at)
-            sum += weight[matrix.rows[at]] * matrix.values[at] * matrix.values[at];
-        bend[static_cast<std::size_t>(j)] = sum;
+// Points with their gradients after each of the last sweeps, and the point that continues their way.
+class Trail {
+public:
+    void start(Index size) {
+        size_ = static_cast<std::size_t>(size);
+        kept_.resize(2 * length * size_);
+        point_.resize(2 * size_);
+        count_ = 0;
     }
-    const auto update = [&](Index j) {
-        const Index c = matrix.chosen[j], first = matrix.starts[c], last = matrix.starts[c + 1];
-        double slope = 0;
-        for (Index at = first; at < last; ++at) slope += matrix.values[at] * pull[matrix.rows[at]];
-        const double D = bend[static_cast<std::size_t>(j)];
-        const double z = best(charges, j, D, coef[j], slope), move = z - coef[j];
-        if (move == 0) return 0.0;
-        coef[j] = z;
-        for (Index at = first; at < last; ++at) {
-            const Index i = matrix.rows[at];
-            pull[i] += weight[i] * matrix.values[at] * move;
+
+    // Keeps a point; true when there are enough to continue from.
+    bool add(const double* coef, const double* gradient) {
+        double* to = &kept_[2 * size_ * count_];
+        std::copy(coef, coef + size_, to);
+        std::copy(gradient, gradient + size_, to + size_);
+        return ++count_ == length;
+    }
+
+    // The affine combination of the points whose differences cancel most (Anderson): sum_k w_k = 1, |sum_k w_k d_k|
+    // least. Gradients are affine too, so that they need no product with the gram. Empty where it cannot be told.
+    const double* further() {
+        constexpr std::size_t m = length - 1;
+        double matrix[m][m], weight[m], trace = 0;
+        for (std::size_t a = 0; a < m; ++a)
+            for (std::size_t b = 0; b <= a; ++b) {
+                const double *u = &kept_[2 * size_ * a], *v = &kept_[2 * size_ * b];
+                double sum = 0;
+                for (std::size_t i = 0; i < size_; ++i) sum += (u[2 * size_ + i] - u[i]) * (v[2 * size_ + i] - v[i]);
+                matrix[a][b] = sum;
+                if (a == b) trace += sum;
+            }
+        if (!(trace > 0)) return nullptr;
+        // Cholesky with a trace of ridge, and L L' w = 1
+        for (std::size_t a = 0; a < m; ++a) {
+            for (std::size_t b = 0; b <= a; ++b) {
+                double sum = matrix[a][b] + (a == b ? 1e-12 * trace : 0.0);
+                for (std::size_t c = 0; c < b; ++c) sum -= matrix[a][c] * matrix[b][c];
+                if (a == b && !(sum > 0)) return nullptr;
+                matrix[a][b] = a == b ? std::sqrt(sum) : sum / matrix[b][b];
+            }
+            weight[a] = 1;
+            for (std::size_t c = 0; c < a; ++c) weight[a] -= matrix[a][c] * weight[c];
+            weight[a] /= matrix[a][a];
         }
-        return 0.5 * (D + charges.square[j]) * move * move;
-    };
-    return descend(matrix.count, tol, most, update, [&](Index j) { return resting(charges, j, coef[j]); });
+        double total = 0;
+        for (std::size_t a = m; a-- > 0;) {
+            for (std::size_t c = a + 1; c < m; ++c) weight[a] -= matrix[c][a] * weight[c];
+            total += weight[a] /= matrix[a][a];
+        }
+        if (!(total > 0) || !std::isfinite(total)) return nullptr;
+        std::fill(point_.begin(), point_.end(), 0.0);
+        for (std::size_t a = 0; a < m; ++a) {
+            const double share = weight[a] / total, *from = &kept_[2 * size_ * (a + 1)];
+            for (std::size_t i = 0; i < 2 * size_; ++i) point_[i] += share * from[i];
+        }
+        return point_.data();
+    }
+
+private:
+    static constexpr std::size_t length = 6;
+    std::size_t size_ = 0, count_ = 0;
+    std::vector<double> kept_, point_;
+};
+
+// One sweep over all coefficients; returns what it gained, and adds what it cost.
+double sweep(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double& spent) {
+    double fall = 0;
+    for (Index j = 0; j < size; ++j) {
+        const double* row = gram + j * size;
+        const double z = best(charges, j, row[j], coef[j], gradient[j]), move = z - coef[j];
+        if (move == 0) continue;
+        coef[j] = z;
+        for (Index i = 0; i < size; ++i) gradient[i] += row[i] * move;
+        spent += static_cast<double>(size);
+        fall += 0.5 * (row[j] + charges.square[j]) * move * move;
+    }
+    return fall;
+}
+
+// The coefficients of a walk that do not rest, with their own gram: most sweeps look at nothing else.
+class Face {
+public:
+    explicit Face(Walk& walk) : w(walk) {}
+
+    void gather(const Charges& charges) {
+        on_.clear();
+        for (Index j = 0; j < w.size; ++j)
+            if (!resting(charges, j, w.coef[j])) on_.push_back(j);
+        const std::size_t m = on_.size();
+        for (auto* list : {&coef_, &gradient_, &linear_, &square_, &lower_, &upper_}) list->resize(m);
+        gram_.resize(m * m);
+        for (std::size_t a = 0; a < m; ++a) {
+            const Index j = on_[a];
+            coef_[a] = w.coef[j];
+            gradient_[a] = w.gradient[j];
+            linear_[a] = charges.linear[j];
+            square_[a] = charges.square[j];
+            lower_[a] = charges.lower[j];
+            upper_[a] = charges.upper[j];
+            const double* row = w.gram + j * w.size;
+            for (std::size_t b = 0; b < m; ++b) gram_[a * m + b] = row[on_[b]];
+        }
+    }
+
+    // Sweeps, with a step ahead after every five, until they gain less than a hundredth of `first`; returns the work.
+    double descend(double first, double budget) {
+        const Index m = static_cast<Index>(on_.size());
+        const Charges charges{linear_.data(), square_.data(), lower_.data(), upper_.data()};
+        double spent = 0;
+        trail_.start(m);
+        trail_.add(coef_.data(), gradient_.data());
+        for (int round = 0; round < 10 && spent <= budget;) {
+            const double fall = sweep(gram_.data(), m, coef_.data(), gradient_.data(), charges, spent);
+            if (fall == 0) break;
+            if (!trail_.add(coef_.data(), gradient_.data())) continue;
+            ++round;
+            if (const double* ahead = trail_.further(); ahead && falls(ahead, charges)) {
+                std::copy(ahead, ahead + m, coef_.begin());
+                std::copy(ahead + m, ahead + 2 * m, gradient_.begin());
+            }
+            if (fall <= 0.01 * first) break;
+            trail_.start(m);
+            trail_.add(coef_.data(), gradient_.data());
+        }
+        return spent;
+    }
+
+    // Carries the moves over to all coefficients; returns the work.
+    double scatter() {
+        double spent = 0;
+        for (std::size_t a = 0; a < on_.size(); ++a) {
+            const Index j = on_[a];
+            const double move = coef_[a] - w.coef[j], *row = w.gram + j * w.size;
+            if (move == 0) continue;
+            w.coef[j] = coef_[a];
+            for (Index i = 0; i < w.size; ++i) w.gradient[i] += row[i] * move;
+            spent += static_cast<double>(w.size);
+        }
+        return spent;
+    }
+
+private:
+    // Whether the objective is lower there: a quadratic falls by the mean of its gradients times the move.
+    bool falls(const double* ahead, const Charges& charges) const {
+        double change = 0;
+        const Index m = static_cast<Index>(on_.size());
+        for (Index a = 0; a < m; ++a) {
+            const std::size_t i = static_cast<std::size_t>(a);
+            const double z = ahead[a], before = coef_[i];
+            if (z < charges.lower[a] || z > charges.upper[a]) return false;
+            change += 0.5 * (ahead[m + a] + gradient_[i] + charges.square[a] * (z + before)) * (z - before) +
+                      charges.linear[a] * (std::fabs(z) - std::fabs(before));
+        }
+        return change < 0;
+    }
+
+    Walk& w;
+    List on_;
+    std::vector<double> gram_, coef_, gradient_, linear_, square_, lower_, upper_;
+    Trail trail_;
+};
+
+// z'Az/2 - c'z + penalty(z), gradient = A z - c, origin = -c; infinite outside the bounds.
+double objective(const double* coef, const double* gradient, const double* origin, const Charges& charges, Index size) {
+    double value = 0;
+    for (Index j = 0; j < size; ++j) {
+        const double z = coef[j];
+        if (z < charges.lower[j] || z > charges.upper[j]) return INFINITY;
+        value += z * (0.5 * (gradient[j] + origin[j] + charges.square[j] * z)) + charges.linear[j] * std::fabs(z);
+    }
+    return value;
+}
+
+// What the residuals, shrunk until the charges allow their gradient, show of the distance to the optimum.
+double distance(const double* coef, const double* gradient, const double* origin, const Charges& charges, Index size,
+                double level) {
+    double scale = 1, square = 2 * level;
+    for (Index j = 0; j < size; ++j) {
+        const double g = gradient[j], bound = g > 0 ? charges.lower[j] : charges.upper[j];
+        square += coef[j] * (g + origin[j]);
+        if (charges.square[j] == 0 && std::isinf(bound) && std::fabs(g) > charges.linear[j])
+            scale = std::min(scale, charges.linear[j] / std::fabs(g));
+    }
+    double gap = 0.5 * (1 - scale) * (1 - scale) * std::max(square, 0.0);
+    for (Index j = 0; j < size; ++j) {
+        const double g = scale * gradient[j], z = coef[j], linear = charges.linear[j], bend = charges.square[j];
+        const double pull = std::max(std::fabs(g) - linear, 0.0);
+        if (z == 0 && pull == 0) continue;
+        double b = bend > 0 ? std::copysign(pull / bend, -g) : pull > 0 ? std::copysign(INFINITY, -g) : 0.0;
+        b = std::clamp(b, charges.lower[j], charges.upper[j]);
+        if (std::isinf(b)) b = 0;  // rounding of the scale
+        gap += (z - b) * (g + 0.5 * bend * (z + b)) + linear * (std::fabs(z) - std::fabs(b));
+    }
+    return gap;
+}
+
+constexpr double most_work = 2e8;  // multiplications of one call, so that Ctrl-C is answered soon
+
+Index walk(Walk& w) {
+    const Index size = w.size;
+    std::vector<double> linear(static_cast<std::size_t>(size)), square(linear);
+    const Charges charges{linear.data(), square.data(), w.rates.lower, w.rates.upper};
+    Face face(w);
+    double total = 0;
+    for (; w.done < w.points && total <= most_work; ++w.done) {
+        double spent = 0;
+        for (Index j = 0; j < size; ++j) {
+            linear[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.linear[j];
+            square[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.square[j];
+        }
+        for (double first = 1;;) {
+            const double value = objective(w.coef, w.gradient, w.origin, charges, size);
+            const double gap = distance(w.coef, w.gradient, w.origin, charges, size, w.level);
+            if (first == 0 || gap <= w.tol * std::max(-value, 0.0) || gap <= w.floor) break;
+            spent += 4 * static_cast<double>(size);
+            if (spent > w.budget) return w.done;
+            first = sweep(w.gram, size, w.coef, w.gradient, charges, spent);
+            face.gather(charges);
+            spent += face.descend(first, w.budget - spent);
+            spent += face.scatter();
+        }
+        total += spent;
+        std::copy(w.coef, w.coef + size, w.found + w.done * size);
+    }
+    return w.done;
 }
 
 }  // namespace
@@ -155,6 +356,6 @@ Progress columns(const ByColumn& matrix, const double* weight, double* pull, dou
 namespace lineal {
 
 extern const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL);
-const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), gram, group, columns};
+const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), gram, group, walk};
 
 }  // namespace lineal

@@ -15,13 +15,22 @@ struct Charges {
     const double* upper;
 };
 
-// Columns `chosen` of a matrix stored by columns.
-struct ByColumn {
-    const std::int64_t* starts;
-    const std::int32_t* rows;
-    const double* values;
-    const std::int64_t* chosen;
-    Index count;
+// A path of strengths on one gram: at each, the charges are the rates times the strength.
+struct Walk {
+    const double* gram;
+    const double* origin;  // the gradient at zero, -c
+    Index size;
+    Charges rates;
+    const double* strengths;
+    Index points;
+    double level;   // the loss at zero
+    double tol;     // a point is done when its gap on these columns is at most tol times what it gains over zero,
+    double floor;   // or this
+    double budget;  // multiplications spent on one point before the walk pauses
+    double* coef;
+    double* gradient;
+    double* found;  // points x size
+    Index done;     // points found so far
 };
 
 struct Progress {
@@ -38,10 +47,8 @@ struct Sweeps {
     // outputs or one each; coupled: one matrix of outputs x columns, output-major.
     Progress (*group)(const double* gram, Index parts, Index columns, Index outputs, bool coupled, double* coef,
                       double* gradient, const double* rate, double tol, Index most);
-    // min over z of sum_i weight_i (x_i.(z - z_0))^2 / 2 + pull_i x_i.(z - z_0) + penalty(z);
-    // pull_i + weight_i x_i.(z - z_0) is kept up to date in pull.
-    Progress (*columns)(const ByColumn& matrix, const double* weight, double* pull, double* coef, const Charges& charges,
-                        double tol, Index most);
+    // Points of a path by coordinate descent and extrapolation, each started from the one before; goes on where it paused.
+    Index (*walk)(Walk& walk);
 };
 
 // The table for the level that kernels() picked.

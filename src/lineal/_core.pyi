@@ -181,21 +181,23 @@ def sweep_gram(
 def sweep_group(
     gram: Array, coupled: bool, coef: Array, gradient: Array, rate: Array, tol: float, most: int
 ) -> tuple[int, float]: ...
-def sweep_columns(
-    starts: npt.NDArray[np.int64],
-    rows: npt.NDArray[np.int32],
-    values: Array,
-    chosen: npt.NDArray[np.int64],
-    weight: Array,
-    pull: Array,
-    coef: Array,
+def walk_gram(
+    gram: Array,
+    origin: Array,
     linear: Array,
     square: Array,
     lower: Array,
     upper: Array,
+    strengths: Array,
+    level: float,
     tol: float,
-    most: int,
-) -> tuple[int, float]: ...
+    floor: float,
+    budget: float,
+    coef: Array,
+    gradient: Array,
+    found: Array,
+    done: int,
+) -> int: ...
 def epoch(
     segments: list[tuple[tuple[Part, ...], Array, Array | None, Array | None]],
     order: npt.NDArray[np.int64],

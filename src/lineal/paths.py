@@ -19,6 +19,7 @@ from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.solver import Solver
 from lineal.source import Source
+from lineal.squares import Squares
 from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
@@ -102,7 +103,11 @@ def path(
         return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
 
     points: list[Point] = []
-    if solver == "auto" and Lookahead.fits(problem):
+    if solver == "auto" and Squares.fits(problem, penalty):
+        with one_thread(problem):
+            for found in Squares(problem, penalty, tol, labels).points(grid, left):
+                _add(points, Point(*found), progress)
+    elif solver == "auto" and Lookahead.fits(problem):
         with one_thread(problem):
             for found in Lookahead(problem, penalty, tol, labels).points(grid, left):
                 _add(points, Point(*found), progress)

@@ -118,11 +118,11 @@ def test_every_storage_and_partition_gives_the_same_path(storage):
 
 def test_columns_that_the_strong_rule_misses_are_taken_up(monkeypatch):
     """With a rule that watches almost nothing the answer stays the same."""
-    x, y, _ = data(Squared(1), 50, 400)
+    x, y, _ = data(Logistic(), 50, 400)
     source, penalty = Memory(as_design(x), y), L1(1.0, np.r_[0.0, np.ones(400)])
-    plain = path(source, Squared(1), penalty, 12, ratio=0.1)
+    plain = path(source, Logistic(), penalty, 12, ratio=0.1)
     monkeypatch.setattr(lookahead.Lookahead, "_watched", lambda self, _g, _l: (self.work, self._restricted(self.work)))
-    blind = path(source, Squared(1), penalty, 12, ratio=0.1)
+    blind = path(source, Logistic(), penalty, 12, ratio=0.1)
     for one, other in zip(plain.points, blind.points, strict=True):
         assert other.verdict.kind == "optimal"
         assert abs(one.objective - other.objective) <= one.verdict.gap + other.verdict.gap + 1e-14

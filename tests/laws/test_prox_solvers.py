@@ -225,21 +225,21 @@ def test_sweeps_descend_to_the_conditions_of_optimality(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_sweeps_by_columns_are_sweeps_on_the_gram(seed):
-    rng = np.random.default_rng(seed)
-    x = sparse.random_array((30, 8), density=0.4, format="csc", rng=rng)
-    weight, pull = rng.uniform(0.1, 1.0, size=30), rng.normal(size=30)
-    chosen = np.array([0, 2, 3, 5, 7], dtype=np.int64)
-    few = x[:, chosen].toarray()
-    charges = [np.full(5, 0.3), np.full(5, 0.1), np.full(5, -0.4), np.full(5, INF)]
-    one, other = np.zeros(5), np.zeros(5)
-    gradient = few.T @ pull
-    _core.sweep_gram(few.T @ (weight[:, None] * few), one, gradient, *charges, 1e-26, 10_000)
-    pushed = pull.copy()
-    starts, rows = x.indptr.astype(np.int64), x.indices.astype(np.int32)
-    _core.sweep_columns(starts, rows, x.data, chosen, weight, pushed, other, *charges, 1e-26, 10_000)
-    np.testing.assert_allclose(other, one, atol=1e-10)
-    np.testing.assert_allclose(pushed, pull + weight * (few @ other), atol=1e-10)
+def test_points_of_a_walk_reach_the_conditions_of_optimality(seed):
+    rng, gram, right = quadratic(seed)
+    penalty = Bounds(np.full(8, -0.3), np.full(8, 0.5), ElasticNet(1.0, 0.5, rng.uniform(0.1, 2.0, size=8)))
+    strengths = np.geomspace(1.0, 0.01, 7)
+    parts = (penalty.linear, penalty.curvature(), penalty.least, penalty.most)
+    coef, gradient, found, done, calls = np.zeros(8), -right, np.zeros((7, 8)), 0, 0
+    while done < 7:
+        # a budget of a few sweeps only: it pauses and goes on
+        done = _core.walk_gram(gram, -right, *parts, strengths, 10.0, 1e-12, 0.0, 40.0, coef, gradient, found, done)
+        calls += 1
+    assert calls > 1
+    np.testing.assert_array_equal(coef, found[-1])
+    for strength, point in zip(strengths, found, strict=True):
+        slope = gram @ point - right
+        np.testing.assert_allclose(penalty.at(strength).slack(point[:, None], slope[:, None]), 0.0, atol=1e-5)
 
 
 @pytest.mark.parametrize("coupled", [False, True])
@@ -270,10 +270,7 @@ def test_sweeps_refuse_what_does_not_fit():
         _core.sweep_gram(np.eye(2), two, two.copy(), one, two, two, two, 0.0, 1)
     with pytest.raises(ValueError, match="gram"):
         _core.sweep_group(np.ones((2, 2, 2)), True, np.zeros((2, 2)), np.zeros((2, 2)), two, 0.0, 1)
-    starts, rows = np.array([0, 1], dtype=np.int64), np.array([5], dtype=np.int32)
-    with pytest.raises(ValueError, match="row"):
-        _core.sweep_columns(
-            starts, rows, one, np.zeros(1, dtype=np.int64), two, two.copy(), one.copy(), one, one, one, one, 0.0, 1
-        )
-    with pytest.raises(ValueError, match="column"):
-        _core.sweep_columns(starts, rows, one, np.full(1, 3), two, two.copy(), one.copy(), one, one, one, one, 0.0, 1)
+    with pytest.raises(ValueError, match="found"):
+        _core.walk_gram(np.eye(2), *[two] * 5, one, 1.0, 0.1, 0.0, 1.0, two.copy(), two.copy(), one, 0)
+    with pytest.raises(ValueError, match="done"):
+        _core.walk_gram(np.eye(2), *[two] * 5, one, 1.0, 0.1, 0.0, 1.0, two.copy(), two.copy(), two.copy(), 2)

@@ -70,7 +70,7 @@ def minimise(
         if isinstance(penalty, Group):
             _jump_rows(matrix, penalty.linear, z, slope, coupled)
         elif charges is not None:
-            _jump(matrix, charges, z, slope, coupled)
+            jump(matrix, charges, z, slope, coupled)
         most = min(2 * most, 200)
     return np.ascontiguousarray(z.T), fall
 
@@ -93,7 +93,7 @@ def _sweep(
     return total
 
 
-def _jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -> None:
+def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -> None:
     """Go to the minimiser of the face that the coefficients are on, or as far as signs and bounds allow, in place."""
     shape = (1, -1) if coupled else z.shape
     flat, steep = z.reshape(shape), slope.reshape(shape)
