@@ -261,6 +261,8 @@ ALLOWED = {
         "collections",
         "contextlib",
         "csv",
+        "datetime",
+        "re",
         "dataclasses",
         "decimal",
         "fractions",

@@ -80,8 +80,9 @@ def test_columns_that_say_nothing_are_left_out():
     assert why(["NA", "?", "", None]) == "every cell is missing"
     assert why([7, 7, 7, 7]) == "it is 7 in every row"
     assert why(["x"] * 4) == "it is 'x' in every row"
-    assert why([dt.date(2020, 1, d) for d in (1, 2, 3, 4)]) == "it holds dates, which come later"
-    assert why(["2020-01-01", "2020-01-02", "2020-01-02", None]) == "it holds dates, which come later"
+    assert why([dt.date(2020, 1, 1)] * 4) == "it is the same date in every row"
+    assert why(["2020-01-01", "2020-01-01", "2020-01-01", None]) == "it is the same date wherever it is present"
+    assert why(["7 %"] * 4) == "it is 7 in every row"
     assert why([[1], [2], [3], [4]]) == "it holds lists or bytes, not cells"
 
 
@@ -126,13 +127,13 @@ def test_text_in_a_number_column_is_named_with_its_row(tmp_path):
     rows[41] = "41.5,inf"
     with pytest.raises(InputError, match=r"'a' is infinite in row 42 \(line 44\)"):
         learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")
-    for odd in ("NAN", "0x1", "1,5", "nan(1)", "1d5", "-"):
+    for odd in ("0x1", "1,5,5", "nan(1)", "1d5", "5 %", "2020-01-01"):
         rows[41] = f'41.5,"{odd}"'
         with pytest.raises(InputError, match="row 42"):
             learn(as_table(csv(tmp_path, "y,a\n\n" + "\n".join(rows) + "\n")), target="y")
 
 
-@pytest.mark.parametrize("odd", ["NAN", "nan(1)", "oops", "inf", "-Infinity", "1e999"])
+@pytest.mark.parametrize("odd", ["nan(1)", "oops", "inf", "-Infinity", "1e999"])
 def test_a_bad_cell_beyond_the_rows_that_were_looked_at_is_named(tmp_path, odd):
     rows = [f"{i}.5,{i * i % 17}" for i in range(3000)]
     rows[2500] = f"2500.5,{odd}"
@@ -153,14 +154,10 @@ def test_a_missing_or_padded_cell_beyond_those_rows_is_understood(tmp_path):
     assert dense[2600].tolist() == [1.0, 1.0, 0.0]
 
 
-def test_decimal_commas_are_refused(tmp_path):
+def test_decimal_commas_of_a_target_are_refused(tmp_path):
     path = csv(tmp_path, "y;a\n1.5;1,5\n2.5;2\n3.5;1.234,5\n4.5;NA\n")
     with pytest.raises(InputError, match=r"column 'a' holds numbers with a comma, such as '1,5' in row 1 \(line 2\)"):
-        learn(as_table(path), target="y")
-    with pytest.raises(InputError, match="column 'a' holds numbers with a comma"):
         learn(as_table(path), target="a")
-    with pytest.raises(InputError, match="'1,234'"):
-        learned({"a": ["1,234", "5", "1,234,567.8", "7"]})
     assert isinstance(term(["1,2,3", "1,2", "1,2", "x"]), Category)
 
 

@@ -34,7 +34,7 @@ def kind(array: Any) -> str:
         return "boolean"
     if _types.is_string(stored) or _types.is_large_string(stored) or stored == pa.string_view():
         return "text"
-    if _types.is_temporal(stored):
+    if _types.is_date(stored) or _types.is_timestamp(stored):
         return "date"
     return "nothing" if _types.is_null(stored) else "other"
 
@@ -69,6 +69,8 @@ def texts(array: Any) -> tuple[Codes, list[str]]:
     ([0, 1, -1, 0], ['b', 'a'])
     """
     if not _types.is_dictionary(array.type):
+        if _types.is_timestamp(array.type):
+            array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
         array = array.dictionary_encode()
     codes = to_numpy(array.indices).astype(np.int32, copy=False)
     present = valid(array.indices)

@@ -12,12 +12,14 @@ import numpy.typing as npt
 from lineal.errors import InputError, near
 from lineal.features import deciding
 from lineal.features.curves import Curve, Poly, Spline, bent
-from lineal.features.deciding import Decision
+from lineal.features.decision import Decision
+from lineal.features.moments import Cycle
 from lineal.features.outcome import check_numbers, is_number
 from lineal.features.product import MANY, Product
 from lineal.features.product import Factor as Part
 from lineal.features.survey import Column
 from lineal.features.terms import Boolean, Category, Number, Term
+from lineal.features.written import Ordinal, Written
 from lineal.formula import EVERY, Factor, Formula
 from lineal.tables.tabular import Table
 
@@ -75,7 +77,7 @@ class Composer:
             return term if frozenset() in margins else replace(term, reference=None)
         if isinstance(term, Poly):
             term = replace(term, origin=frozenset() not in margins)
-        if isinstance(term, Number | Boolean | Curve) and term.indicator:
+        if isinstance(term, Number | Boolean | Curve | Written | Ordinal) and term.indicator:
             if term.column in self.marked:
                 return replace(term, indicator=False)
             self.marked.add(term.column)
@@ -120,7 +122,11 @@ class Composer:
             self.decisions[factor.column] = replace(
                 decision, why=f"{len(term.levels)} levels, compared with {term.reference!r}"
             )
-        if not (term is None or isinstance(term, Number | Boolean | Category)):
+        if not (term is None or isinstance(term, Number | Boolean | Category | Written | Ordinal)):
+            if factor.basis == ".":
+                why = f"it is a {decision.type}, which a formula cannot hold"
+                self.decisions[factor.column] = replace(decision, term=None, more=(), why=why)
+                return None
             raise InputError(f"{factor.column!r} is a {decision.type}, which a formula cannot hold; take it out.")
         return term
 
@@ -178,12 +184,12 @@ def monomials(terms: Sequence[Term], degree: int) -> list[Product]:
     bare = [
         replace(term, missing=False) if isinstance(term, Category) else replace(term, indicator=False)
         for term in terms
-        if isinstance(term, Number | Boolean | Category)
+        if isinstance(term, Number | Boolean | Category | Written | Ordinal) and not isinstance(term, Cycle)
     ]
     found, width = [], 0
     for size in range(2, degree + 1):
         for chosen in combinations_with_replacement(bare, size):
-            once = [term for term in chosen if not isinstance(term, Number)]
+            once = [term for term in chosen if not isinstance(term, Number | Written | Ordinal)]
             if len({term.column for term in once}) == len(once):
                 found.append(Product(chosen))
                 width += len(found[-1].columns)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
-from lineal.features.outcome import NeedsTextError, check_commas, check_numbers, is_number
+from lineal.features.dates import Calendar
+from lineal.features.decision import Decision, cells, without
+from lineal.features.notation import Notation
+from lineal.features.outcome import NeedsTextError, check_numbers, is_number
+from lineal.features.readings import NeedsReadingError, calendar_of, check_dates, dated, notation_of, written
 from lineal.features.survey import LEVELS, Column
-from lineal.features.terms import Boolean, Category, Number, Term
+from lineal.features.terms import Boolean, Category, Number
 from lineal.tables.tabular import Table
 
 TRUE = frozenset(("true", "yes", "t", "y"))
@@ -19,61 +22,35 @@ COUNTS = frozenset(
 )
 """Words in the name of a column that say it only numbers the rows; a trend over time counts them, too."""
 
-_DATE = re.compile(r"\d{4}-\d\d?-\d\d?([T ]\d\d?:\d\d(:\d\d(\.\d*)?)?(Z|[+-]\d\d:?\d\d)?)?|\d\d?[./]\d\d?[./]\d{4}")
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A column's term, or why it is left out."""
-
-    column: str
-    type: str
-    missing: int
-    term: Term | None
-    why: str
-    levels: int | None = None
-
-    @property
-    def sentence(self) -> str:
-        """The decision in the user's words."""
-        if self.term is None:
-            return f"{self.column!r} is left out: {self.why}."
-        return f"{self.column!r} is a {self.type}{': ' if self.why else ''}{self.why}."
-
 
 def decide(survey: Column, table: Table, *, asked: bool = False, category: bool = False) -> Decision:
     """Return what becomes of a column; one that was ``asked`` for is no identifier, ``category`` makes its cells levels."""
     if not survey.present:
-        return _without(survey, "nothing", "every cell is missing")
-    if survey.kinds & {"date"} or _all_dates(survey):
-        return _without(survey, "date", "it holds dates, which come later")
+        return without(survey, "nothing", "every cell is missing")
     if survey.kinds & {"other"}:
-        return _without(survey, "other", "it holds lists or bytes, not cells")
+        return without(survey, "other", "it holds lists or bytes, not cells")
     if category:
         return _category(survey)
-    if is_number(survey):
+    if isinstance(survey.reading, Notation):
+        check_numbers(survey, table)
+        return written(survey, survey.reading)
+    if isinstance(survey.reading, Calendar):
+        return dated(survey, survey.reading)
+    if is_number(survey) and not survey.bad:
         check_numbers(survey, table)
         return _number(survey, asked)
     if survey.straight:
         raise NeedsTextError(survey.name)
-    check_commas(survey, table)
+    reading = notation_of(survey) or calendar_of(survey)
+    if reading is not None:
+        raise NeedsReadingError(survey.name, reading)
+    if is_number(survey):
+        check_numbers(survey, table)
+    check_dates(survey, table)
     words = {level.lower() for level in survey.levels}
     if "category" not in survey.kinds and not survey.full and words <= TRUE | FALSE:
         return _boolean(survey)
     return _category(survey)
-
-
-def _without(survey: Column, kind: str, why: str) -> Decision:
-    return Decision(survey.name, kind, survey.missing, None, why)
-
-
-def _all_dates(survey: Column) -> bool:
-    return (
-        bool(survey.levels)
-        and survey.kinds == {"text"}
-        and not survey.straight
-        and all(map(_DATE.fullmatch, survey.levels))
-    )
 
 
 def _number(survey: Column, asked: bool) -> Decision:
@@ -84,12 +61,14 @@ def _number(survey: Column, asked: bool) -> Decision:
     if values.consecutive and values.whole and survey.rows >= ENOUGH:
         counts = f"it counts the rows ({values.low:g}, {values.low + 1:g}, ...)"
         if not asked and _numbers_rows(survey.name):
-            return _without(survey, "number", f"{counts}, so it looks like an identifier")
+            return without(survey, "number", f"{counts}, so it looks like an identifier")
         why = f"{counts}; drop it if it is no more than a row number"
     fill = values.mean
     if survey.missing:
-        why = f"{_cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
-    return Decision(survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why)
+        why = f"{cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+    return Decision(
+        survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why, told="number"
+    )
 
 
 def _numbers_rows(name: str) -> bool:
@@ -101,11 +80,11 @@ def _numbers_rows(name: str) -> bool:
 def _constant(survey: Column) -> Decision:
     """Return the decision on a number that never varies where it is present: only its absence can tell anything."""
     if not survey.missing:
-        return _without(survey, "number", f"it is {survey.values.low:g} in every row")
+        return without(survey, "number", f"it is {survey.values.low:g} in every row")
     if survey.straight:
         raise NeedsTextError(survey.name)
     if len(survey.levels) > 1:
-        return _without(survey, "number", f"it is {survey.values.low:g} wherever it is present")
+        return without(survey, "number", f"it is {survey.values.low:g} wherever it is present")
     return _category(survey)
 
 
@@ -118,29 +97,27 @@ def _boolean(survey: Column) -> Decision:
     fill = count / survey.present
     why = f"{_either(true)} is 1, {_either(false)} is 0"
     if survey.missing:
-        why += f"; {_cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+        why += f"; {cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
     term = Boolean(survey.name, true, false, fill, survey.missing > 0)
-    return Decision(survey.name, "boolean", survey.missing, term, why, levels=2)
+    return Decision(survey.name, "boolean", survey.missing, term, why, levels=2, told="boolean")
 
 
 def _category(survey: Column) -> Decision:
     levels, present = survey.levels, survey.present
     if survey.full:
-        return _without(survey, "text", f"it has more than {LEVELS} different values; {_unusable(survey)}")
+        return without(survey, "text", f"it has more than {LEVELS} different values; {_unusable(survey)}")
     if present >= ENOUGH and len(levels) == present:
-        return _without(survey, "text", f"every value is different; {_unusable(survey)}")
+        return without(survey, "text", f"every value is different; {_unusable(survey)}")
     if len(levels) > max(50, present / 2):
-        return _without(
-            survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}"
-        )
+        return without(survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}")
     if len(levels) == 1 and not survey.missing:
-        return _without(survey, "category", f"it is {next(iter(levels))!r} in every row")
+        return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     reference = min(levels, key=lambda level: (-levels[level], level))
     why = f"{len(levels)} level{'' if len(levels) == 1 else 's'}, compared with {reference!r}"
     if survey.missing:
-        why += f"; {_cells(survey.missing)} a level of their own"
+        why += f"; {cells(survey.missing)} a level of their own"
     term = Category(survey.name, tuple(sorted(levels)), reference, survey.missing > 0)
-    return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels))
+    return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), told="category")
 
 
 def _unusable(survey: Column) -> str:
@@ -149,10 +126,6 @@ def _unusable(survey: Column) -> str:
         or sum(" " in level for level in survey.levels) > len(survey.levels) / 2
     )
     return "text features come later" if wordy else "it looks like an identifier"
-
-
-def _cells(count: int) -> str:
-    return "1 missing cell is" if count == 1 else f"{count} missing cells are"
 
 
 def _either(words: tuple[str, ...]) -> str:

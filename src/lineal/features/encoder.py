@@ -15,7 +15,8 @@ from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, near
 from lineal.features.curves import Poly
-from lineal.features.reading import expect, term_from
+from lineal.features.expecting import expect
+from lineal.features.reading import term_from
 from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers
 from lineal.powers import Powers
 from lineal.table import as_table

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,9 +14,12 @@ from lineal.errors import InputError
 from lineal.features import deciding, outcome
 from lineal.features.cells import kind, numbers, texts
 from lineal.features.composing import Composer, monomials, used
-from lineal.features.deciding import Decision
+from lineal.features.dates import Calendar
+from lineal.features.decision import Decision
 from lineal.features.encoder import INTERCEPT, Encoder, column, needed
+from lineal.features.notation import Notation
 from lineal.features.outcome import Model, NeedsTextError
+from lineal.features.readings import NeedsReadingError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
@@ -85,16 +89,38 @@ def learn(
     names = _targets(table, target)
     _check_roles(table, names, weight, offset, drop)
     features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
-    texts_wanted: set[str] = set()
+    as_text: set[str] = set()
+    readings: dict[str, Notation | Calendar] = {}
     if formula is not None:
         features = used(formula, features)
-        texts_wanted = {factor.column for product in formula.products for factor in product if factor.basis == "C"}
+        as_text = {factor.column for product in formula.products for factor in product if factor.basis == "C"}
     while True:
-        gathered = _gather(table, names, features, weight, offset, texts_wanted)
+        gathered = _gather(table, names, features, weight, offset, as_text, readings)
         try:
             return _decide(table, gathered, weight, offset, drop, model, formula, poly)
-        except NeedsTextError as again:  # read as a number, but it is none: its text is needed
-            texts_wanted.add(again.name)
+        except _AgainError as again:
+            as_text |= again.as_text
+            readings |= again.readings
+
+
+class _AgainError(Exception):
+    """Another pass is needed: for the text of columns read as numbers, or for the numbers and dates that texts mean."""
+
+    def __init__(self) -> None:
+        super().__init__("another pass is needed")
+        self.as_text: set[str] = set()
+        self.readings: dict[str, Notation | Calendar] = {}
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note what a decision lacks, instead of raising it."""
+        try:
+            yield
+        except NeedsTextError as need:
+            self.as_text.add(need.name)
+        except NeedsReadingError as need:
+            self.as_text.add(need.name)
+            self.readings[need.name] = need.reading
 
 
 def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
@@ -125,7 +151,13 @@ def _check_roles(table: Table, targets: list[str], weight: str | None, offset: s
 
 
 def _gather(
-    table: Table, targets: list[str], features: list[str], weight: str | None, offset: str | None, as_text: set[str]
+    table: Table,
+    targets: list[str],
+    features: list[str],
+    weight: str | None,
+    offset: str | None,
+    as_text: set[str],
+    readings: Mapping[str, Notation | Calendar],
 ) -> _Pass:
     """Read the table once."""
     roles = [name for name in (weight, offset) if name is not None]
@@ -137,7 +169,7 @@ def _gather(
     )
     found = _Pass(
         [Column(name, table.plain, name in as_text) for name in targets],
-        [Column(name, table.plain, name in as_text) for name in features],
+        [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
     )
     for survey in found.targets:
         survey.values.distinct = {}
@@ -192,15 +224,24 @@ def _decide(
     formula: Formula | None,
     poly: int,
 ) -> Learned:
-    target, counts, sentence = outcome.decide(found.targets, table, model)
+    again = _AgainError()
+    terms: list[Term] = []
+    decisions: list[Decision] = []
+    with again.noting():
+        target, counts, sentence = outcome.decide(found.targets, table, model)
     if formula is None:
-        decisions = [deciding.decide(survey, table) for survey in found.features]
-        terms: list[Term] = [decision.term for decision in decisions if decision.term is not None]
+        for survey in found.features:
+            with again.noting():
+                decisions.append(deciding.decide(survey, table))
+        terms += [term for decision in decisions for term in decision.terms]
         terms += monomials(terms, poly)
     else:
         composer = Composer(formula, {s.name: s for s in found.features}, table, _values(table, found, formula))
-        terms = composer.terms()
-        decisions = [composer.decisions[survey.name] for survey in found.features]
+        with again.noting():
+            terms += composer.terms()
+            decisions += [composer.decisions[survey.name] for survey in found.features]
+    if again.as_text:
+        raise again
     terms.sort(key=lambda term: isinstance(term, Category))  # stable: otherwise in the order of the table
     encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
     _check_columns(encoder, decisions, table, formula)

@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from lineal.features.curves import Curve
 from lineal.features.terms import Boolean, Category, Number
+from lineal.features.written import Ordinal, Written
 
 Array = npt.NDArray[np.float64]
-Factor = Number | Boolean | Curve | Category
+Factor = Number | Boolean | Curve | Category | Written | Ordinal
 
 MANY: Final = 10_000
 """More columns than this from products are refused: each is a number in every row."""

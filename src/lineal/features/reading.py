@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 from math import prod
 from typing import Any, Final
 
 from lineal.errors import ModelFileError
+from lineal.features import reading_texts
 from lineal.features.curves import FUNCTIONS, Curve, Poly, Spline
+from lineal.features.expecting import expect, finite, words_from
 from lineal.features.product import MANY, Factor, Product
 from lineal.features.terms import Boolean, Category, Number, Term
+from lineal.features.written import Ordinal, Written
 from lineal.formula import DEGREE, PIECES
 
 CURVES: Final = {"function": (), "poly": ("degree", "centre", "half", "origin"), "spline": ("knots",)}
 """Terms of formulas, with the members that only they have."""
-
-
-def expect(holds: bool, sentence: str) -> None:
-    """Refuse the file unless something holds."""
-    if not holds:
-        raise ModelFileError(f"the encoder in the model file {sentence}.")
 
 
 def term_from(data: Any) -> Term:
@@ -34,12 +30,15 @@ def term_from(data: Any) -> Term:
         "number": {"kind", "column", "fill", "indicator"},
         "boolean": {"kind", "column", "true", "false", "fill", "indicator"},
         "category": {"kind", "column", "levels", "reference", "missing"},
+        **{name: {"kind", "column", *members} for name, members in reading_texts.FIELDS.items()},
     }
     expect(isinstance(kind, str) and kind in fields, f"has a term of unknown kind {kind!r}")
     fields = {name: members | set(CURVES.get(name, ())) for name, members in fields.items()}
     expect(set(data) == fields[kind], f"has a {kind} term with other members than {sorted(fields[kind])}")
     name = data["column"]
     expect(isinstance(name, str) and name != "", f"has a {kind} term without a column name")
+    if kind in reading_texts.FIELDS:
+        return reading_texts.term_from(kind, name, data)
     if kind == "category":
         levels = words_from(data["levels"], name)
         expect(
@@ -49,7 +48,7 @@ def term_from(data: Any) -> Term:
         expect(isinstance(data["missing"], bool), f"must say for {name!r} whether cells were missing, true or false")
         return Category(name, levels, data["reference"], data["missing"])
     fill, indicator = data["fill"], data["indicator"]
-    expect(_finite(fill), f"has no finite fill for {name!r}")
+    expect(finite(fill), f"has no finite fill for {name!r}")
     expect(isinstance(indicator, bool), f"must say for {name!r} whether there is an indicator, true or false")
     if kind == "number":
         return Number(name, float(fill), indicator)
@@ -78,10 +77,10 @@ def _curve(data: Any, curve: Curve) -> Curve:
         degree, centre, half, origin = (data[member] for member in CURVES["poly"])
         expect(isinstance(origin, bool), f"must say for {curve.column!r} whether there is a constant, true or false")
         expect(isinstance(degree, int) and not isinstance(degree, bool) and 1 <= degree <= DEGREE, "has an odd degree")
-        expect(_finite(centre) and _finite(half) and half > 0, f"has no range for the powers of {curve.column!r}")
+        expect(finite(centre) and finite(half) and half > 0, f"has no range for the powers of {curve.column!r}")
         return Poly(*base, degree=degree, centre=float(centre), half=float(half), origin=origin)
     knots = data["knots"]
-    fine = isinstance(knots, list) and 3 <= len(knots) <= PIECES + 1 and all(map(_finite, knots))
+    fine = isinstance(knots, list) and 3 <= len(knots) <= PIECES + 1 and all(map(finite, knots))
     expect(fine and all(a < b for a, b in pairwise(knots)), f"has no increasing knots for {curve.column!r}")
     return Spline(*base, knots=tuple(map(float, knots)))
 
@@ -96,23 +95,9 @@ def _product(data: Any) -> Product:
     for factor in factors:
         expect(isinstance(factor, dict) and factor.get("kind") != "product", "has a product within a product")
         term = term_from(factor)
-        if not isinstance(term, Number | Boolean | Curve | Category):
+        if not isinstance(term, Number | Boolean | Curve | Category | Written | Ordinal):
             raise ModelFileError("the encoder in the model file has a product of what cannot be multiplied.")
         terms.append(term)
     found = Product(tuple(terms))
     expect(prod(len(term.columns) for term in terms) <= MANY, "has a product of too many columns")
     return found
-
-
-def _finite(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def words_from(data: Any, name: str) -> tuple[str, ...]:
-    """Return a list of different words."""
-    expect(
-        isinstance(data, list) and len(data) > 0 and all(isinstance(word, str) for word in data),
-        f"has no list of words for {name!r}",
-    )
-    expect(len(set(data)) == len(data), f"has a word of {name!r} twice")
-    return tuple(data)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.features import dates, notation
 from lineal.features.cells import cell, kind, numbers, texts
+from lineal.features.dates import CALENDARS, Calendar
+from lineal.features.notation import MARKERS, Notation, notations
 from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
 
@@ -104,7 +108,9 @@ class Column:
     """Everything one pass learns about a column.
 
     ``bad`` are the first cells that are no numbers, with their row numbers. ``straight`` says that some cells
-    arrived as numbers, so that their text is not known.
+    arrived as numbers, so that their text is not known. ``reading`` is how its texts are written, where that was
+    found before; otherwise ``notations`` and ``calendars`` are the ways of writing that all texts so far agree with,
+    and ``judged`` counts the different texts that say so. ``parts`` counts years, months, weekdays and hours.
     """
 
     name: str
@@ -120,6 +126,11 @@ class Column:
     no_number: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
     straight: bool = False
+    reading: Notation | Calendar | None = None
+    notations: list[Notation] | None = None
+    calendars: list[Calendar] | None = None
+    judged: int = 0
+    parts: dict[str, Counter[object]] = field(default_factory=lambda: defaultdict(Counter))
 
     @property
     def characters(self) -> int:
@@ -137,7 +148,7 @@ class Column:
         if stored == "category" and self.plain:
             stored = "text"  # a text file's column, packed
         self.rows += len(array)
-        if stored in ("date", "other"):
+        if stored == "other":
             self.kinds.add(stored)
             self.missing += array.null_count
         elif stored == "nothing":
@@ -155,6 +166,9 @@ class Column:
 
     def _add_texts(self, array: Any, rows: RowNumbers, stored: str) -> None:
         codes, levels = texts(array)
+        if self.reading is not None and self.reading.missing:
+            gone = np.array([*(level in self.reading.missing for level in levels), False])
+            codes = np.where(gone[codes], np.int32(-1), codes)
         counts = np.bincount(codes + 1, minlength=len(levels) + 1)
         self.missing += int(counts[0])
         if not levels:
@@ -173,16 +187,40 @@ class Column:
             if len(self.bad) < 3:
                 for position in np.flatnonzero(wrong[codes])[:3]:
                     self.bad.append((int(rows[position]), cell(array, int(position))))
+        if self.reading is None:
+            self._narrow(levels)
+        elif isinstance(self.reading, Calendar):
+            self._date(self.reading, levels, counts[1:])
         if not self.full:
             self._count(levels, counts[1:])
         return None
+
+    def _narrow(self, levels: list[str]) -> None:
+        """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""
+        if self.notations == [] and self.calendars == []:
+            return
+        new = [level for level in levels if level not in self.levels]
+        judged = [level for level in new if level not in MARKERS]
+        self.judged += len(judged)
+        if self.notations is None and judged:
+            self.notations, self.calendars = notations(judged[0]), list(CALENDARS)
+            new = [*(level for level in self.levels if level in MARKERS), *new]
+        self.notations = notation.fitting(self.notations or [], new) if self.notations is not None else None
+        self.calendars = dates.fitting(self.calendars or [], new) if self.calendars is not None else None
+
+    def _date(self, calendar: Calendar, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
+        for level, count in zip(levels, counts.tolist(), strict=True):
+            moment = calendar.moment(level) if count else None
+            if moment is not None:
+                for part in ("year", "month", "weekday", "hour"):
+                    self.parts[part][getattr(moment, part)] += count
 
     def _parse(self, levels: list[str]) -> Array:
         """Return the levels as numbers, NaN for those that are none; known ones are not parsed again."""
         known = self.parsed
         if self.full:
-            return np.array([known[level] if level in known else _number(level) for level in levels])
-        known.update((level, _number(level)) for level in levels if level not in known)
+            return np.array([known[level] if level in known else self._number(level) for level in levels])
+        known.update((level, self._number(level)) for level in levels if level not in known)
         return np.array([known[level] for level in levels])
 
     def _count(self, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
@@ -192,7 +230,6 @@ class Column:
                 known[level] = known.get(level, 0) + count
         self.full = len(known) > LEVELS
 
-
-def _number(level: str) -> float:
-    value = number(level)
-    return math.nan if value is None else value
+    def _number(self, level: str) -> float:
+        value = number(level) if self.reading is None else self.reading.value(level)
+        return math.nan if value is None else value

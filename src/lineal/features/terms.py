@@ -58,7 +58,7 @@ class Number:
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
-        _write(finite_numbers(self.column, arrays[0]), self.fill, self.indicator, out)
+        filled(finite_numbers(self.column, arrays[0]), self.fill, self.indicator, out)
         return 0
 
     def to_dict(self) -> dict[str, object]:
@@ -95,7 +95,7 @@ class Boolean:
         table = np.array([*(np.nan if value is None else value for value in values), np.nan])
         unknown = np.array([*(value is None for value in values), False])
         missing = codes < 0
-        _write(table[codes], self.fill, indicator=False, out=out[:, :1])
+        filled(table[codes], self.fill, indicator=False, out=out[:, :1])
         if self.indicator:
             out[:, 1] = missing
         return int(unknown[codes].sum())
@@ -153,8 +153,13 @@ class Category:
         missing = len(self.columns) - 1 if self.missing else -1
         table = np.array([*(known.get(level, -2) for level in levels), missing], dtype=np.int32)
         unknown = table == -2
-        table[unknown] = -1
-        return table[found], int(unknown[found].sum()) if unknown.any() else 0
+        table[unknown] = self._rest
+        return table[found], int(unknown[found].sum()) if unknown.any() and self._rest < 0 else 0
+
+    @property
+    def _rest(self) -> int:
+        """The design column of a level that has none of its own."""
+        return -1
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
@@ -205,7 +210,8 @@ def design_columns(terms: Sequence[Term]) -> tuple[str, ...]:
     return tuple(name for term in terms for name in term.columns)
 
 
-def _write(values: Array, fill: float, indicator: bool, out: Array) -> None:
+def filled(values: Array, fill: float, indicator: bool, out: Array) -> None:
+    """Write numbers to the first column, ``fill`` where they are NaN; mark those in the second if ``indicator``."""
     missing = np.isnan(values)
     if missing.any():
         out[:, 0] = np.where(missing, fill, values)

@@ -6,7 +6,20 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
-from lineal.verify.terms import boolean, category, curve, number, poly, product, spline
+from lineal.verify.terms import (
+    boolean,
+    category,
+    curve,
+    cycle,
+    elapsed,
+    merged,
+    number,
+    ordinal,
+    poly,
+    product,
+    spline,
+    written,
+)
 
 BY_KIND: Final[dict[str, ModuleType]] = {
     "number": number,
@@ -15,6 +28,11 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "function": curve,
     "poly": poly,
     "spline": spline,
+    "written": written,
+    "ordinal": ordinal,
+    "elapsed": elapsed,
+    "cycle": cycle,
+    "merged": merged,
 }
 """Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
 PRODUCT: Final = "product"

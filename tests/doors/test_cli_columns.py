@@ -1,0 +1,99 @@
+"""Columns as people write them, from the command line: fitted, said, predicted and verified."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lineal.cli import run
+
+Lineal = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
+    """Run a command in this process; return code, stdout, stderr."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        code = run([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return call
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shop's table: dates and amounts as a German spreadsheet writes them."""
+    monkeypatch.chdir(tmp_path)
+    draw = random.Random(3)
+    lines = ["day;amount;discount;items;city;bought"]
+    for k in range(200):
+        day = (
+            f"{draw.randint(1, 28):02d}.{draw.randint(1, 12):02d}.{draw.choice((2019, 2020))} {draw.randint(8, 19)}:15"
+        )
+        amount = f"{draw.uniform(0, 4000):,.2f}".replace(",", "x").replace(".", ",").replace("x", ".") + " €"
+        items = draw.choice(["1", "2", "3", "-"])
+        city = draw.choice(["Bonn", "Rome", "Oslo"])
+        odds = 0.2 + 0.5 * (items in "23") + 0.1 * (city == "Rome")
+        day = "" if k % 17 == 5 else day
+        lines.append(f"{day};{amount};{draw.randint(0, 30)} %;{items};{city};{'yes' if draw.random() < odds else 'no'}")
+    path = tmp_path / "shop.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_a_spreadsheet_is_fitted_and_verified(shop: Path, lineal: Lineal) -> None:
+    code, out, err = lineal("fit", shop, "--target", "bought", "--json")
+    assert code == 0, err
+    data = json.loads(out)
+    types = {column["column"]: column["type"] for column in data["data"]["columns"]}
+    assert types == {"day": "date", "amount": "number", "discount": "number", "items": "number", "city": "category"}
+    code, out, err = lineal("verify", "shop.lineal", shop)
+    assert code == 0, out + err
+    code, out, _ = lineal("predict", "shop.lineal", shop)
+    assert code == 0
+    assert out.count("\n") == 201
+
+
+def test_new_rows_are_read_in_the_same_way_or_refused(shop: Path, lineal: Lineal) -> None:
+    assert lineal("fit", shop, "--target", "bought", "--penalty", "ridge:0.1")[0] == 0
+    head = "day;amount;discount;items;city\n"
+    new = shop.with_name("new.csv")
+    new.write_text(head + "1.2.2021;1,00 €;3 %;2;Bonn\n;1.000,50 €;;-;Paris\n", encoding="utf-8")
+    assert lineal("predict", "shop.lineal", new)[0] == 0
+    new.write_text(head + "2021-02-01;1,00 €;3 %;2;Bonn\n", encoding="utf-8")
+    code, _, err = lineal("predict", "shop.lineal", new)
+    assert code == 2
+    assert (
+        "row 1 (line 2) of new.csv holds '2021-02-01' in column 'day', which needs a date written like '31.12.1999'"
+        in err
+    )
+    new.write_text(head + "1.2.2021;1.5 €;3 %;2;Bonn\n", encoding="utf-8")
+    code, _, err = lineal("predict", "shop.lineal", new)
+    assert code == 2
+    assert "'1.5 €' in column 'amount', which needs a number written like '1.234,5 €'" in err
+
+
+def test_a_forged_reading_is_refused(shop: Path, lineal: Lineal) -> None:
+    """A file signed again with another notation or origin does not pass."""
+    from lineal import container
+
+    assert lineal("fit", shop, "--target", "bought", "--penalty", "ridge:0.1")[0] == 0
+    meta, arrays = container.read(shop.with_name("shop.lineal"))
+    for kind, field, value in (
+        ("elapsed", "origin", 1.0),
+        ("written", "markers", ["--"]),
+        ("written", "fill", 0.0),
+        ("cycle", "levels", ["Jan", "Feb"]),
+    ):
+        changed = json.loads(json.dumps(meta))
+        term = next(term for term in changed["encoder"]["terms"] if term["kind"] == kind)
+        term[field] = value
+        container.write(shop.with_name("forged.lineal"), changed, arrays)
+        code, _, _ = lineal("verify", "forged.lineal", shop)
+        assert code in (1, 2), (kind, field)
