@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.features.splitting import Split
 from lineal.formula import Formula
 from lineal.rows import Rows
 from lineal.source import Source
@@ -42,9 +43,8 @@ def from_arrays(
     weight: Any,
     offset: Any,
     drop: Sequence[str],
-    test_size: float,
+    split: Split,
     test: Any,
-    seed: int,
     *,
     intercept: bool = True,
     formula: Formula | None = None,
@@ -53,6 +53,9 @@ def from_arrays(
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
     if target is None or isinstance(target, str):
         raise InputError("the data is an array, so the target must be one too: give one value per row.")
+    if split.by != "row" or split.validation_size > 0:
+        raise InputError("an array has no columns to split by, and no validation part: give a table with names.")
+    seed, test_size = split.seed, split.test_size
     if formula is not None or poly > 1:
         raise InputError("columns of an array have no names for a formula or products; give a table with names.")
     if len(drop):

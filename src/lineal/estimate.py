@@ -221,6 +221,7 @@ def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -
         grid,
         run.seed + 1,
         classes=classes,
+        unseen=rows.validation,
         folds=FOLDS if cells <= FEW else 1,
         fallback=FALLBACK if grid is GRID else 0.1 * grid[0],
         deadline=run.deadline,

@@ -19,6 +19,7 @@ from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
 from lineal.features.outcome import responses
+from lineal.features.splitting import TRAIN, Split, parted
 from lineal.firth import firth, profile
 from lineal.model import Model
 from lineal.penalties import NoPenalty
@@ -27,7 +28,7 @@ from lineal.rows import MEMORY
 from lineal.source import Source
 from lineal.sources.memory import Memory
 from lineal.summary import Likelihood, Summary
-from lineal.table import Table, as_table, split, uniform
+from lineal.table import Table, as_table, uniform
 from lineal.target import Target
 
 __all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise", "training_rows"]
@@ -226,7 +227,10 @@ def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | 
     assert isinstance(model.encoder, Encoder)
     table = as_table(data)
     rule = model.training.get("split")
-    train = table if rule is None else split(table, rule["seed"], rule["test_size"])[0]
+    train = table
+    if rule is not None:
+        part = parted(table, Split.of(rule), model.target.name)
+        train = table.where(lambda rows: part(rows) == TRAIN)
     roles = model.roles
     learned = Learned(model.encoder, model.target, {}, roles.get("weight"), roles.get("offset"))
     source = Encoded(train, learned).in_memory(MEMORY)

@@ -209,10 +209,17 @@ def _training(value: object) -> Mapping[str, Any]:
             _text(data, "training", name)
     if data.get("split") is not None:
         split = _mapping(data["split"], "training.split")
-        _keys(split, "training.split", ("seed", "test_size"), ("seed", "test_size"))
+        members = ("seed", "test_size", "validation_size", "by", "column")
+        _keys(split, "training.split", members, ("seed", "test_size"))
         _integer(split, "training.split", "seed", least=0)
         if not 0 <= _number(split, "training.split", "test_size") < 1:
             raise ModelFileError("training.split.test_size must be at least 0 and below 1.")
+        if "validation_size" in split and not 0 <= _number(split, "training.split", "validation_size") < 1:
+            raise ModelFileError("training.split.validation_size must be at least 0 and below 1.")
+        if split.get("by", "row") not in ("row", "stratified", "group", "time", "column"):
+            raise ModelFileError(f"training.split.by is {split['by']!r}, which no split is called.")
+        if split.get("column") is not None:
+            _text(split, "training.split", "column")
     return data
 
 

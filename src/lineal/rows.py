@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -15,11 +15,12 @@ from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned, learn
 from lineal.features.outcome import class_index
+from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
 from lineal.formula import Formula
 from lineal.model import Model
 from lineal.source import Source
 from lineal.spelling import Wanted
-from lineal.table import Table, as_table, split
+from lineal.table import Table, as_table
 from lineal.tables.remembered import remembered
 from lineal.target import Target
 
@@ -34,6 +35,7 @@ class Rows:
     train: Source
     test: Source | None
     target: Target
+    validation: Source | None = field(default=None, kw_only=True)
     encoder: Encoder | None
     roles: Mapping[str, str | None]
     training: Mapping[str, Any]
@@ -47,9 +49,8 @@ def from_table(
     weight: str | None,
     offset: str | None,
     drop: Sequence[str],
-    test_size: float,
+    split: Split,
     test: Any,
-    seed: int,
     *,
     intercept: bool = True,
     formula: Formula | None = None,
@@ -57,13 +58,15 @@ def from_table(
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = remembered(as_table(data), MEMORY // 2)
-    train, held = split(table, seed, test_size) if test_size > 0 else (table, None if test is None else as_table(test))
+    train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
+    held = held if test is None else as_table(test)
+    drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
     roles |= {"formula": formula, "poly": poly}
     try:
         learned = learn(train, **roles)
     except InputError as error:
-        if test_size > 0:
+        if split.parts:
             learn(table, **roles)  # raises the same where the split is not to blame
             words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
             raise InputError(f"{error} {words}") from None
@@ -78,20 +81,42 @@ def from_table(
         tests = Encoded(known, learned).in_memory(MEMORY)
         if test is not None:
             about["test_origin"] = held.origin
+    validates = None
+    if checks is not None:
+        validates = Encoded(_of_known_class(checks, learned.target)[0], learned).in_memory(MEMORY)
     encoded = Encoded(train.last(), learned)
     kept = encoded.in_memory(MEMORY)
     return Rows(
         train=kept,
         test=tests,
+        validation=validates,
         target=learned.target,
         encoder=learned.encoder,
         roles={"weight": learned.weight, "offset": learned.offset},
         training={
             "without_target": learned.report["without_target"],
-            "split": {"seed": seed, "test_size": test_size} if test_size > 0 else None,
+            "split": split.to_dict() if split.parts else None,
             "fingerprint": encoded.fingerprint(),
         },
         about=about,
+    )
+
+
+def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:
+    """Return the rows that are fitted, those that test and those that validate; None where there are to be none."""
+    if not split.parts:
+        return table, None, None
+    part = parted(table, split, target)
+    tests, validates = (split.test_size > 0, split.validation_size > 0)
+    if split.by == "column":
+        found = {int(value) for rows, _ in table.numbered() for value in np.unique(part(rows))}
+        tests, validates = TEST in found, VALIDATION in found
+        if TRAIN not in found:
+            raise InputError(f"no row of {table.origin} is a training row by column {split.column!r}.")
+    return (
+        table.where(lambda rows: part(rows) == TRAIN),
+        table.where(lambda rows: part(rows) == TEST) if tests else None,
+        table.where(lambda rows: part(rows) == VALIDATION) if validates else None,
     )
 
 

@@ -123,6 +123,7 @@ def cross_validate(
     seed: int,
     *,
     classes: bool,
+    unseen: Source | None = None,
     folds: int = FOLDS,
     fallback: float = FALLBACK,
     deadline: float | None = None,
@@ -131,14 +132,18 @@ def cross_validate(
 ) -> Choice:
     """Return the strength of a grid with the least loss on rows that its fits did not see.
 
-    Each of the first ``folds`` of the FOLDS folds is left out in turn and predicted; every fold's fits go from the
-    strongest penalty to the weakest, each started from the one before. The grid ends early after two orders of magnitude
-    in which no strength is better than the best, at the deadline, and at Ctrl-C.
+    ``unseen`` are rows of their own for that; without them, each of the first ``folds`` of the FOLDS folds is left out in
+    turn and predicted. Every fold's fits go from the strongest penalty to the weakest, each started from the one before.
+    The grid ends early after two orders of magnitude in which no strength is better than the best, at the deadline, and
+    at Ctrl-C.
     """
     metric = measure(loss, classes)
-    parts = [part for k in range(folds) if (part := _Fold.of(source, loss, seed, k, classes)) is not None]
+    if unseen is not None:
+        folds, parts = 1, [part for part in [_Fold.given(source, unseen, loss, classes)] if part is not None]
+    else:
+        parts = [part for k in range(folds) if (part := _Fold.of(source, loss, seed, k, classes)) is not None]
     rows = sum(part.rows for part in parts)
-    if not parts or parts[0].rows + parts[0].known.rows < 2 * FOLDS:
+    if not parts or (unseen is None and parts[0].rows + parts[0].known.rows < 2 * FOLDS):
         reason = "taken by default, since there are too few rows to set some aside for validation"
         return Choice(fallback, reason, 0, metric, folds=0)
     trials: list[tuple[float, float]] = []
@@ -186,6 +191,11 @@ class _Fold:
     def of(source: Source, loss: Loss, seed: int, fold: int, classes: bool) -> _Fold | None:
         """Return the fold, or None if it leaves too few rows (or no row of a class) on one of the sides."""
         seen, unseen = (source.map(Part(seed, validates, fold)) for validates in (False, True))
+        return _Fold.given(seen, unseen, loss, classes)
+
+    @staticmethod
+    def given(seen: Source, unseen: Source, loss: Loss, classes: bool) -> _Fold | None:
+        """Return the fold of these rows, or None if one of the sides has too few."""
         known, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
         if rows == 0 or known.rows < 2 or not np.all(np.isfinite(loss.constant(known.statistic / known.weight_sum))):
             return None

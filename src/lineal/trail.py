@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.estimate import Wish, build, prepare
+from lineal.features.splitting import Split
 from lineal.loss import Loss
 from lineal.metrics import Score
 from lineal.paths import Point, path
@@ -106,7 +107,7 @@ def trail(
         raise InputError(
             f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
         )
-    rows = from_table(data, target, wish.wanted, weight, offset, drop, test_size, None, seed)
+    rows = from_table(data, target, wish.wanted, weight, offset, drop, Split(seed, test_size), None)
     ready = prepare(rows, wish)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):

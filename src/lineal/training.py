@@ -15,6 +15,7 @@ from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.evaluation import evaluate as closely
+from lineal.features.splitting import read as read_split
 from lineal.loss import Loss
 from lineal.metrics import Score
 from lineal.model import Model
@@ -44,6 +45,8 @@ def fit(
     poly: int = 1,
     test_size: float = 0.0,
     test: object = None,
+    split: str | None = None,
+    validation_size: float = 0.0,
     seed: int = 0,
     tol: float = TOLERANCE,
     time_limit: float | None = None,
@@ -64,7 +67,9 @@ def fit(
     name with options, such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target
     if none is given; without one, ``poly`` adds every product of up to so many columns. Without ``intercept`` the scores go
     through the origin. ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for
-    it. ``interrupt="budget"`` makes Ctrl-C a verdict.
+    it; ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
+    what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
+    ``interrupt="budget"`` makes Ctrl-C a verdict.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -76,9 +81,12 @@ def fit(
     run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
+    parts = read_split(split, seed, test_size, validation_size)
+    if test is not None and parts.by != "row":
+        raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
     target, read = asked(target, formula, poly, intercept)
     given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
-    rows = gather(data, target, wish.wanted, weight, offset, drop, test_size, test, seed, **given)
+    rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
     return _model(rows, wish, estimate(rows, wish, run), tol)
 
 
@@ -137,6 +145,8 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
         "metrics": {where: got, "baseline": baseline},
         **found.said,
     }
+    if rows.validation is not None:
+        report["metrics"]["validation"] = _measure(rows.validation, loss, fitted.coef, None, classes)[1][0]
     if rows.test is not None and measured:
         score = Score(loss, fitted.coef, classes)
         report["evaluation"] = closely(rows.test, score, rows.target.classes)

@@ -116,6 +116,19 @@ def lineal(context: click.Context) -> None:
     show_default=True,
     help="Share of rows held out to measure the model; 0 fits all rows.",
 )
+@click.option(
+    "--validation-size",
+    type=click.FloatRange(0, 1, max_open=True),
+    metavar="SHARE",
+    default=0.0,
+    help="Share of rows on which a strength is picked; without it by cross-validation.",
+)
+@click.option(
+    "--split",
+    metavar="HOW",
+    help="Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
+    "column:COL, whose cells say train, validation or test.",
+)
 @click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
 @click.option(
     "--seed",

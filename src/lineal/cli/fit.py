@@ -46,6 +46,8 @@ def run(
     formula: str | None,
     poly: int,
     test_size: float,
+    split: str | None,
+    validation_size: float,
     test_file: Path | None,
     seed: int,
     time_limit: float | None,
@@ -61,6 +63,8 @@ def run(
             raise InputError(
                 "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
             )
+        test_size = 0.0
+    if split is not None and split.startswith("column:") and "test_size" not in given:
         test_size = 0.0
     asked = "auto" if penalty is None else penalty
     wish = Wish.of(model, asked, bounds, solver, time_limit)
@@ -87,6 +91,8 @@ def run(
             formula=formula,
             poly=poly,
             test_size=test_size,
+            split=split,
+            validation_size=validation_size,
             test=None if test_file is None else as_table(test_file, delimiter=delimiter, header=header),
             seed=seed,
             time_limit=time_limit,

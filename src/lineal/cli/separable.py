@@ -16,6 +16,7 @@ from lineal.cli.fit import free
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text as json_text
+from lineal.features.splitting import Split
 from lineal.margins import Margin, widest
 from lineal.rows import Rows, asked, from_table
 from lineal.separation.cloud import Cloud
@@ -50,7 +51,7 @@ def run(
         table = as_table(data, delimiter=delimiter, header=header)
         target, read = asked(target, formula, poly, intercept)
         terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
-        rows = from_table(table, target, "classes", weight, None, drop, 0.0, None, 0, **terms)
+        rows = from_table(table, target, "classes", weight, None, drop, Split(0, 0.0), None, **terms)
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
         found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)

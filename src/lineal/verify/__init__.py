@@ -53,7 +53,7 @@ def verify(
         names == claims.columns,
         "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
-    table = read(data, claims.needed, delimiter=delimiter, quote=quote, header=header)
+    table = read(data, claims.read, delimiter=delimiter, quote=quote, header=header)
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):

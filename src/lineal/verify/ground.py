@@ -28,7 +28,7 @@ class Ground:
     rows: int
     weight_sum: float
     without_target: int
-    split: tuple[int, float] | None
+    split: Mapping[str, Any] | None
     fingerprint: str | None
 
     @property
@@ -39,6 +39,18 @@ class Ground:
         found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
         found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
         return found
+
+    @property
+    def read(self) -> list[str]:
+        """Names of the data columns that are looked at: those needed, and the one the split goes by."""
+        return [*self.needed, *([] if self.divider is None else [self.divider])]
+
+    @property
+    def divider(self) -> str | None:
+        """The data column that the split goes by, if any."""
+        if self.split is None or "by" not in self.split:
+            return None
+        return self.targets[0] if self.split["by"] == "stratified" else str(self.split["column"])
 
     @property
     def produced(self) -> list[str]:
@@ -64,7 +76,7 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         rows=whole(meta, "training.rows"),
         weight_sum=real(meta, "training.weight_sum"),
         without_target=whole(meta, "training.without_target"),
-        split=None if split is None else (whole(meta, "training.split.seed"), real(meta, "training.split.test_size")),
+        split=None if split is None else _split(meta, split),
         fingerprint=field(meta, "training.fingerprint", str, type(None)),
     )
 
@@ -108,6 +120,18 @@ def texts(meta: Mapping[str, Any], path: str) -> list[str]:
     if not all(isinstance(item, str) for item in value) or len(set(value)) != len(value):
         raise ModelFileError(f"the field {path} of the model file must be a list of different texts.")
     return list(value)
+
+
+def _split(meta: Mapping[str, Any], split: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the split, its fields checked."""
+    shares = [real(meta, f"training.split.{name}") for name in ("test_size", "validation_size") if name in split]
+    whole(meta, "training.split.seed")
+    by, column = split.get("by", "row"), split.get("column")
+    known = set(split) <= {"seed", "test_size", "validation_size", "by", "column"} and "test_size" in split
+    fine = by == "row" or (by == "stratified" and column is None) or (by in ("group", "time", "column") and column)
+    if not known or not fine or not isinstance(column, str | None) or not 0.0 <= sum(shares) < 1.0:
+        raise ModelFileError("the field training.split of the model file is not a split that this checker knows.")
+    return split
 
 
 def _terms(meta: Mapping[str, Any], columns: list[str]) -> list[dict[str, Any]]:

@@ -28,19 +28,15 @@ def mix(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def tested(seed: int, rows: int, test_size: float) -> npt.NDArray[np.bool_]:
-    """Return which rows of a file are held out.
-
-    >>> tested(0, 5, 0.5).tolist() == [bool(u < 0.5) for u in uniform(0, 5)]
-    True
-    """
-    return uniform(seed, rows) < test_size
-
-
 def uniform(seed: int, rows: int) -> npt.NDArray[np.float64]:
     """Return u(seed, row), in [0, 1), for each row of a file."""
+    return drawn(seed, np.arange(rows, dtype=np.uint64))
+
+
+def drawn(seed: int, keys: npt.NDArray[np.uint64]) -> npt.NDArray[np.float64]:
+    """Return u(seed, key), in [0, 1), for each key."""
     start = mix(np.array([seed], dtype=np.uint64))
-    return (mix(start ^ np.arange(rows, dtype=np.uint64)) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return (mix(start ^ keys) >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def fingerprint(columns: Iterable[tuple[str, str, Sequence[object]]]) -> str:

@@ -15,9 +15,10 @@ from lineal.verify.arithmetic import EPS, Array, total
 from lineal.verify.claims import Claims
 from lineal.verify.formulas import Problem
 from lineal.verify.ground import Ground, plain_numbers
+from lineal.verify.parts import fitted
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
-from lineal.verify.rows import class_of, fingerprint, tested
+from lineal.verify.rows import class_of, fingerprint
 
 Columns = dict[str, list[object]]
 
@@ -34,7 +35,7 @@ class Examples:
 
 def examples(report: Report, ground: Ground, table: Table) -> Examples:
     """Return the rows a file was made from; every step on the way is a checked line."""
-    absent = [name for name in ground.needed if not table.has(name)]
+    absent = [name for name in ground.read if not table.has(name)]
     hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(ground.needed)} columns"
     report.check("the data has every column that the model uses", not absent, hint)
     columns, rows = _training_rows(report, ground, table)
@@ -83,9 +84,8 @@ def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
 
 def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:
     """Split, leave out the rows without a target, and compare counts and fingerprint."""
-    held = np.zeros(table.rows, dtype=bool)
-    if ground.split is not None:
-        held = tested(ground.split[0], table.rows, ground.split[1])
+    by = ground.divider
+    held = ~fitted(ground.split, table.rows, None if by is None else table.column(by))
     lost = np.zeros(table.rows, dtype=bool)
     for name in ground.targets:
         lost |= np.fromiter((cells.missing(cell) for cell in table.column(name)), dtype=bool, count=table.rows)

@@ -1,0 +1,195 @@
+"""Which rows are fitted, which validate, which test: by chance, by class, by group, in time, or as a column says."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.cells import kind, texts
+from lineal.features.encoder import column
+from lineal.tables.tabular import RowNumbers, Table, uniform
+
+Array = npt.NDArray[np.float64]
+Parts = npt.NDArray[np.int8]
+By = Literal["row", "stratified", "group", "time", "column"]
+
+TRAIN: Final = 0
+VALIDATION: Final = 1
+TEST: Final = 2
+WORDS: Final = {
+    **dict.fromkeys(("train", "training"), TRAIN),
+    **dict.fromkeys(("validation", "validate", "valid", "val", "dev"), VALIDATION),
+    **dict.fromkeys(("test", "testing", "holdout"), TEST),
+}
+"""What the cells of a column that splits may say."""
+_ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
+
+
+@dataclass(frozen=True)
+class Split:
+    """How rows are parted; ``u(seed, row)`` is the hash of ``tables.tabular.uniform``.
+
+    row         test iff u < test_size, validation iff u < test_size + validation_size
+    stratified  the same shares of every class, rows of least u first
+    group       u of a hash of the cell in ``column``: rows of one group stay together
+    time        the last rows by ``column`` test, those before them validate; equal cells stay together
+    column      as the cells say: train, validation, test
+    """
+
+    seed: int
+    test_size: float
+    validation_size: float = 0.0
+    by: By = "row"
+    column: str | None = None
+
+    @property
+    def parts(self) -> bool:
+        """Whether any row may be left out of the fit."""
+        return self.by == "column" or self.test_size > 0 or self.validation_size > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a model file."""
+        found: dict[str, Any] = {"seed": self.seed, "test_size": self.test_size}
+        if self.validation_size > 0:
+            found["validation_size"] = self.validation_size
+        return found if self.by == "row" else {**found, "by": self.by, "column": self.column}
+
+    @classmethod
+    def of(cls, rule: Mapping[str, Any]) -> Split:
+        """Return the split of a model file."""
+        return cls(**rule)
+
+
+def read(text: str | None, seed: int, test_size: float, validation_size: float) -> Split:
+    """Return a split as it is typed: ``stratified``, ``group:COL``, ``time:COL``, ``column:COL``.
+
+    >>> read("group:household", 0, 0.2, 0.0).column
+    'household'
+    """
+    if not 0 <= validation_size < 1 or test_size + validation_size >= 1:
+        raise InputError(
+            f"test_size {test_size} and validation_size {validation_size} must leave some rows to fit: "
+            "each is a share of the rows, at least 0, and together they are below 1."
+        )
+    if text is None:
+        return Split(seed, test_size, validation_size)
+    by, _, name = text.partition(":")
+    if by not in get_args(By)[1:] or bool(name) != (by != "stratified"):
+        raise InputError(f"the split is {text!r}; it is stratified, group:COL, time:COL or column:COL.")
+    if by == "column" and (test_size > 0 or validation_size > 0):
+        raise InputError(
+            f"the column {name!r} says which rows test, so a share of the rows has no effect; leave it out."
+        )
+    if by != "column" and not (test_size > 0 or validation_size > 0):
+        raise InputError("a split needs a share of the rows to hold out: give test_size or validation_size.")
+    return Split(seed, test_size, validation_size, by, name or None)  # type: ignore[arg-type]  # checked above
+
+
+def parted(table: Table, split: Split, target: str | None) -> Callable[[RowNumbers], Parts]:
+    """Return the function that says of row numbers to which part they belong; all but ``row`` read the table once."""
+    if split.by == "row":
+        return lambda rows: _shares(uniform(split.seed, rows), split)
+    if table.sparse:
+        raise InputError(f"{table.origin} is an SVMlight file, which has no column to split by; split by rows.")
+    name = target if split.by == "stratified" else split.column
+    if name is None:
+        raise InputError("a stratified split needs one target column.")
+    table.require(name, "column to split by,")
+    seen: list[RowNumbers] = []
+    cells: list[str | None] = []
+    for rows, batch in table.select(texts=[name]).numbered():
+        seen.append(rows)
+        cells += _cells(column(batch, name))
+    order = np.concatenate([*seen, np.empty(0, np.int64)])
+    if split.by != "stratified" and None in cells:
+        place = table.place(int(order[cells.index(None)]))
+        raise InputError(
+            f"{place} of {table.origin} has no value in {name!r}, so it cannot be split by it; fill the cell."
+        )
+    table_of = np.zeros(int(order.max(initial=-1)) + 1, dtype=np.int8)
+    table_of[order] = _by(split, cells, order, table, name)
+    return lambda rows: table_of[rows]
+
+
+def _by(split: Split, cells: list[Any], order: RowNumbers, table: Table, name: str) -> Parts:
+    if split.by == "column":
+        return np.array([_word(cell, table, name) for cell in cells], dtype=np.int8)
+    if split.by == "group":
+        return _shares(grouped(split.seed, cells), split)
+    return timed(cells, split, name) if split.by == "time" else stratified(cells, order, split)
+
+
+def _cells(array: Any) -> list[str | None]:
+    """Return every cell as text, None where missing."""
+    if kind(array) == "date":
+        return [None if value is None else str(value) for value in array.to_pylist()]
+    codes, levels = texts(array)
+    return [None if code < 0 else levels[code] for code in codes.tolist()]
+
+
+def _word(cell: str, table: Table, name: str) -> int:
+    if cell.lower() not in WORDS:
+        raise InputError(
+            f"column {name!r} of {table.origin} holds {cell!r}; to split rows it may hold {', '.join(WORDS)}."
+        )
+    return WORDS[cell.lower()]
+
+
+def _shares(u: Array, split: Split) -> Parts:
+    found = np.where(
+        u < split.test_size, TEST, np.where(u < split.test_size + split.validation_size, VALIDATION, TRAIN)
+    )
+    return found.astype(np.int8)
+
+
+def grouped(seed: int, cells: list[str]) -> Array:
+    """Return ``u(seed, h)`` for every group, h the first 63 bits of the SHA-256 of its cell."""
+    known: dict[str, int] = {}
+    for cell in cells:
+        if cell not in known:
+            known[cell] = int.from_bytes(hashlib.sha256(cell.encode()).digest()[:8], "big") >> 1
+    return uniform(seed, np.array([known[cell] for cell in cells], dtype=np.int64))
+
+
+def timed(cells: list[str], split: Split, name: str) -> Parts:
+    """Return the parts in order of time: the first floor(n (1 - both shares)) rows and all that equal the last of them fit."""
+    try:
+        keys: list[Any] = [float(cell) for cell in cells]
+    except ValueError:
+        keys = list(cells)
+        if not all(_ISO.fullmatch(cell) for cell in cells):
+            raise InputError(f"a split in time needs numbers, or dates as 2026-11-15, in {name!r}.") from None
+    ordered, n = sorted(keys), len(keys)
+    found = np.full(n, TEST, dtype=np.int8)
+    for part, share in ((VALIDATION, 1.0 - split.test_size), (TRAIN, 1.0 - split.test_size - split.validation_size)):
+        count = int(n * share)
+        if count == 0:
+            raise InputError(f"a split in time leaves no row to fit: {n} rows are too few.")
+        found[[key <= ordered[count - 1] for key in keys]] = part
+    return found
+
+
+def stratified(cells: list[str | None], rows: RowNumbers, split: Split) -> Parts:
+    """Return the parts so that every class gives its share, rounded; a row without a class is left to the fit."""
+    found = np.full(len(cells), TRAIN, dtype=np.int8)
+    u = uniform(split.seed, rows)
+    levels = {cell: k for k, cell in enumerate(dict.fromkeys(cell for cell in cells if cell is not None))}
+    if len(levels) > max(2, len(cells) / 2):
+        raise InputError(
+            "a stratified split needs classes; the target has nearly as many values as rows. Leave it out."
+        )
+    codes = np.array([-1 if cell is None else levels[cell] for cell in cells])
+    for k in range(len(levels)):
+        members = np.flatnonzero(codes == k)
+        members = members[np.argsort(u[members], kind="stable")]
+        tests, validates = (int(len(members) * share + 0.5) for share in (split.test_size, split.validation_size))
+        found[members[:tests]] = TEST
+        found[members[tests : tests + validates]] = VALIDATION
+    return found
