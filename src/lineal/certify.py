@@ -144,7 +144,9 @@ def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
 def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
     baseline = null(problem).value
     if not np.isfinite(problem.penalty.value(coef)):
-        return Proof(problem.evaluate(coef).value, baseline, None, "the coefficients are outside their bounds")
+        inside = np.array_equal(problem.penalty.prox(coef, np.zeros(problem.shape[0])), coef)
+        reason = "the penalty overflows" if inside else "the coefficients are outside their bounds"
+        return Proof(problem.evaluate(coef).value, baseline, None, reason)
     if problem.loss.quadratic and problem.penalty.smooth and problem.normal_known and problem.normal is not None:
         here = problem.evaluate(coef)
         gap, dependent = problem.normal.gap(coef), problem.normal.dependent

@@ -151,17 +151,17 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
             raise InputError(
                 f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
             )
-        found = firth(source, tol=SLOPE * run.tol, time_limit=run.left, moments=moments)
+        found = firth(
+            source,
+            tol=SLOPE * run.tol,
+            time_limit=run.left,
+            moments=moments,
+            progress=run.progress,
+            interrupt=run.interrupt,
+        )
         return Estimate(found, ready, "firth", level, said=said)
     if wish.model.name == "bayes":
-        posterior = evidence(source, charges=ready.variance, tol=run.tol)
-        reason = "one eigendecomposition of the gram, then a search for the two variances"
-        found = replace(
-            posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason
-        )
-        names = ("noise", "prior", "degrees", "log_evidence")
-        said = {**said, "bayes": {name: float(getattr(posterior, name)) for name in names}}
-        return Estimate(found, ready, "bayes", level, charges="variance", said=said)
+        return _bayes(source, ready, level, run)
     penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, ready.variance, ready.limits), None
     if wish.penalty.picked:
         choice = _pick(rows, loss, penalty, moments, run)
@@ -182,6 +182,23 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     asked = wish.penalty.name
     charges: Literal["variance", "sd"] = "variance" if asked == "ridge" else "sd"
     return Estimate(found, ready, asked, level, choice, None if asked == "none" else charges, said)
+
+
+def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
+    """Estimate both variances by the evidence; interrupted before they are known, stop a plain ridge at its start."""
+    try:
+        posterior = evidence(source, charges=ready.variance, tol=run.tol, progress=run.progress)
+    except KeyboardInterrupt:
+        if run.interrupt == "raise":
+            raise
+        plain = Ridge(FALLBACK, ready.variance)
+        found = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
+        return Estimate(found, ready, "ridge", level, charges="variance", said=ready.said)
+    reason = "one eigendecomposition of the gram, then a search for the two variances"
+    found = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
+    names = ("noise", "prior", "degrees", "log_evidence")
+    said = {**ready.said, "bayes": {name: float(getattr(posterior, name)) for name in names}}
+    return Estimate(found, ready, "bayes", level, charges="variance", said=said)
 
 
 def build(wish: PenaltyWish, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:

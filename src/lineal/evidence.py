@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -79,6 +80,7 @@ def evidence(
     lambda_init: float | None = None,
     tol: float = TOLERANCE,
     max_iter: int = 300,
+    progress: Callable[[Record], None] | None = None,
 ) -> Evidence:
     """Return the posterior of a ridge; a variance that is not given maximises the evidence.
 
@@ -104,7 +106,7 @@ def evidence(
     # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
     typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
     begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
-    climbs = [_maximise(curve, np.log([alpha, lam]), free, tol, max_iter) for lam in begins]
+    climbs = [_maximise(curve, np.log([alpha, lam]), free, tol, max_iter, progress) for lam in begins]
     logs, trace = max(climbs, key=lambda climb: curve.value(climb[0]))
     alpha, lam = (float(value) for value in np.exp(logs))
     strength = lam / (alpha * curve.total)
@@ -208,13 +210,23 @@ class _Curve:
         )
 
 
-def _maximise(curve: _Curve, logs: Pair, free: npt.NDArray[np.bool_], tol: float, most: int) -> tuple[Pair, Trace]:
+def _maximise(
+    curve: _Curve,
+    logs: Pair,
+    free: npt.NDArray[np.bool_],
+    tol: float,
+    most: int,
+    progress: Callable[[Record], None] | None,
+) -> tuple[Pair, Trace]:
     """Climb the log-evidence: Newton steps where it is concave, MacKay's elsewhere; never down."""
     trace, began = Trace(), time.monotonic()
     for number in range(most + 1):
         slope = np.where(free, curve.slope(logs), 0.0)
         norm, value = float(np.linalg.norm(slope)), curve.value(logs)
-        trace.add(Record(number, -value, norm, 0, time.monotonic() - began))
+        record = Record(number, -value, norm, 0, time.monotonic() - began)
+        trace.add(record)
+        if progress is not None:
+            progress(record)
         if norm <= tol:
             break
         candidates = (_newton(curve, logs, slope, free), np.where(free, curve.again(logs), logs))

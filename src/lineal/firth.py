@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -65,10 +67,13 @@ def firth(
     max_iter: int = 1000,
     time_limit: float | None = None,
     moments: Moments | None = None,
+    progress: Callable[[Record], None] | None = None,
+    interrupt: Literal["raise", "budget"] = "raise",
 ) -> Fit:
     """Maximise the likelihood of two classes charged with Jeffreys' prior; the verdict is ``stationary``.
 
     ``tol`` bounds the norm of the slope, in standard errors. ``arrays["covariance"]`` is the inverse information.
+    ``interrupt`` says whether Ctrl-C is raised or ends the search like a budget.
     """
     first = next(iter(source.blocks()))
     if np.any(first.y > 1.0):
@@ -85,26 +90,55 @@ def firth(
             "the columns depend on each other (or are more than the rows), so that the information is singular and "
             "Firth's penalty infinite; drop the columns that repeat others."
         )
-    free, stopped = np.arange(columns), f"the limit of {max_iter} iterations was reached"
-    for number in range(max_iter + 1):
-        norm = point.norm(free)
-        seconds = time.monotonic() - began
-        trace.add(Record(number, _objective(problem, point), 0.5 * norm**2, problem.passes, seconds))
-        if norm <= tol:
-            stopped = ""
-            break
-        if time_limit is not None and seconds > time_limit:
-            stopped = "the time limit was reached"
-            break
-        better = _climb(problem, point, free)
-        if better is None:
-            stopped = "rounding error allows no further progress"
-            break
-        point = better
+    free, search = np.arange(columns), _Search(problem, tol, max_iter, time_limit, progress, began, trace)
+    try:
+        for better in search.points(point):
+            point = better
+    except KeyboardInterrupt:
+        if interrupt == "raise":
+            raise
+        search.stopped = "interrupted"
     coef = point.coef[:, None]
-    verdict = _verdict(problem, point, point.norm(free), tol, stopped)
+    verdict = _verdict(problem, point, point.norm(free), tol, search.stopped)
     arrays = {"covariance": point.inverse}
     return Fit(coef, verdict, _objective(problem, point), "firth", "asked for", trace, problem, arrays)
+
+
+@dataclass
+class _Search:
+    """Steps upwards, until there is no slope or a budget is used up."""
+
+    problem: Problem
+    tol: float
+    max_iter: int
+    time_limit: float | None
+    progress: Callable[[Record], None] | None
+    began: float
+    trace: Trace
+    stopped: str = ""
+
+    def points(self, point: _Point) -> Iterator[_Point]:
+        """Yield ever higher points."""
+        free = np.arange(len(point.coef))
+        for number in range(self.max_iter + 1):
+            norm = point.norm(free)
+            seconds = time.monotonic() - self.began
+            record = Record(number, _objective(self.problem, point), 0.5 * norm**2, self.problem.passes, seconds)
+            self.trace.add(record)
+            if self.progress is not None:
+                self.progress(record)
+            if norm <= self.tol:
+                return
+            if self.time_limit is not None and seconds > self.time_limit:
+                self.stopped = "the time limit was reached"
+                return
+            better = _climb(self.problem, point, free)
+            if better is None:
+                self.stopped = "rounding error allows no further progress"
+                return
+            point = better
+            yield point
+        self.stopped = f"the limit of {self.max_iter} iterations was reached"
 
 
 def profile(fit: Fit, *, level: float = 0.95) -> Summary:

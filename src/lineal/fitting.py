@@ -203,7 +203,7 @@ class _Run:
                     return
                 milestone = step.objective
             if not np.isfinite(step.objective):
-                self.stopped = "the objective is no longer finite"
+                self.stopped = "the steps were too long, and the objective is no longer finite"
                 return
             if self.max_iter is not None and number >= self.max_iter:
                 self.stopped = f"the limit of {self.max_iter} iterations was reached"

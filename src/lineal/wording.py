@@ -20,9 +20,6 @@ Arrays = dict[str, npt.NDArray[Any]]
 MOST_NULL_SPACE = 1_000_000
 """Larger null spaces are described, not kept."""
 
-REMEDIES = {"firth": "--penalty firth", "ridge": "--penalty ridge:0.001"}
-"""What makes an infinite estimate finite, and how to ask for it."""
-
 
 def judge(
     problem: Problem,
@@ -114,7 +111,7 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
     remedies = ["firth", "ridge"] if problem.loss.name == "logistic" else ["ridge"]
     sentence = (
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
-        f"Remedies: {' or '.join(f'{name} ({REMEDIES[name]})' for name in remedies)}, or drop a column."
+        f"Remedies: the penalty {' or '.join(remedies)}, or drop a column."
     )
     evidence: dict[str, object] = {
         "objective": objective,

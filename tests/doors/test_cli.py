@@ -237,7 +237,10 @@ def test_an_infinite_optimum_exits_with_three_unless_accepted(folder: Path, line
     assert (code, err) == (3, "")
     assert json.loads(out)["verdict"]["kind"] == "at_infinity"
     assert (folder / "s.lineal").is_file(), "the model is still written"
-    assert lineal(*words, "--accept")[0] == 0
+    code, out, _ = lineal(*words, "--accept")
+    assert code == 0
+    assert "--penalty firth, or --penalty ridge:0.001" in out, "the remedies as they are asked for here"
+    assert "--" not in json.loads(lineal(*words, "--json")[1])["verdict"]["sentence"], "the sentence is for every door"
     assert lineal("verify", "s.lineal", "s.csv")[0] == 0
 
 
@@ -251,20 +254,26 @@ def test_a_separated_class_is_called_by_its_name(folder: Path, lineal: Lineal) -
     assert lineal("verify", "s.lineal", "s.csv")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "options"),
+    [("classes", ()), ("classes", ("--penalty", "firth")), ("numbers", ("--model", "bayes"))],
+)
 def test_control_c_in_a_fit_ends_with_a_budget_verdict(
-    folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
+    kind: str, options: tuple[str, ...], folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(*_args: object) -> None:
         raise KeyboardInterrupt
 
-    table(folder / "t.csv", kind="classes")
+    table(folder / "t.csv", **({"kind": kind} if kind == "classes" else {}))
     monkeypatch.setattr("lineal.cli.progress.Watch.step", interrupt)
-    words = ("fit", "t.csv", "--target", "y", "--json")
+    words = ("fit", "t.csv", "--target", "y", "--json", *options)
     code, out, err = lineal(*words)
     assert (code, err) == (3, "")
     assert json.loads(out)["verdict"]["kind"] == "budget"
     assert (folder / "t.lineal").is_file()
     assert lineal(*words, "--accept")[0] == 0
+    assert lineal("verify", "t.lineal", "t.csv")[0] == 0
+    assert lineal("predict", "t.lineal", "t.csv", "-o", "p.csv")[0] == 0
 
 
 def test_verify_refuses_other_data_with_exit_code_one(folder: Path, lineal: Lineal) -> None:

@@ -26,7 +26,7 @@ from lineal.losses import (
 )
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import Problem
-from lineal.solvers import BY_NAME
+from lineal.solvers import BY_NAME, GradientDescent
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -262,3 +262,14 @@ def test_time_limit_is_a_budget():
     )
     assert result.verdict.kind == "budget"
     assert "time limit" in result.verdict.sentence
+
+
+@pytest.mark.parametrize("penalty", [NoPenalty(5), penalty_of(5)], ids=["none", "ridge"])
+def test_steps_too_long_are_said_to_be_so(penalty):
+    """Coefficients of 1e154 overflow a ridge (and 0 times infinity no penalty at all); nothing has bounds here."""
+    x, y, _ = data(Squared(1))
+    result = fit(Memory(as_design(x), y), Squared(1), penalty, solver=GradientDescent(step=50.0))
+    assert result.verdict.kind == "budget"
+    assert "steps were too long" in result.verdict.sentence
+    assert "bounds" not in result.verdict.sentence
+    assert result.trace.records[-1].note == "diverged"

@@ -62,7 +62,7 @@ def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list
     blocks = (picture, _columns(data["data"]), _metrics(data), _coefficients(data, width, limit))
     return [
         verdict(data["verdict"]),
-        facts(_model(data) + _data(data)),
+        facts(_remedies(data["verdict"]) + _model(data) + _data(data)),
         *(block for block in blocks if block is not None),
     ]
 
@@ -90,6 +90,17 @@ def number(value: float | None) -> str:
     ('0.1235', '-', '1.235e+06')
     """
     return "-" if value is None else f"{value:.4g}"
+
+
+def _remedies(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return how the remedies that a verdict names are asked for here.
+
+    >>> _remedies({"evidence": {"remedies": ["firth", "ridge"]}})
+    [('Remedies', '--penalty firth, or --penalty ridge:0.001')]
+    """
+    named = data["evidence"].get("remedies", [])
+    asked = [f"--penalty {name}{':0.001' if name == 'ridge' else ''}" for name in named]
+    return [("Remedies", ", or ".join(asked))] if asked else []
 
 
 def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:

@@ -90,7 +90,6 @@ class BayesianRidge(Regressor):
         most = count("max_iter", self.max_iter)
         if most is None:
             raise InputError("max_iter is None; the search for the variances needs a limit, a whole number.")
-        priors = {name: number(name, getattr(self, name)) for name in ("alpha_1", "alpha_2", "lambda_1", "lambda_2")}
         scored = flag("compute_score", self.compute_score)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
@@ -102,7 +101,10 @@ class BayesianRidge(Regressor):
             max_iter=most,
             alpha_init=_above("alpha_init", self.alpha_init),
             lambda_init=_above("lambda_init", self.lambda_init),
-            **priors,
+            alpha_1=number("alpha_1", self.alpha_1),
+            alpha_2=number("alpha_2", self.alpha_2),
+            lambda_1=number("lambda_1", self.lambda_1),
+            lambda_2=number("lambda_2", self.lambda_2),
         )
         self._note(found.fit, target_of(None), TOLERANCE)
         self.verdict_, self.trace_ = found.verdict, found.trace
