@@ -258,6 +258,7 @@ def test_missing_files_are_input_errors(tmp_path):
 ALLOWED = {
     *(
         "__future__",
+        "unicodedata",
         "collections",
         "contextlib",
         "csv",
