@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "epochs.hpp"
+#include "perceptron.hpp"
 #include "parts.hpp"
 #include "team.hpp"
 #include "text.hpp"
@@ -296,6 +297,7 @@ NB_MODULE(_core, m) {
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
     bind_epochs(m);
+    bind_perceptron(m);
     bind_ascent(m);
     bind_text(m);
 

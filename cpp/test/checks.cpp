@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "../lineal/perceptron.hpp"
 #include "../lineal/rows.hpp"
 
 using namespace lineal;
@@ -273,6 +274,69 @@ void check_interrupt(const Design& d) {
     rows.gram(Team{3, {}}, Matrix{}, gram.data());
 }
 
+// A perceptron against the same loops on the dense self.
+void check_perceptron(const Design& d, Index k, bool across, bool averaged) {
+    const Index n = d.n, p = d.columns_, classes = k == 1 ? 2 : k;
+    std::vector<double> y(Design::at(n)), coef(Design::at(p * k)), drift(Design::at(averaged ? p * k : 0)), row(Design::at(p)), eta(Design::at(Presentation::ROWS * k)), sums(Design::at(8 * k));
+    for (Index i = 0; i < n; ++i) y[Design::at(i)] = static_cast<double>(i * 5 % 7 % classes);
+    std::vector<std::int64_t> order;
+    for (Index i = 0; i < n; ++i) order.insert(order.end(), Design::at(1 + i % 2), n - 1 - i);
+    std::vector<std::int64_t> log(3 * order.size());
+    const Segment segment{d.parts.data(), static_cast<Index>(d.parts.size()), n, 0, y.data(), nullptr, nullptr};
+    Presentation e{};
+    e.segments = &segment;
+    e.segment_count = 1;
+    e.order = order.data();
+    e.length = static_cast<Index>(order.size());
+    e.columns = p;
+    e.outputs = k;
+    e.across = across;
+    e.rate = 0.5;
+    e.coef = coef.data();
+    e.drift = averaged ? drift.data() : nullptr;
+    e.longest = Index{1} << 60;
+    e.log = log.data();
+    e.room = e.length;
+    e.measure = true;
+    e.eta = eta.data();
+    e.sums = sums.data();
+    e.row = row.data();
+    perceptrons().run(e);
+    std::vector<double> w(Design::at(p * k)), sum(Design::at(p * k));
+    Index mistakes = 0;
+    double largest = 0;
+    for (const std::int64_t i : order) {
+        std::vector<double> score(Design::at(k));
+        double square = 0;
+        for (Index j = 0; j < p; ++j) {
+            square += d.x(i, j) * d.x(i, j);
+            for (Index c = 0; c < k; ++c) score[Design::at(c)] += d.x(i, j) * w[Design::at(c * p + j)];
+        }
+        largest = std::fmax(largest, square);
+        const Index own = static_cast<Index>(y[Design::at(i)]);
+        Index rival = own == 0 ? 1 : 0;
+        for (Index c = 0; c < k; ++c)
+            if (c != own && score[Design::at(c)] > score[Design::at(rival)]) rival = c;
+        const bool wrong = k == 1 ? !((own == 1 ? score[0] : -score[0]) > 0) : !(score[Design::at(own)] > score[Design::at(rival)]);
+        if (wrong) ++mistakes;
+        for (Index j = 0; wrong && j < p; ++j) {
+            w[Design::at((k == 1 ? 0 : own) * p + j)] += (k == 1 && own == 0 ? -0.5 : 0.5) * d.x(i, j);
+            if (k > 1) w[Design::at(rival * p + j)] -= 0.5 * d.x(i, j);
+        }
+        for (Index t = 0; t < p * k; ++t) sum[Design::at(t)] += w[Design::at(t)];
+    }
+    CHECK(e.at == e.length && e.presented == e.length && e.mistakes == mistakes && e.logged == mistakes);
+    CHECK(std::fabs(e.largest - largest) <= 1e-12 * largest);
+    double off = 0;
+    for (Index c = 0; c < k; ++c)
+        for (Index j = 0; j < p; ++j) {
+            const std::size_t own = Design::at(across ? c * p + j : j * k + c), other = Design::at(c * p + j);
+            off = std::fmax(off, std::fabs(coef[own] - w[other]));
+            if (averaged) off = std::fmax(off, std::fabs(static_cast<double>(e.presented) * coef[own] - drift[own] - sum[other]) / static_cast<double>(e.length));
+        }
+    CHECK(off <= 1e-9);
+}
+
 }  // namespace
 
 int main(int count, char**) {
@@ -302,6 +366,19 @@ int main(int count, char**) {
         check_grams(d, rows, Team{3, {}});
         check_interrupt(d);
     }
+    for (const Index n : {1, 3, 4, 70})
+        for (const Index p : {1, 8, 19, 40}) {
+            Design d(n, p, p % 2 == 1, p > 3, p == 8);
+            for (const Index k : {1, 2, 5, 11}) check_perceptron(d, k, k == 1, n == 70);
+            d.parts = {d.parts[0], d.parts[2]};  // ones and numbers: blocks of rows
+            for (Index i = 0; i < n; ++i) {
+                double* row = &d.dense[0] + i * d.columns_;
+                for (Index j = 0; j < p; ++j) d.dense[Design::at(i * (p + 1) + 1 + j)] = row[4 + j];
+                d.dense[Design::at(i * (p + 1))] = 1.0;
+            }
+            d.columns_ = p + 1;
+            for (const Index k : {1, 2, 5, 11}) check_perceptron(d, k, true, n == 70);
+        }
     check_factor();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;

@@ -222,3 +222,30 @@ def largest_row(
     rate: Array,
     shift: Array | None,
 ) -> float: ...
+
+class Presenter:
+    """Rows with class numbers, to be presented to a perceptron."""
+
+    def __init__(
+        self,
+        segments: list[tuple[tuple[Part, ...], Array, Array | None, Array | None]],
+        columns: int,
+        outputs: int,
+        across: bool,
+    ) -> None: ...
+    @property
+    def scores(self) -> Array: ...
+    def run(
+        self,
+        order: npt.NDArray[np.int64] | None,
+        length: int,
+        coef: Array,
+        drift: Array | None,
+        state: npt.NDArray[np.int64],
+        tie: int,
+        rate: float,
+        longest: int,
+        log: npt.NDArray[np.int64] | None,
+        measure: bool,
+    ) -> float: ...
+    def project(self, vector: Array) -> Array: ...

@@ -36,7 +36,8 @@ class Loss(ABC):
     ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
     ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
     a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
-    ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities.
+    ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities. ``upward`` says that a score
+    of 0, or a best score that classes share, speaks for the later class; otherwise it is the earlier one.
     """
 
     name: ClassVar[str]
@@ -51,6 +52,11 @@ class Loss(ABC):
     pooled: ClassVar[bool] = True
     likelihood: ClassVar[bool] = False
     decides: ClassVar[bool] = False
+
+    @property
+    def upward(self) -> bool:
+        """Whether ties go to the later class."""
+        return False
 
     @property
     @abstractmethod
@@ -117,3 +123,14 @@ class Loss(ABC):
     def to_dict(self) -> dict[str, object]:
         """Return the loss as plain data for a model file."""
         return {"name": self.name, "outputs": self.outputs, **self.parameters()}
+
+
+def chosen(eta: Array, *, upward: bool = False) -> npt.NDArray[np.intp]:
+    """Return the class that each row of scores speaks for; ties go to the later class if ``upward``, else to the earlier.
+
+    >>> chosen(np.array([[0.0], [1.0]])).tolist(), chosen(np.array([[2.0, 1.0, 2.0]]), upward=True).tolist()
+    ([0, 1], [2])
+    """
+    if eta.shape[1] == 1:
+        return ((eta[:, 0] >= 0.0) if upward else (eta[:, 0] > 0.0)).astype(np.intp)
+    return np.asarray(eta.shape[1] - 1 - np.argmax(eta[:, ::-1], axis=1) if upward else np.argmax(eta, axis=1))

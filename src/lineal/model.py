@@ -16,7 +16,7 @@ from lineal.design import Design
 from lineal.designs import as_design
 from lineal.display import page
 from lineal.errors import InputError
-from lineal.loss import Loss
+from lineal.loss import Loss, chosen
 from lineal.penalty import Penalty
 from lineal.powers import Powers
 from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
@@ -135,7 +135,7 @@ class Model:
             means = self.means(data, offset)
             return means[:, 0] if means.shape[1] == 1 and self.target.names is None else means
         eta = self.scores(data, offset)
-        index = (eta[:, 0] > 0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
+        index = chosen(eta, upward=self.loss.upward)
         labels: npt.NDArray[Any] = np.asarray(self.target.classes)[index]
         return labels
 

@@ -25,7 +25,7 @@ FIELDS: Final = (
     "roles", "training", "tol", "verdict", "solver", "report",
 )  # fmt: skip
 TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge")
-CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax")
+CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perceptron")
 """Losses whose targets are classes."""
 
 STREAM: Final = ("iterate", "iterate_sum", "progress")
@@ -117,11 +117,8 @@ def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
         raise ModelFileError("target.classes must be texts, numbers or Booleans.")
     if len({(type(item), item) for item in classes}) != len(classes):
         raise ModelFileError("target.classes names a class twice.")
-    if (
-        len(classes) < 2
-        or outputs != (1 if loss in TWO_CLASSES else len(classes))
-        or (outputs == 1 and len(classes) != 2)
-    ):
+    two = loss in TWO_CLASSES or (loss == "perceptron" and len(classes) == 2)
+    if len(classes) < 2 or outputs != (1 if two else len(classes)) or (outputs == 1 and len(classes) != 2):
         raise ModelFileError(f"loss.outputs is {outputs}, which does not fit {len(classes)} target.classes.")
     return Target(name, "classes", classes=tuple(classes))
 

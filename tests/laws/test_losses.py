@@ -18,6 +18,7 @@ from lineal.losses import (
     Hinge,
     Huber,
     Logistic,
+    Perceptron,
     Poisson,
     Quantile,
     Softmax,
@@ -48,6 +49,8 @@ LOSSES = [
     CrammerSinger(4),
     Sparsemax(2),
     Sparsemax(5),
+    Perceptron(1),
+    Perceptron(4, 1.0),
 ]
 IDS = [f"{loss.name}-{loss.outputs}{''.join(f'-{v}' for v in loss.parameters().values())}" for loss in LOSSES]
 REAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")

@@ -12,6 +12,7 @@ from lineal.losses.hinge import Hinge, SquaredHinge
 from lineal.losses.huber import Huber
 from lineal.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from lineal.losses.logistic import Logistic
+from lineal.losses.perceptron import Perceptron
 from lineal.losses.poisson import Poisson
 from lineal.losses.quantile import Absolute, Quantile
 from lineal.losses.softmax import Softmax
@@ -32,6 +33,7 @@ BY_NAME: Final[Mapping[str, Callable[..., Loss]]] = {
     "squared-hinge": lambda _outputs: SquaredHinge(),
     "crammer-singer": CrammerSinger,
     "sparsemax": Sparsemax,
+    "perceptron": Perceptron,
 }
 """Every loss by the name it has in a model file; called with the number of outputs and its parameters by name."""
 
@@ -40,6 +42,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
     "huber": ("threshold",),
     "epsilon-insensitive": ("epsilon",),
     "squared-epsilon-insensitive": ("epsilon",),
+    "perceptron": ("tie",),
 }
 """The parameters of the losses that have some."""
 
@@ -57,6 +60,7 @@ __all__ = [
     "Hinge",
     "Huber",
     "Logistic",
+    "Perceptron",
     "Poisson",
     "Quantile",
     "Softmax",

@@ -101,10 +101,11 @@ class Core:
         return ids[:0]
 
 
-def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Decision:
+def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = (), *, two_way: bool = False) -> Decision:
     """Decide the three-way question with a proof; TimeoutError after the deadline (``time.monotonic``).
 
-    ``guesses`` are directions (D floats) worth a look.
+    ``guesses`` are directions (D floats) worth a look. ``two_way`` asks only whether some boundary makes no mistake: the
+    kinds are then "complete" and "not complete", the latter with at most rank + 1 rows.
     """
     core = Core(cloud, deadline)
     zero = cloud.ids[~_any(cloud)]
@@ -115,6 +116,9 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = ()) -> Deci
                     return Decision("complete", reduced(direction), cloud.ids, core.ids, _weights(core))
     work = np.setdiff1d(_first(cloud, guesses), zero)
     while True:
+        if two_way and (len(zero) or core.weights):
+            core.weights = core.weights or {int(zero[0]): Fraction(1)}
+            return Decision("not complete", None, cloud.ids[:0], core.ids, _weights(core))
         rest = np.setdiff1d(core.outside(), zero) if not core.weights else core.outside()
         if not len(rest):
             if not core.weights:  # every row is zero: each of them alone is a sum that vanishes
