@@ -1,6 +1,7 @@
 // The only code that sees Python, with arrays.hpp and parts.hpp: checks what is handed in, releases the interpreter lock,
 // hands sums back.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -137,15 +138,23 @@ nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb
     return nb::make_tuple(value.high, value.low, gradient.array, value.reach, slope_sum.array);
 }
 
-nb::object curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                 nb::handle direction_array, double parameter) {
+nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
+                 nb::handle direction_array, double parameter, Index sample, std::optional<Kept> kept, bool known) {
     const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
+    Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
+    asked.request.sample = sample;
     const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
+    const auto size = static_cast<std::size_t>(rows.rows() * asked.request.outputs);
+    const Curvature curvature{kept ? data_of(*kept, size, "kept") : nullptr, known};
+    if (known && !kept) throw nb::value_error("known curvatures must be given as `kept`");
     const Output out({rows.columns(), asked.request.outputs});
-    without_lock([&] { rows.curve(team(), asked.request, asked.coef.matrix(), direction.matrix(), out.data); });
-    return out.array;
+    double weight_sum = 0;
+    without_lock([&] {
+        weight_sum = rows.curve(team(), asked.request, asked.coef.matrix(), direction.matrix(), curvature, out.data);
+    });
+    return nb::make_tuple(out.array, weight_sum);
 }
 
 nb::object means(const PyRows& self, int loss, nb::handle coef, nb::handle offset) {
@@ -324,7 +333,8 @@ NB_MODULE(_core, m) {
         .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0)
+             nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
+             nb::arg("kept").none() = nb::none(), nb::arg("known") = false)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))

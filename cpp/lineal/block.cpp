@@ -182,6 +182,18 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
         k.loose_backward(placed.part, rows, by_row, outputs, loose_gradient + placed.at * outputs);
 }
 
+void Block::remember(double* kept) const {
+    for (Index i = 0; i < rows.count; ++i)
+        for (Index c = 0; c < request.outputs; ++c) kept[rows[i] * request.outputs + c] = curvature[c * room + i];
+}
+
+void Block::recall(const double* kept) {
+    const Index filled = (rows.count + 7) / 8 * 8;
+    for (Index i = 0; i < rows.count; ++i)
+        for (Index c = 0; c < request.outputs; ++c) curvature[c * room + i] = kept[rows[i] * request.outputs + c];
+    for (Index c = 0; c < request.outputs; ++c) std::fill(curvature + c * room + rows.count, curvature + c * room + filled, 0.0);
+}
+
 namespace {
 
 template <class T, class N>

@@ -91,6 +91,9 @@ public:
     void forward(const Coefficients& coef, double* sums);
     // panel gradient [c][width] and loose gradient [column][outputs] += X' values, values[c][room]
     void backward(const double* values, double* panel_gradient, double* loose_gradient);
+    // curvature to and from kept[n][outputs]
+    void remember(double* kept) const;
+    void recall(const double* kept);
     // The entries of the loose columns below `limit` (in the design), for loose_gram.
     void entries(Index limit);
 

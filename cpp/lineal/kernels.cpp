@@ -33,7 +33,7 @@ const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
     LINEAL_STRING(LINEAL_LEVEL),
     pack, unpack, forward, backward, gram, gram_dd, scale_dd, dependence, moments,
     loose_forward, loose_backward, loose_gram, loose_moments, loose_scatter,
-    loss_rows, loss_dual, loss_mean,
+    loss_rows, loss_dual, loss_mean, loss_bend,
     add, add_dd, factor_dd, solve_dd, elementary,
 };
 

@@ -82,6 +82,8 @@ struct Kernels {
     void (*loss)(LossBlock& block);
     void (*dual)(LossBlock& block);
     void (*mean)(Loss loss, Index outputs, Index count, Index room, double* eta);
+    // slope = s W step, of the curvature that `loss` left
+    void (*bend)(LossBlock& block);
 
     void (*add)(const double* from, double* to, Index count);
     void (*add_dd)(const double* from_high, const double* from_low, double* high, double* low, Index count);

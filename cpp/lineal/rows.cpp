@@ -269,45 +269,36 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     return out;
 }
 
-namespace {
-
-// slope[c] = s W step, row by row; curvature holds s curvature, or probabilities for softmax
-void bend(Block& block) {
-    const Index k = block.request.outputs;
-    for (Index i = 0; i < block.rows.count; ++i) {
-        double middle = 0;
-        if (block.request.loss == Loss::softmax)
-            for (Index c = 0; c < k; ++c) middle += block.curvature[c * block.room + i] * block.step[c * block.room + i];
-        for (Index c = 0; c < k; ++c) {
-            const Index at = c * block.room + i;
-            block.slope[at] = block.request.loss == Loss::softmax
-                                  ? block.weight[i] * block.curvature[at] * (block.step[at] - middle)
-                                  : block.curvature[at] * block.step[at];
-        }
-    }
-}
-
-}  // namespace
-
-void Rows::curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
-                 double* out) const {
+double Rows::curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
+                   const Curvature& kept, double* out) const {
     const Index k = request.outputs, size = gradient_size(layout_, k);
-    const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
+                        cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Coefficients w(layout_, coef), u(layout_, direction);
     const Buffer sums(size);
+    double weight_sum = 0;
     sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
-        block.forward(w, block.eta);
         block.forward(u, block.step);
         LossBlock loss = describe(worker, true);
-        block.k.loss(loss);
-        bend(block);
+        if (kept.known) block.recall(kept.data);
+        else {
+            block.forward(w, block.eta);
+            block.k.loss(loss);
+            if (kept.data) block.remember(kept.data);
+        }
+        block.k.bend(loss);
+        worker.weight_sum += block.weight_sum;
         block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
-    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
+    }, [&](Worker& worker) {
+        worker.block.k.add(worker.sums.get(), sums.get(), size);
+        weight_sum += worker.weight_sum;
+    });
     place_gradient(layout_, k, sums.get(), out);
+    return weight_sum;
 }
 
 void Rows::gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const {

@@ -16,6 +16,12 @@ struct DualEvaluation {
     double high = 0, low = 0, reach = 0;
 };
 
+// Curvatures of all rows, [n][k], that one product writes down and the next ones read (data == nullptr: neither).
+struct Curvature {
+    double* data = nullptr;
+    bool known = false;
+};
+
 class Rows {
 public:
     explicit Rows(const std::vector<Part>& parts);
@@ -34,8 +40,9 @@ public:
                         double* gradient, double* hessian) const;
     DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                         double* slope_sum, double* gradient) const;
-    // out[p][k] = X' S W X direction
-    void curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction, double* out) const;
+    // out[p][k] = X' S W X direction; returns the sum of the weights
+    double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
+                 const Curvature& kept, double* out) const;
     // out[n][k]
     void means(const Team& team, const Request& request, const Matrix& coef, double* out) const;
     // returns the sum of the weights

@@ -198,8 +198,10 @@ void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss
         return e.high + e.low;
     };
     const double ahead = value_at(h, gradient), behind = value_at(-h, other);
-    rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), bent.data());
-    bool good = true;
+    std::vector<double> kept(static_cast<std::size_t>(n * k)), again(bent);
+    rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), false}, bent.data());
+    rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), true}, again.data());
+    bool good = again == bent;
     for (std::size_t i = 0; i < bent.size(); ++i)
         good = good && std::fabs((gradient[i] - other[i]) / (2 * h) - bent[i]) < 1e-5 * static_cast<double>(n + 1);
     CHECK(good);

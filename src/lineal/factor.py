@@ -62,7 +62,11 @@ class Cholesky:
 
     def inverse(self) -> Array:
         """Return H^-1."""
-        return self.solve(np.eye(len(self.scale)))
+        if self.singular or not len(self.scale):
+            return self.solve(np.eye(len(self.scale)))
+        half, _ = lapack.dpotri(self.upper, lower=0)
+        whole = np.triu(half) + np.triu(half, 1).T
+        return np.asarray(whole * self.scale * self.scale[:, None])
 
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of H^-1, from the inverse of the triangle alone."""

@@ -20,9 +20,9 @@ from lineal.loss import Loss
 from lineal.null import null
 from lineal.passes import Moments
 from lineal.penalty import Penalty
-from lineal.problem import Problem
+from lineal.problem import EPS, Problem
 from lineal.separation import Answer, look, seek
-from lineal.solver import Solver, Step
+from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose
 from lineal.source import Source
 from lineal.trace import Record, Trace
@@ -122,7 +122,8 @@ def _gauged(problem: Problem, coef: Array) -> Array:
         return coef
     off = coef.mean(axis=1, keepdims=True)
     off = off if problem.penalty.even else np.where(problem.penalty.charged[:, None], 0.0, off)
-    return coef - off if off.any() else coef
+    # What rounding leaves of a sum that is zero needs no second proof.
+    return coef - off if np.max(np.abs(off), initial=0.0) > 64 * EPS * np.max(np.abs(coef), initial=0.0) else coef
 
 
 @cache
@@ -173,7 +174,8 @@ class _Run:
     proof: Proof | None = None
     answer: Answer | None = None
     stopped: str = ""
-    hint: Array | None = None
+    hint: Hint | None = None
+    shift: Array | None = None
     theta: Array | None = None
     began: float = field(default_factory=time.monotonic)
 
@@ -189,12 +191,12 @@ class _Run:
             if step.estimate <= patience * self.tol * gain or (
                 gain == 0.0 and step.estimate <= self.tol * abs(baseline)
             ):
-                self.proof = prove(self.problem, step.coef, hint=step.hint, theta=step.theta)
-                if self.proof.within(self.tol):
+                proof = self._prove(self.tol * gain if gain > 0.0 else None)
+                if proof is not None and proof.within(self.tol):
                     return
-                if not self.proof.interior and self._endless():
+                if proof is not None and not proof.interior and self._endless():
                     return
-                patience *= 0.2
+                patience *= 1.0 if proof is None else 0.2
             if self._separates(number, step.objective, baseline):
                 return
             if number % 100 == 99:
@@ -211,6 +213,14 @@ class _Run:
             if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
                 self.stopped = "the time limit was reached"
                 return
+
+    def _prove(self, goal: float | None) -> Proof | None:
+        """Ask for a proof where the solver is; None where it knows of none within ``goal``."""
+        self.shift = None if self.hint is None else self.hint(goal)
+        if self.hint is not None and self.shift is None:
+            return None
+        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta)
+        return self.proof
 
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield a solver's steps; where it ends by itself, keep the reason it returns."""
@@ -250,10 +260,11 @@ class _Run:
         if (gauged := _gauged(problem, self.coef)) is not self.coef:
             self.coef = gauged
             if proof is not None and proof.within(self.tol):
-                proof = prove(problem, self.coef, hint=self.hint, theta=self.theta)
+                proof = prove(problem, self.coef, hint=self.shift, theta=self.theta)
         if proof is None or not (proof.within(self.tol) or self._found):
             finite = np.all(np.isfinite(self.coef))
-            proof = prove(problem, self.coef, hint=self.hint, theta=self.theta) if finite else None
+            # Whoever interrupted does not wait for a better step than there is.
+            proof = self._prove(np.inf if self.stopped == "interrupted" else None) if finite else None
             proof = self._nothing_to_gain(proof)
             if proof is not None and not proof.interior and self.stopped != "interrupted":
                 self._endless()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.design import Design
 from lineal.designs import Affine
 from lineal.doubled import Doubled
@@ -16,6 +17,7 @@ from lineal.loss import Loss
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
+Kept = dict[tuple[int, int], Array]
 
 
 @dataclass(frozen=True)
@@ -243,35 +245,38 @@ class Conjugate:
 
 @dataclass(frozen=True)
 class Product:
-    """A plain array that adds."""
+    """Summed rows, and the weight of these rows."""
 
     array: Array
+    weight_sum: float
 
     def __add__(self, other: Product) -> Product:
-        return Product(self.array + other.array)
+        return Product(self.array + other.array, self.weight_sum + other.weight_sum)
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction."""
+    """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction.
+
+    ``sample = g > 1`` takes one row of every g. ``kept`` remembers the curvatures at ``coef`` by the rows of a block,
+    so that further products need no scores; only for blocks that stay in memory, and for one ``coef`` and sample.
+    """
 
     loss: Loss
     coef: Array
     direction: Array
+    sample: int = 1
+    kept: Kept | None = None
 
     def __call__(self, block: Block) -> Product:
         """Multiply one block."""
         design, loss = block.design, self.loss
         if isinstance(design, Affine):
-            inner = Curve(loss, design.inner_coef(self.coef), design.inner_coef(self.direction))
+            inner = Curve(loss, design.inner_coef(self.coef), design.inner_coef(self.direction), self.sample, self.kept)
             product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
-            return Product(design.outer_gradient(product.array))
+            return Product(design.outer_gradient(product.array), product.weight_sum)
         if design.rows is not None and loss.native is not None:
-            return Product(
-                design.rows.curve(
-                    loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter
-                )
-            )
+            return self._native(design.rows, block)
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         present = weight > 0.0
         eta = design.times(self.coef)
@@ -279,7 +284,23 @@ class Curve:
         curvature = loss.curvature(np.where(present[:, None], block.y, 0.0), eta)
         move = design.times(self.direction)
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
-        return Product(design.transpose_times(np.where(present[:, None], weight[:, None] * bent, 0.0)))
+        slope = np.where(present[:, None], weight[:, None] * bent, 0.0)
+        return Product(design.transpose_times(slope), float(weight[present].sum()))
+
+    def _native(self, rows: _core.Rows, block: Block) -> Product:
+        loss = self.loss
+        assert loss.native is not None
+        given = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
+        if self.kept is None:
+            return Product(*rows.curve(*given, self.sample))
+        place = (block.start, block.n_rows)
+        room = self.kept.get(place)
+        if room is not None:
+            return Product(*rows.curve(*given, self.sample, room, known=True))
+        room = np.empty((block.n_rows, loss.outputs))
+        product = Product(*rows.curve(*given, self.sample, room))
+        self.kept[place] = room
+        return product
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from lineal.errors import InputError
 from lineal.factor import Factor
 from lineal.loss import Loss
 from lineal.normal import Normal
-from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Moments, NormalEquations, Sums, Survey
+from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, Moments, NormalEquations, Sums, Survey
 from lineal.penalty import Penalty
 from lineal.source import Block, Source
 
@@ -221,12 +221,17 @@ class Problem:
             slope_sum=found.slope_sum / total,
         )
 
-    def curve(self, coef: Array, direction: Array) -> Array:
-        """Return the second derivative of F at ``coef`` times ``direction``, in one pass."""
+    def curve(self, coef: Array, direction: Array, sample: int = 1, kept: Kept | None = None) -> Array:
+        """Return the second derivative of F at ``coef`` times ``direction``, in one pass.
+
+        ``sample`` takes one row of so many; ``kept`` (empty at first, one for every ``coef`` and sample) saves the scores
+        of the next products.
+        """
         self.passes += 1
         coef, direction = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.source.sum(Curve(self.loss, coef, direction)).array / self.moments.weight_sum
-        return np.asarray(product + self.penalty.curvature()[:, None] * direction)
+        product = self.source.sum(Curve(self.loss, coef, direction, sample, kept))
+        bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
+        return np.asarray(bent + self.penalty.curvature()[:, None] * direction)
 
     def blur(self, coef: Array) -> Array:
         """Return a bound on the rounding error of every score, per output: gamma_p (sum_j max|x_j| |b_j| + max|offset|)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lineal.problem import Problem
 
 Array = npt.NDArray[np.float64]
+Hint = Callable[[float | None], Array | None]
 
 
 @dataclass(frozen=True)
@@ -21,8 +22,9 @@ class Step:
     """One improvement: where the solver is, and how far it thinks the optimum may be.
 
     ``estimate`` is the solver's own guess of ``F(coef) - F*``. Nobody believes it: it only tells the
-    fit when asking for a proof is worth a pass over the data. ``hint`` may be an approximate Newton step
-    (to be subtracted from ``coef``) from which the certificate builds a dual point; a wrong one can only make the gap larger.
+    fit when asking for a proof is worth a pass over the data. ``hint`` may make an approximate Newton step
+    (to be subtracted from ``coef``) from which the certificate builds a dual point of a wanted gap; None where there is
+    none at this point. Asked without a gap it makes what it has. A wrong step can only make the gap larger.
     ``theta`` is a dual point itself, one row for each row of the source, for losses whose slopes are none; untrusted too.
     """
 
@@ -31,7 +33,7 @@ class Step:
     estimate: float
     passes: int
     note: str = ""
-    hint: Array | None = None
+    hint: Hint | None = None
     theta: Array | None = None
 
 

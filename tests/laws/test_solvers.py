@@ -273,3 +273,30 @@ def test_steps_too_long_are_said_to_be_so(penalty):
     assert "steps were too long" in result.verdict.sentence
     assert "bounds" not in result.verdict.sentence
     assert result.trace.records[-1].note == "diverged"
+
+
+@pytest.mark.parametrize("solver", ["newton-cg"])
+@pytest.mark.parametrize("trap", ["plain", "rare rows", "weights", "two blocks"])
+def test_a_table_of_many_rows_is_proven_though_products_look_at_few_of_them(solver, trap):
+    """Newton-CG samples the rows of its second derivative; the optimum and its proof are those of all rows."""
+    rng = np.random.default_rng(5)
+    n, p, loss = 45_000, 3, Softmax(3)
+    x = rng.normal(size=(n, p)) + np.array([0.0, 20.0, -1.0])
+    if trap == "rare rows":
+        x[:, 0] = 0.0
+        x[rng.choice(n, 6, replace=False), 0] = 50.0
+    eta = (x - x.mean(axis=0)) @ rng.normal(size=(p, 3))
+    y = np.argmax(eta + rng.gumbel(size=(n, 3)), axis=1)[:, None].astype(float)
+    weight = np.exp(3.0 * rng.normal(size=n)) if trap == "weights" else None
+    design = as_design(x)
+    halves = [Block(design.slice(0, 20_000), y[:20_000]), Block(design.slice(20_000, n), y[20_000:])]
+    source = Blocks(halves) if trap == "two blocks" else Memory(design, y, weight)
+    penalty = penalty_of(p + 1, 1e-4)
+    result = fit(source, loss, penalty, solver=solver, tol=1e-8)
+    assert result.verdict.kind == "optimal", result.verdict.sentence
+    other = fit(source, loss, penalty, solver="newton", tol=1e-12)
+    assert (
+        0.0
+        <= result.objective - other.objective + other.verdict.gap
+        <= result.verdict.gap + other.verdict.gap + ROUNDING
+    )

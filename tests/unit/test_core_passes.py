@@ -166,7 +166,39 @@ def test_curve(kind: str, loss: int, k: int) -> None:
     c = case(kind, loss, k)
     direction = np.random.default_rng(2).normal(size=c.coef.shape)
     bent = np.einsum("nab,nb->na", c.truth(c.eta)[2], c.x @ direction)
-    close(c.rows.curve(c.loss, c.y, c.weight, c.offset, c.coef, direction), c.x.T @ (c.s[:, None] * bent))
+    product, total = c.rows.curve(c.loss, c.y, c.weight, c.offset, c.coef, direction)
+    close(product, c.x.T @ (c.s[:, None] * bent))
+    close(total, c.s.sum())
+
+
+@over_cases
+@pytest.mark.parametrize("sample", [1, 3])
+def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sample: int) -> None:
+    c = case(kind, loss, k)
+    direction = np.random.default_rng(2).normal(size=c.coef.shape)
+    kept = np.full((len(c.x), k), np.nan)
+    given = (c.loss, c.y, c.weight, c.offset, c.coef, direction, 0.0, sample)
+    plain, total = c.rows.curve(*given)
+    fresh, _ = c.rows.curve(*given, kept)
+    known, _ = c.rows.curve(*given, kept, known=True)
+    np.testing.assert_array_equal(plain, fresh)
+    np.testing.assert_array_equal(plain, known)
+    # the rows that were looked at have curvatures now: they are the sample
+    seen = ~np.isnan(kept).any(axis=1)
+    assert total == pytest.approx(np.sum(c.s[seen]))
+    bent = np.einsum("nab,nb->na", c.truth(c.eta)[2], c.x @ direction)
+    close(known, c.x[seen].T @ (c.s[:, None] * bent)[seen])
+
+
+def test_kept_curvatures_are_checked() -> None:
+    c = case("dense", 1, 1)
+    given = (1, c.y, c.weight, c.offset, c.coef, c.coef, 0.0)
+    with pytest.raises(ValueError, match="known curvatures must be given"):
+        c.rows.curve(*given, 1, None, known=True)
+    with pytest.raises(ValueError, match="kept must have"):
+        c.rows.curve(*given, 1, np.empty((3, 1)))
+    with pytest.raises(ValueError, match="sample must be at least 1"):
+        c.rows.curve(*given, 0)
 
 
 @over_cases
@@ -240,7 +272,7 @@ def test_weight_zero_is_absent_to_the_bit(loss: int) -> None:
     for run in (
         lambda y, o: c.rows.evaluate(loss, y, c.weight, o, c.coef, 4),
         lambda y, o: c.rows.dual(loss, y, c.weight, o, c.coef, shift),
-        lambda y, o: (c.rows.curve(loss, y, c.weight, o, c.coef, shift),),
+        lambda y, o: c.rows.curve(loss, y, c.weight, o, c.coef, shift),
     ):
         for clean, dirty in zip(run(c.y, c.offset), run(y, offset), strict=True):
             np.testing.assert_array_equal(clean, dirty)

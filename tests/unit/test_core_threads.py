@@ -56,7 +56,7 @@ def passes(rows: _core.Rows) -> dict[str, Callable[[], tuple[object, ...]]]:
         "softmax": lambda: rows.evaluate(2, labels, weight, offset, coef, 5),
         "sampled": lambda: rows.evaluate(2, labels, weight, offset, coef, 5, 3),
         "dual": lambda: rows.dual(2, labels, weight, offset, coef, shift),
-        "curve": lambda: (rows.curve(1, y, weight, offset, coef, shift),),
+        "curve": lambda: rows.curve(1, y, weight, offset, coef, shift),
         "means": lambda: (rows.means(2, coef, offset),),
         "moments": lambda: rows.moments(weight),
         "gram_dd": lambda: rows.gram_dd(weight, y),

@@ -53,7 +53,7 @@ class Coordinate(Solver):
             here = problem.evaluate(coef, hessian=problem.lead)
             gap, slack, room = _look(problem, coef, here)
             note = f"{int(np.count_nonzero(coef.any(axis=1)))} of {len(start)} columns in use"
-            yield Step(coef, here.value, gap, problem.passes, note, hint=np.zeros(problem.shape))
+            yield Step(coef, here.value, gap, problem.passes, note, hint=lambda _: np.zeros(problem.shape))
             if not gap > 0.0 or (gap >= last and gap <= 1e3 * prox_newton.rounding(here)):
                 return
             last = gap
