@@ -78,6 +78,7 @@ std::uint64_t splitmix64(std::uint64_t x) {
 
 void Block::select() {
     const Index sample = request.sample;
+    const std::uint64_t turn = static_cast<std::uint64_t>(request.turn) << 40;  // beyond any group
     Index count = 0;
     if (sample <= 1 && !request.weight) {
         count = std::min(room, stop_ - row_);
@@ -92,7 +93,7 @@ void Block::select() {
             // of every `sample` rows one; the last group may be smaller
             const Index group = row / sample, begin = group * sample;
             const Index size = std::min(sample, layout.rows - begin);
-            row = begin + static_cast<Index>(splitmix64(static_cast<std::uint64_t>(group)) % static_cast<std::uint64_t>(size));
+            row = begin + static_cast<Index>(splitmix64(static_cast<std::uint64_t>(group) + turn) % static_cast<std::uint64_t>(size));
             const bool passed = row < row_ - 1;
             row_ = std::min(begin + size, stop_);
             if (passed || row >= stop_) continue;

@@ -66,6 +66,7 @@ struct Request {
     Index outputs = 1;
     Matrix y, weight, offset;
     Index sample = 1;
+    Index turn = 0;  // another sample for every turn
 };
 
 // Coefficients in the order of a layout: panel[c][width], loose[column][outputs].

@@ -77,6 +77,7 @@ class Rows:
         direction: Array,
         parameter: float = 0.0,
         sample: int = 1,
+        turn: int = 0,
         kept: Array | None = None,
         known: bool = False,
     ) -> tuple[Array, float]: ...

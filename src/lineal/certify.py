@@ -251,11 +251,7 @@ def _prove_tied(
     for shift in _shifts(problem, coef, here, hint, inner, basis, tied):
         found = _feasible(problem, coef, here, shift, inner, tied)
         reach = found.dual.reach
-        if problem.loss.reach < reach < 8.0 * problem.loss.reach and shift.any() and not np.all(tied):
-            # Part of the way is a step too: it leaves part of the gradient, for the charges to pay.
-            shorter = 0.75 * problem.loss.reach / reach
-            found = _feasible(problem, coef, here, shorter * shift, inner, tied)
-        if found.dual.reach <= problem.loss.reach and np.isfinite(found.dual.high):
+        if reach <= problem.loss.reach and np.isfinite(found.dual.high):
             if np.any(found.open):
                 return Proof(here.value, baseline, None), found.open
             gap = _add_up(problem, coef, found)

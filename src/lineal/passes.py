@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -258,21 +258,23 @@ class Product:
 class Curve:
     """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction.
 
-    ``sample = g > 1`` takes one row of every g. ``kept`` remembers the curvatures at ``coef`` by the rows of a block,
-    so that further products need no scores; only for blocks that stay in memory, and for one ``coef`` and sample.
+    ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``kept`` remembers the curvatures at
+    ``coef`` by the rows of a block, so that further products need no scores; only for blocks that stay in memory, and
+    for one ``coef``, sample and turn.
     """
 
     loss: Loss
     coef: Array
     direction: Array
     sample: int = 1
+    turn: int = 0
     kept: Kept | None = None
 
     def __call__(self, block: Block) -> Product:
         """Multiply one block."""
         design, loss = block.design, self.loss
         if isinstance(design, Affine):
-            inner = Curve(loss, design.inner_coef(self.coef), design.inner_coef(self.direction), self.sample, self.kept)
+            inner = replace(self, coef=design.inner_coef(self.coef), direction=design.inner_coef(self.direction))
             product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
             return Product(design.outer_gradient(product.array), product.weight_sum)
         if design.rows is not None and loss.native is not None:
@@ -292,13 +294,13 @@ class Curve:
         assert loss.native is not None
         given = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
         if self.kept is None:
-            return Product(*rows.curve(*given, self.sample))
+            return Product(*rows.curve(*given, self.sample, self.turn))
         place = (block.start, block.n_rows)
         room = self.kept.get(place)
         if room is not None:
-            return Product(*rows.curve(*given, self.sample, room, known=True))
+            return Product(*rows.curve(*given, self.sample, self.turn, room, known=True))
         room = np.empty((block.n_rows, loss.outputs))
-        product = Product(*rows.curve(*given, self.sample, room))
+        product = Product(*rows.curve(*given, self.sample, self.turn, room))
         self.kept[place] = room
         return product
 

@@ -172,12 +172,12 @@ def test_curve(kind: str, loss: int, k: int) -> None:
 
 
 @over_cases
-@pytest.mark.parametrize("sample", [1, 3])
-def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sample: int) -> None:
+@pytest.mark.parametrize(("sample", "turn"), [(1, 0), (3, 0), (3, 7)])
+def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sample: int, turn: int) -> None:
     c = case(kind, loss, k)
     direction = np.random.default_rng(2).normal(size=c.coef.shape)
     kept = np.full((len(c.x), k), np.nan)
-    given = (c.loss, c.y, c.weight, c.offset, c.coef, direction, 0.0, sample)
+    given = (c.loss, c.y, c.weight, c.offset, c.coef, direction, 0.0, sample, turn)
     plain, total = c.rows.curve(*given)
     fresh, _ = c.rows.curve(*given, kept)
     known, _ = c.rows.curve(*given, kept, known=True)
@@ -194,9 +194,9 @@ def test_kept_curvatures_are_checked() -> None:
     c = case("dense", 1, 1)
     given = (1, c.y, c.weight, c.offset, c.coef, c.coef, 0.0)
     with pytest.raises(ValueError, match="known curvatures must be given"):
-        c.rows.curve(*given, 1, None, known=True)
+        c.rows.curve(*given, 1, 0, None, known=True)
     with pytest.raises(ValueError, match="kept must have"):
-        c.rows.curve(*given, 1, np.empty((3, 1)))
+        c.rows.curve(*given, 1, 0, np.empty((3, 1)))
     with pytest.raises(ValueError, match="sample must be at least 1"):
         c.rows.curve(*given, 0)
 

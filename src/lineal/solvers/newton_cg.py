@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
@@ -40,8 +41,8 @@ class NewtonCG(Solver):
         here = inner.evaluate(coef)
         ease = Preconditioner.of(inner, self.gram)
         sample = _sample(inner)
-        while True:
-            system = System(inner, coef, here.gradient, ease, self.rounds)
+        for turn in itertools.count():
+            system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn)
 
             def hint(goal: float | None, system: System = system) -> Array | None:
                 shift = system.proof(goal)
@@ -49,7 +50,7 @@ class NewtonCG(Solver):
 
             passes = problem.passes + inner.passes
             yield Step(view.inner_coef(coef), here.value, system.estimate, passes, hint=hint)
-            shift = system.newton(sample)
+            shift = system.newton()
             fall = float(np.vdot(shift, here.gradient))
             found = _search(inner, coef, here, shift, fall) if fall > 0.0 else None
             if found is None:

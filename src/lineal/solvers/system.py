@@ -17,7 +17,10 @@ FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""
 
 MARGIN = 0.7
-"""The share of a wanted gap that a hint aims at: rounding errors and uncharged columns come on top."""
+"""The share of a wanted gap below which a proof is tried: rounding errors and uncharged columns come on top."""
+
+AIM = 0.5
+"""The share of it that the step before aims at."""
 
 SPILL = 0.25
 """What settling an uncharged intercept leaves in a standardised column, squared (measured: 0.05 to 0.3)."""
@@ -25,8 +28,9 @@ SPILL = 0.25
 
 @dataclass
 class System:
-    """``H d = g`` at one point: ``d`` after as many products with ``H`` as were asked for.
+    """``H d = g`` at one point: ``d`` after as many products with ``H``, that of one row in ``sample``, as were asked for.
 
+    Every ``turn`` has other rows, or what some do not show would never be seen.
     ``estimate`` guesses ``F - F* ~ g'd / 2`` before there is any product, from the preconditioner.
     """
 
@@ -36,13 +40,19 @@ class System:
     ease: Preconditioner
     rounds: int
     sample: int = 1
+    turn: int = 0
 
     def __post_init__(self) -> None:
-        self._begin(1)
+        charges = self.problem.penalty.curvature()[:, None]
+        self.cost = np.where(charges > 0.0, 0.5 / np.where(charges > 0.0, charges, 1.0), 0.0)
+        if self.problem.intercept and charges[0] == 0.0:
+            self.cost[0] = SPILL * np.sum(self.cost)
+        self.closing: Array | None = None
+        self._begin()
         self.estimate = 0.5 * self.rho * self.ease.ratio
 
-    def _begin(self, sample: int) -> None:
-        self.sample, self.count = sample, 0
+    def _begin(self) -> None:
+        self.count = 0
         self.kept: Kept | None = {} if self.problem.source.resident else None
         self.solution = np.zeros_like(self.gradient)
         self.residual = self.gradient.copy()
@@ -50,48 +60,61 @@ class System:
         self.direction = self.ease.solve(self.residual)
         self.rho = self.first = max(float(np.vdot(self.residual, self.direction)), 0.0)
 
-    def newton(self, sample: int) -> Array:
-        """Return d with |H d - g| <= FORCING |g| in the preconditioner's norm; H may be that of one row in ``sample``."""
-        if sample != self.sample and self.count == 0:
-            self._begin(sample)
+    def newton(self) -> Array:
+        """Return d with |H d - g| <= FORCING |g| in the preconditioner's norm, or with the residual a proof wanted."""
         # a quadratic is solved by one system: there is no point in solving it roughly several times
         goal = (1e-8 if self.problem.loss.quadratic else FORCING) ** 2 * self.first
-        while self.rho > goal and self.count < self.rounds and self._product():
+        while self.closing is None and self.rho > goal and self.count < self.rounds and self._product():
             pass
         if not np.any(self.solution):
             return self.ease.solve(self.gradient)
         if self.first > 0.0:
             self.ease.ratio = min(max(float(np.vdot(self.solution, self.gradient)) / self.first, 1e-2), 1e2)
-        return self.solution
+        return self.solution if self.closing is None else self.closing
 
     def proof(self, goal: float | None) -> Array | None:
-        """Return d good enough to prove a gap of ``goal``, or None where no d at this point is.
+        """Return d from which to prove a gap of ``goal``, or None where it is better to take a step first.
 
-        The dual point of d proves ``d'Hd/2 + r'd + sum r_j^2 / (2 D_j)``, ``r = g - H d``, ``D`` the charges: at least
-        ``g'd/2``, which grows from product to product. Without a goal, d is what a Newton step would take.
+        The slopes alone (d = 0) prove ``sum g_j^2 / (2 D_j)``, ``D`` the charges. Where that is too much, and the
+        optimum near, the step is made the last one: a residual ``r = g - H d``, which will be the next gradient, with
+        ``sum r_j^2 / (2 D_j)`` well within the goal. Dual points of d itself often leave the domain in some row.
+        Without a goal, d is what a Newton step on all rows would take.
         """
-        if self.sample != 1:
-            self._begin(1)
+        if self.sample > 1 and (goal is None or self.count > 0):
+            self.sample = 1
+            self._begin()
         if goal is None:
-            return self.newton(1)
-        charges = self.problem.penalty.curvature()[:, None]
-        cost = np.where(charges > 0.0, 0.5 / np.where(charges > 0.0, charges, 1.0), 0.0)
-        if self.problem.intercept and charges[0] == 0.0:
-            cost[0] = SPILL * np.sum(cost)
-        for _ in range(self.rounds):
-            least = 0.5 * float(np.vdot(self.solution, self.gradient))
-            if least > goal:
-                return None
-            rest = 0.5 * float(np.vdot(self.solution, self.residual)) + float(np.sum(cost * self.residual**2))
-            if least + rest <= MARGIN * goal or not self._product():
-                break
-        return self.solution
+            return self.newton()
+        if self.count == 0 and float(np.sum(self.cost * self.gradient**2)) <= MARGIN * goal:
+            return self.solution
+        if self.sample > 1:
+            self.sample = 1
+            self._begin()
+        self._close(AIM * goal)
+        return None
+
+    def _close(self, goal: float) -> None:
+        """Take products until ``sum cost r^2`` is within the goal, along a path on which it never grows.
+
+        Residuals of conjugate gradients are bumpy; a mean of the last two iterates that makes the sum least is not.
+        """
+        smooth, rest = self.solution, self.residual
+        while self.count < self.rounds and self._product():
+            if 0.5 * float(np.vdot(self.solution, self.gradient)) > 2.0 * goal:
+                return  # the optimum is farther than the goal: an ordinary step will do
+            turn = self.residual - rest
+            size = float(np.sum(self.cost * turn**2))
+            share = -float(np.sum(self.cost * rest * turn)) / size if size > 0.0 else 1.0
+            smooth, rest = smooth + share * (self.solution - smooth), rest + share * turn
+            if float(np.sum(self.cost * rest**2)) <= goal:
+                self.closing = smooth
+                return
 
     def _product(self) -> bool:
         """Take one more product; False where there is nothing left to gain."""
         if not self.rho > 1e-24 * self.first:
             return False
-        image = self.problem.curve(self.coef, self.direction, self.sample, self.kept)
+        image = self.problem.curve(self.coef, self.direction, self.sample, self.turn, self.kept)
         bend = float(np.vdot(self.direction, image))
         if not bend > 0.0:
             return False
