@@ -13,6 +13,7 @@ _HOMES = {
     "load": "lineal.model_file",
     "separability": "lineal.separation",
     "maximum_margin": "lineal.margins",
+    "zero_one": "lineal.mistakes",
     "summarise": "lineal.inference",
     "likelihood_ratio": "lineal.inference",
     "Model": "lineal.model",

@@ -26,7 +26,9 @@ from lineal.losses import (
     Sparsemax,
     Squared,
     SquaredHinge,
+    ZeroOne,
 )
+from lineal.mistakes import mistaking
 from lineal.null import null
 from lineal.passes import Moments
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
@@ -72,7 +74,8 @@ class Wish:
         """Read the words, and refuse those that would have no effect together."""
         name = read_model(model)
         wish = Wish(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
-        own = "Firth's penalty" if wish.penalty.name == "firth" else "model bayes" if name.name == "bayes" else None
+        own = "Firth's penalty" if wish.penalty.name == "firth" else None
+        own = f"model {name.name}" if name.name in ("bayes", "zero-one") else own
         if own is not None and wish.solver != "auto":
             raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
         if own is not None and wish.bounds is not None:
@@ -162,6 +165,9 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
         return Estimate(found, ready, "firth", level, said=said)
     if wish.model.name == "bayes":
         return _bayes(source, ready, level, run)
+    if wish.model.name == "zero-one":
+        found = mistaking(source, loss, moments, time_limit=run.left, tol=run.tol, interrupt=run.interrupt)
+        return Estimate(found, ready, "none", level, said=said)
     penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, ready.variance, ready.limits), None
     if wish.penalty.picked:
         choice = _pick(rows, loss, penalty, moments, run)
@@ -273,6 +279,10 @@ def _of_classes(name: str, target: Target) -> Loss:
         return Hinge() if kinds == 2 else CrammerSinger(kinds)
     if name == "sparsemax":
         return Sparsemax(kinds)
+    if name == "zero-one":
+        if kinds != 2:
+            raise InputError(f"model zero-one is for two classes; {target.name} has {kinds}.")
+        return ZeroOne()
     if name == "squared-hinge":
         if kinds != 2:
             raise InputError(
@@ -336,6 +346,7 @@ def name(loss: Loss, penalty: str) -> str:
         "squared-hinge": "support vector machine with squared hinge",
         "crammer-singer": "support vector machine of Crammer and Singer",
         "sparsemax": "sparsemax classification",
+        "zero-one": "halfspace of fewest mistakes",
     }
     charged = {"none": "no penalty", "elastic": "elastic net penalty", "firth": "Firth's penalty"}
     return f"{words.get(loss.name, loss.name)}, {charged.get(penalty, f'{penalty} penalty')}"

@@ -24,7 +24,7 @@ FIELDS: Final = (
     "format", "version", "made_by", "loss", "penalty", "columns", "target", "encoder",
     "roles", "training", "tol", "verdict", "solver", "report",
 )  # fmt: skip
-TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge")
+TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge", "zero-one")
 CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perceptron")
 """Losses whose targets are classes."""
 

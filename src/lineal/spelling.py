@@ -31,11 +31,12 @@ MODELS: Final[Mapping[str, Wanted]] = {
     "squared-hinge": "classes",
     "sparsemax": "classes",
     "bayes": "number",
+    "zero-one": "classes",
 }
 """The models by name, and what each needs the target to be."""
 
 SPELLED: Final = (
-    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes"
+    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes, zero-one"
 )
 PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "firth", "auto")
 ACCEPTED: Final = (
@@ -103,11 +104,15 @@ def read_penalty(penalty: str | float, model: ModelWish) -> PenaltyWish:
     PenaltyWish(name='elastic', strength=0.1, l1_ratio=0.5)
     """
     if penalty == "auto":
-        return PenaltyWish("none" if model.name in ("linear", "bayes") else "ridge")
+        return PenaltyWish("none" if model.name in ("linear", "bayes", "zero-one") else "ridge")
     wish = _penalty(penalty)
     if model.name == "bayes":
         raise InputError(
             "the penalty has no effect on model bayes, which finds the strength of its ridge from the data; leave it out."
+        )
+    if model.name == "zero-one" and wish.name != "none":
+        raise InputError(
+            "model zero-one counts mistakes, which no penalty can be weighed against; leave the penalty out."
         )
     if model.name == "ridge" and wish.name != "ridge":
         instead = "linear" if wish.name == "none" else f"linear with --penalty {penalty}"

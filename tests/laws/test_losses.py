@@ -263,12 +263,15 @@ def test_sparsemax_probabilities_are_the_nearest_point_of_the_simplex():
         np.testing.assert_allclose(found, nearest.x, atol=1e-6)
 
 
-def test_curves_are_values_only():
+def test_curves_beside_the_losses():
     y, eta = np.array([[1.0], [0.0]]), np.array([[0.5], [0.5]])
     np.testing.assert_allclose(CURVES["exponential"]().value(y, eta), np.exp([-0.5, 0.5]))
     np.testing.assert_array_equal(CURVES["zero-one"]().value(y, eta), [0.0, 1.0])
-    assert not hasattr(CURVES["zero-one"](), "slope")
-    assert set(CURVES).isdisjoint(BY_NAME)
+    assert not hasattr(CURVES["exponential"](), "slope")
+    zero_one = CURVES["zero-one"]()
+    assert BY_NAME["zero-one"](1) == zero_one
+    assert zero_one.mismatch(y, eta, np.zeros((2, 1))).tolist() == [0.0, 1.0]
+    assert zero_one.mean(np.array([[0.0], [1.0]])).tolist() == [[0.0], [1.0]], "a score of zero speaks for class 0"
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def lineal(context: click.Context) -> None:
     default="auto",
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], quantile:Q, poisson, svm, squared-hinge, "
-    "sparsemax or bayes. linear has no penalty unless --penalty is given.",
+    "sparsemax, bayes or zero-one. linear has no penalty unless --penalty is given.",
 )
 @click.option(
     "--penalty",

@@ -25,6 +25,7 @@ LOSSES: Final[Mapping[str, str]] = {
     "softmax": "log-loss",
     "hinge": "max(1 - z, 0)",
     "squared-hinge": "max(1 - z, 0)^2 / 2",
+    "zero-one": "[z <= 0]",
     "crammer-singer": "(max_k (score_k + [k is not y]) - score_y)",
     "sparsemax": "(max_p (p.score - |p|^2/2) + 1/2 - score_y)",
 }
@@ -34,6 +35,7 @@ WHERE: Final[Mapping[str, str]] = {
     "huber": "c = the smaller of |residual| and {threshold!r}",
     "hinge": "z = score for {one}, -score for {other}",
     "squared-hinge": "z = score for {one}, -score for {other}",
+    "zero-one": "z = score for {one}, -score for {other}",
     "sparsemax": "p over the probabilities of all classes",
 }
 """What the letters of a loss are."""

@@ -20,7 +20,17 @@ def run(*, model: Path, as_json: bool) -> int:
         click.echo(text(told))
         return 0
     lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
-    lines += [("Evidence", f"{key}: {value}") for key, value in told["verdict"]["evidence"].items()]
+    lines += [("Evidence", f"{key}: {_short(value)}") for key, value in told["verdict"]["evidence"].items()]
     lines += [("Fingerprint", str(told["data"]["training"].get("fingerprint")))]
     screen.print(*page(told, screen.width, limit=None), facts(lines))
     return 0
+
+
+def _short(value: object) -> str:
+    """Return evidence in few words: a long list of records is counted.
+
+    >>> _short([1, 2]), _short([{"rows": [1]}] * 40)
+    ('[1, 2]', '40 of them (see --json)')
+    """
+    long = isinstance(value, list) and len(value) > 12 and isinstance(value[0], dict)
+    return f"{len(value)} of them (see --json)" if isinstance(value, list) and long else str(value)

@@ -7,7 +7,7 @@ from typing import Final
 
 from lineal.loss import Loss
 from lineal.losses.crammer_singer import CrammerSinger
-from lineal.losses.curves import Exponential, ZeroOne
+from lineal.losses.curves import Exponential
 from lineal.losses.hinge import Hinge, SquaredHinge
 from lineal.losses.huber import Huber
 from lineal.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
@@ -18,6 +18,7 @@ from lineal.losses.quantile import Absolute, Quantile
 from lineal.losses.softmax import Softmax
 from lineal.losses.sparsemax import Sparsemax
 from lineal.losses.squared import Squared
+from lineal.losses.zero_one import ZeroOne
 
 BY_NAME: Final[Mapping[str, Callable[..., Loss]]] = {
     "squared": Squared,
@@ -34,6 +35,7 @@ BY_NAME: Final[Mapping[str, Callable[..., Loss]]] = {
     "crammer-singer": CrammerSinger,
     "sparsemax": Sparsemax,
     "perceptron": Perceptron,
+    "zero-one": lambda _outputs: ZeroOne(),
 }
 """Every loss by the name it has in a model file; called with the number of outputs and its parameters by name."""
 
@@ -47,7 +49,7 @@ PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
 """The parameters of the losses that have some."""
 
 CURVES: Final = {"exponential": Exponential, "zero-one": ZeroOne}
-"""Losses that can be drawn but not fitted."""
+"""Losses to draw beside the others: nothing follows their slopes."""
 
 __all__ = [
     "BY_NAME",

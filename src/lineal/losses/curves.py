@@ -28,20 +28,3 @@ class Exponential:
         """Return e^-z."""
         with np.errstate(over="ignore"):
             return np.asarray(np.exp(-sides(y) * eta)[:, 0])
-
-
-@dataclass(frozen=True)
-class ZeroOne:
-    """``loss = 1`` for a mistake, 0 otherwise; a score of exactly zero speaks for class 0.
-
-    It is not convex, so there is no conjugate and no gap; minimising it exactly is an integer program.
-
-    >>> ZeroOne().value(np.array([[1.0], [0.0]]), np.array([[2.0], [2.0]]))
-    array([0., 1.])
-    """
-
-    name: ClassVar[str] = "zero-one"
-
-    def value(self, y: Array, eta: Array) -> Array:
-        """Return 1 where the class of the score is not y."""
-        return np.asarray(((eta > 0.0) != (y > 0.5)).astype(np.float64)[:, 0])

@@ -46,7 +46,7 @@ class Claims(Ground):
 
 LOSSES: dict[str, str | None] = {
     **dict.fromkeys(("squared", "absolute", "poisson", "logistic", "hinge", "squared-hinge", "softmax")),
-    **dict.fromkeys(("crammer-singer", "sparsemax")),
+    **dict.fromkeys(("crammer-singer", "sparsemax", "zero-one")),
     "quantile": "q",
     "huber": "threshold",
     "epsilon-insensitive": "epsilon",
@@ -54,7 +54,7 @@ LOSSES: dict[str, str | None] = {
     "perceptron": "tie",
 }
 """Every loss, with the name of its parameter where it has one."""
-TWO_CLASSES = ("logistic", "hinge", "squared-hinge")
+TWO_CLASSES = ("logistic", "hinge", "squared-hinge", "zero-one")
 CLASSES = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perceptron")
 PENALTIES = ("none", "ridge", "l1", "elastic", "group")
 

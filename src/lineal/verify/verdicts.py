@@ -13,6 +13,7 @@ from lineal.verify.covariance import covariance
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
 from lineal.verify.infinity import check_infinity
 from lineal.verify.light import lighter_bound
+from lineal.verify.mistakes import check_mistakes
 from lineal.verify.null import null_objective
 from lineal.verify.perceptron import check_perceptron
 from lineal.verify.proof import DEPENDENT, NotProvenError, eased_gap
@@ -38,6 +39,9 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
     report.check("the sentence says what the verdict is", *_sentence(claims))
+    if claims.loss == "zero-one":
+        check_mistakes(report, claims, problem)
+        return
     point = problem.at(claims.coef)
     if claims.kind == "infeasible":
         check_infeasible(report, claims, point)
