@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,7 @@ def from_arrays(
     intercept: bool = True,
     formula: Formula | None = None,
     poly: int = 1,
+    types: Mapping[str, str] | None = None,
 ) -> Rows:
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
     if target is None or isinstance(target, str):
@@ -58,6 +59,8 @@ def from_arrays(
     seed, test_size = split.seed, split.test_size
     if formula is not None or poly > 1:
         raise InputError("columns of an array have no names for a formula or products; give a table with names.")
+    if types:
+        raise InputError("columns of an array have no names and are numbers all; give a table for types.")
     if len(drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = data.tocsr() if hasattr(data, "tocsr") else data

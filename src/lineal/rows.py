@@ -55,6 +55,7 @@ def from_table(
     intercept: bool = True,
     formula: Formula | None = None,
     poly: int = 1,
+    types: Mapping[str, str] | None = None,
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = remembered(as_table(data), MEMORY // 2)
@@ -62,7 +63,7 @@ def from_table(
     held = held if test is None else as_table(test)
     drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
-    roles |= {"formula": formula, "poly": poly}
+    roles |= {"formula": formula, "poly": poly, "types": types}
     try:
         learned = learn(train, **roles)
     except InputError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -43,6 +43,7 @@ def fit(
     intercept: bool = True,
     formula: str | None = None,
     poly: int = 1,
+    types: Mapping[str, str] | None = None,
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -66,8 +67,9 @@ def fit(
     (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
     name with options, such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target
     if none is given; without one, ``poly`` adds every product of up to so many columns. Without ``intercept`` the scores go
-    through the origin. ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for
-    it; ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
+    through the origin. ``types`` maps columns to what they are: "number", "category", "date:DMY", ... (docs/data.md).
+    ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
+    ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
     ``interrupt="budget"`` makes Ctrl-C a verdict.
 
@@ -85,7 +87,7 @@ def fit(
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
     target, read = asked(target, formula, poly, intercept)
-    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
+    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types}
     rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
     return _model(rows, wish, estimate(rows, wish, run), tol)
 

@@ -97,3 +97,25 @@ def test_a_forged_reading_is_refused(shop: Path, lineal: Lineal) -> None:
         container.write(shop.with_name("forged.lineal"), changed, arrays)
         code, _, _ = lineal("verify", "forged.lineal", shop)
         assert code in (1, 2), (kind, field)
+
+
+def test_types_and_recipes(shop: Path, lineal: Lineal) -> None:
+    given = ["--types", "city=ordinal:Bonn<Rome<Oslo", "--types", "day=drop"]
+    code, out, err = lineal("fit", shop, "--target", "bought", "--penalty", "ridge:0.1", *given, "--json")
+    assert code == 0, err
+    told = json.loads(out)
+    assert {column["column"] for column in told["coefficients"]} >= {"city", "amount"}
+    assert not any("day" in column["column"] for column in told["coefficients"])
+    assert lineal("verify", "shop.lineal", shop)[0] == 0
+    recipe = shop.with_name("shop.toml")
+    recipe.write_text(
+        'target = "bought"\ndrop = ["day"]\n[types]\ncity = "ordinal:Bonn<Rome<Oslo"\namount = "category"\n'
+    )
+    more = ["--types", "amount=number", "--penalty", "ridge:0.1", "--json"]
+    code, out, err = lineal("fit", shop, "--recipe", recipe, *more)
+    assert code == 0, err
+    assert json.loads(out)["coefficients"] == told["coefficients"]
+    code, _, err = lineal("fit", shop, "--target", "bought", "--types", "city=nubmer")
+    assert (code, "Did you mean 'number'" in err) == (2, True)
+    code, _, err = lineal("fit", shop, "--recipe", "nowhere.toml")
+    assert (code, "nowhere.toml" in err) == (2, True)

@@ -47,6 +47,12 @@ def shaping(command: Command) -> Command:
     return click.option("--formula", metavar="TEXT", help=formula)(command)
 
 
+def columns(command: Command) -> Command:
+    """Add the options that say what columns are."""
+    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY or drop. May be repeated."
+    return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
@@ -104,6 +110,8 @@ def lineal(context: click.Context) -> None:
 @click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
 @click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@columns
+@click.option("--recipe", type=File, metavar="FILE", help="Read target, roles and types from a TOML file.")
 @shaping
 @click.option(
     "--intercept/--no-intercept", default=True, help="Whether the score has a constant; without, 0 is its level."

@@ -16,6 +16,8 @@ from lineal.cli.progress import Watch
 from lineal.cli.summary import summary, text
 from lineal.errors import InputError, ModelFileError
 from lineal.estimate import Wish
+from lineal.features.told import pairs
+from lineal.recipe import Recipe
 from lineal.table import as_table
 
 TRACE: Final = {
@@ -33,7 +35,7 @@ def run(
     *,
     given: set[str],
     data: Path,
-    target: str | None,
+    target: str | tuple[str, ...] | None,
     model: str,
     penalty: str | None,
     bounds: tuple[str, ...],
@@ -45,6 +47,8 @@ def run(
     intercept: bool,
     formula: str | None,
     poly: int,
+    types: tuple[str, ...],
+    recipe: Path | None,
     test_size: float,
     split: str | None,
     validation_size: float,
@@ -66,6 +70,10 @@ def run(
         test_size = 0.0
     if split is not None and split.startswith("column:") and "test_size" not in given:
         test_size = 0.0
+    known = Recipe() if recipe is None else Recipe.read(recipe)
+    target = target if target is not None or formula is not None else known.target
+    weight, offset = weight or known.weight, offset or known.offset
+    drop = (*drop, *(name for name in known.drop if name not in drop))
     asked = "auto" if penalty is None else penalty
     wish = Wish.of(model, asked, bounds, solver, time_limit)
     if "seed" in given and test_size == 0 and not wish.penalty.picked:
@@ -90,6 +98,7 @@ def run(
             intercept=intercept,
             formula=formula,
             poly=poly,
+            types={**known.types, **pairs(types)},
             test_size=test_size,
             split=split,
             validation_size=validation_size,

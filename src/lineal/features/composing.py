@@ -19,6 +19,7 @@ from lineal.features.product import MANY, Product
 from lineal.features.product import Factor as Part
 from lineal.features.survey import Column
 from lineal.features.terms import Boolean, Category, Number, Term
+from lineal.features.told import Told
 from lineal.features.written import Ordinal, Written
 from lineal.formula import EVERY, Factor, Formula
 from lineal.tables.tabular import Table
@@ -44,6 +45,7 @@ class Composer:
     surveys: Mapping[str, Column]
     table: Table
     present: Mapping[str, Array]
+    given: Mapping[str, Told] = field(default_factory=dict)
     marked: set[str] = field(default_factory=set)
     decisions: dict[str, Decision] = field(default_factory=dict)
 
@@ -108,7 +110,10 @@ class Composer:
         survey = self.surveys[factor.column]
         if factor.functions or factor.basis in ("poly", "spline"):
             return self._curve(factor, survey)
-        decision = deciding.decide(survey, self.table, asked=factor.basis != ".", category=factor.basis == "C")
+        told = self.given.get(factor.column) if factor.basis != "C" else None
+        decision = deciding.decide(
+            survey, self.table, asked=factor.basis != ".", category=factor.basis == "C", told=told
+        )
         self.decisions[factor.column] = decision
         term = decision.term
         if term is None and factor.basis != ".":

@@ -6,29 +6,42 @@ import re
 
 from lineal.features.dates import Calendar
 from lineal.features.decision import Decision, cells, without
+from lineal.features.merged import Merged
 from lineal.features.notation import Notation
 from lineal.features.outcome import NeedsTextError, check_numbers, is_number
 from lineal.features.readings import NeedsReadingError, calendar_of, check_dates, dated, notation_of, written
 from lineal.features.survey import LEVELS, Column
+from lineal.features.telling import tell
 from lineal.features.terms import Boolean, Category, Number
+from lineal.features.told import Told
 from lineal.tables.tabular import Table
 
 TRUE = frozenset(("true", "yes", "t", "y"))
 FALSE = frozenset(("false", "no", "f", "n"))
 ENOUGH = 20
 """Fewer rows than this tell nothing about a column being an identifier."""
+MANY = 50
+RARE = 5
+"""Of a category with more than MANY levels, those with fewer than RARE rows are merged."""
 COUNTS = frozenset(
     ("", "id", "ids", "idx", "index", "key", "no", "nr", "num", "number", "obs", "record", "row", "rownames", "unnamed")
 )
 """Words in the name of a column that say it only numbers the rows; a trend over time counts them, too."""
 
 
-def decide(survey: Column, table: Table, *, asked: bool = False, category: bool = False) -> Decision:
-    """Return what becomes of a column; one that was ``asked`` for is no identifier, ``category`` makes its cells levels."""
+def decide(
+    survey: Column, table: Table, *, asked: bool = False, category: bool = False, told: Told | None = None
+) -> Decision:
+    """Return what becomes of a column; one that was ``asked`` for is no identifier, ``category`` makes its cells levels.
+
+    ``told`` is a type that a person gave it.
+    """
     if not survey.present:
         return without(survey, "nothing", "every cell is missing")
     if survey.kinds & {"other"}:
         return without(survey, "other", "it holds lists or bytes, not cells")
+    if told is not None:
+        return tell(survey, table, told, TRUE, FALSE) or _category(survey, asked=True)
     if category:
         return _category(survey)
     if isinstance(survey.reading, Notation):
@@ -102,21 +115,29 @@ def _boolean(survey: Column) -> Decision:
     return Decision(survey.name, "boolean", survey.missing, term, why, levels=2, told="boolean")
 
 
-def _category(survey: Column) -> Decision:
+def _category(survey: Column, *, asked: bool = False) -> Decision:
     levels, present = survey.levels, survey.present
     if survey.full:
         return without(survey, "text", f"it has more than {LEVELS} different values; {_unusable(survey)}")
-    if present >= ENOUGH and len(levels) == present:
+    if not asked and present >= ENOUGH and len(levels) == present:
         return without(survey, "text", f"every value is different; {_unusable(survey)}")
-    if len(levels) > max(50, present / 2):
+    if not asked and len(levels) > max(50, present / 2):
         return without(survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}")
     if len(levels) == 1 and not survey.missing:
         return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     reference = min(levels, key=lambda level: (-levels[level], level))
+    kept = tuple(sorted(level for level, count in levels.items() if count >= RARE))
+    merged = len(levels) - len(kept) if len(levels) > MANY and len(kept) > 1 else 0
     why = f"{len(levels)} level{'' if len(levels) == 1 else 's'}, compared with {reference!r}"
+    if merged > 1:
+        why += f"; {merged} levels with fewer than {RARE} rows are merged"
     if survey.missing:
         why += f"; {cells(survey.missing)} a level of their own"
-    term = Category(survey.name, tuple(sorted(levels)), reference, survey.missing > 0)
+    term = (
+        Merged(survey.name, kept, reference, survey.missing > 0)
+        if merged > 1
+        else Category(survey.name, tuple(sorted(levels)), reference, survey.missing > 0)
+    )
     return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), told="category")
 
 

@@ -23,6 +23,7 @@ from lineal.features.readings import NeedsReadingError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Category, Term
+from lineal.features.told import Told, told
 from lineal.formula import Formula
 from lineal.tables.arrow import valid
 from lineal.tables.svmlight import LABEL
@@ -68,10 +69,12 @@ def learn(
     model: Model = "auto",
     formula: Formula | None = None,
     poly: int = 1,
+    types: Mapping[str, str] | None = None,
 ) -> Learned:
     """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong.
 
     ``formula`` says which terms there are; otherwise every column is one, and every product of up to ``poly`` of them.
+    ``types`` says what columns are (features/told.py), instead of a guess.
 
     >>> from lineal.table import as_table
     >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
@@ -87,17 +90,22 @@ def learn(
             )
         return _learn_sparse(table, target, weight, offset, drop, model)
     names = _targets(table, target)
+    given = told(types)
+    drop = (*drop, *(name for name, one in given.items() if one.kind == "drop" and name not in drop))
     _check_roles(table, names, weight, offset, drop)
+    _check_types(table, given, {*names, weight, offset}, drop)
     features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
-    as_text: set[str] = set()
-    readings: dict[str, Notation | Calendar] = {}
+    as_text: set[str] = {name for name, one in given.items() if one.as_text}
+    readings: dict[str, Notation | Calendar] = {
+        name: one.notation for name, one in given.items() if one.notation is not None
+    }
     if formula is not None:
         features = used(formula, features)
-        as_text = {factor.column for product in formula.products for factor in product if factor.basis == "C"}
+        as_text |= {factor.column for product in formula.products for factor in product if factor.basis == "C"}
     while True:
         gathered = _gather(table, names, features, weight, offset, as_text, readings)
         try:
-            return _decide(table, gathered, weight, offset, drop, model, formula, poly)
+            return _decide(table, gathered, weight, offset, drop, model, formula, poly, given)
         except _AgainError as again:
             as_text |= again.as_text
             readings |= again.readings
@@ -148,6 +156,15 @@ def _check_roles(table: Table, targets: list[str], weight: str | None, offset: s
         raise InputError(f"the column {weight!r} cannot be both weight and offset.")
     for name in {weight, offset} & set(drop):
         raise InputError(f"the column {name!r} has a role of its own and is no part of the model; do not drop it.")
+
+
+def _check_types(table: Table, given: Mapping[str, Told], roles: set[str | None], drop: Sequence[str]) -> None:
+    for name, one in given.items():
+        table.require(name, "column")
+        if name in roles:
+            raise InputError(f"the column {name!r} is no column to predict from; leave its type out.")
+        if name in drop and one.kind != "drop":
+            raise InputError(f"the column {name!r} is dropped, so its type has no effect; give one of the two.")
 
 
 def _gather(
@@ -223,6 +240,7 @@ def _decide(
     model: Model,
     formula: Formula | None,
     poly: int,
+    given: Mapping[str, Told],
 ) -> Learned:
     again = _AgainError()
     terms: list[Term] = []
@@ -232,11 +250,11 @@ def _decide(
     if formula is None:
         for survey in found.features:
             with again.noting():
-                decisions.append(deciding.decide(survey, table))
+                decisions.append(deciding.decide(survey, table, told=given.get(survey.name)))
         terms += [term for decision in decisions for term in decision.terms]
         terms += monomials(terms, poly)
     else:
-        composer = Composer(formula, {s.name: s for s in found.features}, table, _values(table, found, formula))
+        composer = Composer(formula, {s.name: s for s in found.features}, table, _values(table, found, formula), given)
         with again.noting():
             terms += composer.terms()
             decisions += [composer.decisions[survey.name] for survey in found.features]

@@ -34,11 +34,11 @@ def notation_of(survey: Column) -> Notation | None:
     return survey.notations[0] if survey.notations and survey.judged and survey.kinds == {"text"} else None
 
 
-def calendar_of(survey: Column) -> Calendar | None:
-    """Return the way in which all texts of a column are dates, if there is one."""
+def calendar_of(survey: Column, order: str | None = None) -> Calendar | None:
+    """Return the way in which all texts of a column are dates, if there is one (in this order)."""
     if survey.kinds not in ({"text"}, {"date"}) or not survey.judged:
         return None
-    return survey.calendars[0] if survey.calendars else None
+    return next((one for one in survey.calendars or () if order in (None, one.order)), None)
 
 
 def check_dates(survey: Column, table: Table) -> None:
@@ -52,7 +52,7 @@ def check_dates(survey: Column, table: Table) -> None:
             return
         if not set(fits) & set(ways):
             ways[fits[0]] = level
-    shown = [f"{text!r} in {_place(survey, table, text)}" for text in list(ways.values())[:3]]
+    shown = [f"{text!r} in {place(survey, table, text)}" for text in list(ways.values())[:3]]
     raise InputError(
         f"column {survey.name!r} holds dates written in different ways: {', '.join(shown)};"
         f" write them in one way, take them as they are (--types {survey.name}=category),"
@@ -60,7 +60,7 @@ def check_dates(survey: Column, table: Table) -> None:
     )
 
 
-def _place(survey: Column, table: Table, text: str) -> str:
+def place(survey: Column, table: Table, text: str) -> str:
     """Return where a text of a column stands first; one more pass, on the way to a refusal."""
     for rows, batch in table.select(texts=[survey.name]).numbered():
         codes, levels = texts(column(batch, survey.name))

@@ -1,0 +1,170 @@
+"""Types that are told hold, or the first cell against them is named; recipes say the same in a file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import lineal
+from lineal.errors import InputError
+from lineal.features.learning import learn
+from lineal.features.merged import Merged
+from lineal.features.terms import Boolean, Category, Number
+from lineal.features.told import pairs
+from lineal.features.written import Ordinal, Written
+from lineal.recipe import Recipe
+from lineal.table import as_table
+from lineal.verify.terms import BY_KIND
+
+N = 24
+Y = np.linspace(0.5, 3.7, N)
+
+
+def term(cells, spelling):
+    found = learn(as_table({"y": Y, "a": cells, "b": np.arange(N) ** 2.0}), target="y", types={"a": spelling})
+    (one,) = [term for term in found.encoder.terms if term.column == "a"]
+    data = one.to_dict()
+    twin = BY_KIND[one.kind]
+    if one.kind in ("number", "boolean", "ordinal", "written", "category"):
+        assert twin.learned(data, cells) is None
+        places = [found.encoder.columns.index(name) for name in twin.names(data)]
+        dense = found.encoder.encode({"a": cells, "b": Y}).dense()
+        assert dense[:, places].T.tolist() == twin.values(data, cells)
+    return one
+
+
+def refused(cells, spelling, words):
+    with pytest.raises(InputError, match=words):
+        learn(as_table({"y": Y, "a": cells, "b": np.arange(N) ** 2.0}), target="y", types={"a": spelling})
+
+
+def test_numbers_can_be_categories():
+    found = term([k % 3 for k in range(N)], "category")
+    assert found == Category("a", ("0", "1", "2"), "0", missing=False)
+    assert isinstance(term([f"id{k}" for k in range(N)], "category"), Category)  # told, so no identifier
+
+
+def test_texts_keep_their_zeros_as_a_category(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("y,zip\n" + "".join(f"{k}.5,{k % 3:05d}\n" for k in range(N)))
+    found = learn(as_table(path), target="y", types={"zip": "category"})
+    assert found.encoder.terms == (Category("zip", ("00000", "00001", "00002"), "00000", missing=False),)
+
+
+def test_a_row_number_can_be_a_number():
+    found = learn(as_table({"y": Y, "id": np.arange(N)}), target="y", types={"id": "number"})
+    assert found.encoder.terms == (Number("id", 11.5, indicator=False),)
+
+
+def test_numbers_are_told_by_an_example():
+    cells = [f"{k},125" for k in range(N)]
+    assert isinstance(term(cells, "number"), Written)
+    assert term(cells, "number").notation.group == ","  # a thousand, by default
+    assert term(cells, "number:1234,5").fill == pytest.approx(11.625)
+    refused([*cells[1:], "x"], "number:1234,5", "row 24 .*holds 'x'")
+    refused(["x", *cells[1:]], "number", "was told to be a number, but row 1")
+    refused(cells, "number:five", "no way to write numbers")
+
+
+def test_orders_are_told():
+    cells = ["low", "high", "middle", None] * (N // 4)
+    found = term(cells, "ordinal:low<middle<high")
+    assert found == Ordinal("a", ("low", "middle", "high"), 1.0, indicator=True)
+    refused(cells, "ordinal:low<high", "'middle' in row 3")
+    refused(cells, "ordinal", "order of column 'a' is not known")
+    refused(cells, "ordinal:low<low", "each once")
+    assert term([k % 4 for k in range(N)], "ordinal").levels == ("0", "1", "2", "3")
+
+
+def test_an_unknown_level_of_an_order_is_filled_and_counted():
+    found = term(["low", "high"] * (N // 2), "ordinal:low<high")
+    out = np.empty((3, 1))
+    assert found.write(out, pa.array(["high", "odd", None])) == 1
+    assert out[:, 0].tolist() == [1.0, 0.5, 0.5]
+
+
+def test_booleans_are_told():
+    cells = ["ja", "nein"] * (N // 2)
+    assert term(cells, "boolean:ja") == Boolean("a", ("ja",), ("nein",), 0.5, indicator=False)
+    assert term([0, 1] * (N // 2), "boolean") == Boolean("a", ("1",), ("0",), 0.5, indicator=False)
+    refused(cells, "boolean", "say which word means true")
+
+
+def test_dates_are_told():
+    cells = [f"{1 + k % 12}/{1 + k % 11}/2020" for k in range(N)]
+    month = learn(as_table({"y": Y, "a": cells}), target="y")
+    day = learn(as_table({"y": Y, "a": cells}), target="y", types={"a": "date:DMY"})
+    assert [found.encoder.terms[0].calendar.order for found in (month, day)] == ["MDY", "DMY"]
+    refused([*cells[1:], "2020-01-01"], "date", "not all written as dates in one way")
+    refused(cells, "date:YMD", "in the order YMD")
+    refused(cells, "date:DYM", "YMD, DMY or MDY")
+
+
+def test_columns_can_be_dropped_and_mistakes_are_named():
+    table = as_table({"y": Y, "a": Y**2, "b": Y**3})
+    assert learn(table, target="y", types={"a": "drop"}).encoder.columns == ("(intercept)", "b")
+    for types, words in (
+        ({"c": "number"}, "has no column 'c'"),
+        ({"a": "nubmer"}, "Did you mean 'number'"),
+        ({"y": "number"}, "no column to predict from"),
+        ({"a": "category:x"}, "takes nothing after it"),
+    ):
+        with pytest.raises(InputError, match=words):
+            learn(table, target="y", types=types)
+    with pytest.raises(InputError, match="has no effect"):
+        learn(table, target="y", types={"a": "number"}, drop=["a"])
+    with pytest.raises(InputError, match="array"):
+        lineal.fit(np.ones((4, 2)), np.arange(4.0), types={"x0": "number"})
+
+
+def test_rare_levels_are_merged():
+    rng = np.random.default_rng(0)
+    cells = [f"c{int(k)}" for k in np.minimum(rng.geometric(0.05, 900), 400)]
+    y = rng.normal(size=900)
+    found = learn(as_table({"y": y, "city": cells}), target="y")
+    (one,) = found.encoder.terms
+    counts = {level: cells.count(level) for level in set(cells)}
+    assert isinstance(one, Merged)
+    assert set(one.levels) == {level for level, count in counts.items() if count >= 5}
+    merged = sum(count < 5 for count in counts.values())
+    assert f"{merged} levels with fewer than 5 rows are merged" in found.report["sentences"][1]
+    assert BY_KIND["merged"].learned(one.to_dict(), cells) is None
+    fresh = ["c1", "never seen", None, *sorted(set(cells))]
+    dense = found.encoder.encode({"city": fresh}).dense().T
+    assert dense[1:].tolist() == BY_KIND["merged"].values(one.to_dict(), fresh)
+    assert found.encoder.encode_counted({"city": fresh})[1] == {}  # what was never seen is rare, not unknown
+
+
+def test_types_are_typed():
+    assert pairs(("a=number:1.234,5 €", "b = c=category")) == {"a": "number:1.234,5 €", "b = c": "category"}
+    with pytest.raises(InputError, match="age=number"):
+        pairs(("age",))
+    with pytest.raises(InputError, match="twice"):
+        pairs(("age=number", "age=date"))
+
+
+def test_a_recipe_is_read_as_it_was_written(tmp_path):
+    path = tmp_path / "r.toml"
+    wide = Recipe(("y", 'a "b"\\'), "w", None, ("tab\there", "\x7f"), {"é ü": "ordinal:a<b", "x.y": "number:1.234,5 €"})
+    for recipe in (Recipe(), wide, Recipe("y", types={"a": "category"})):
+        path.write_text(recipe.text(), encoding="utf-8")
+        assert Recipe.read(path) == recipe
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("target = 5", "target.*one column"),
+        ("tragte = 'y'", "Did you mean 'target'"),
+        ("[types]\na = 5", "types.*table"),
+        ("drop = 'a'", "list of columns"),
+        ("target =", "not TOML"),
+        (b"\xff", "UTF-8"),
+    ],
+)
+def test_bad_recipes_are_refused(tmp_path, text, words):
+    path = tmp_path / "r.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(InputError, match=words):
+        Recipe.read(path)
