@@ -36,7 +36,7 @@ from lineal.losses import (
 from lineal.null import null
 from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.problem import Problem
-from lineal.solvers import far_rows
+from lineal.solvers import DualAscent, far_rows
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -513,3 +513,18 @@ def test_dual_ascent_declines_in_words():
             fit(case.source(1), Hinge(), penalty, solver="dual-ascent")
     with pytest.raises(InputError, match="closed step"):
         fit(case.source(1), Poisson(), Ridge(1.0, np.ones(case.x.shape[1])), solver="dual-ascent")
+
+
+@pytest.mark.parametrize("loss", [Hinge(), CrammerSinger(3)])
+def test_columns_far_from_zero_are_no_harder(loss):
+    """A year is 2000 standard deviations from zero; where the intercept is free, that changes nothing but the intercept."""
+    rng = np.random.default_rng(12)
+    x, y = rng.normal(size=(150, 4)), rng.integers(0, max(2, loss.outputs), 150).astype(float)
+    x[:, 0] += y
+    far = x + np.array([2e3, -5e2, 0.0, 1e4])
+    charges = np.r_[0.0, np.ones(4)]
+    found = [
+        fit(Memory(as_design(part), y), loss, Ridge(0.01, charges), solver=DualAscent(), tol=1e-6) for part in (x, far)
+    ]
+    assert [result.verdict.kind for result in found] == ["optimal", "optimal"]
+    np.testing.assert_allclose(found[1].objective, found[0].objective, rtol=1e-5)

@@ -14,6 +14,7 @@ from lineal.designs.native import Native
 from lineal.losses.sparsemax import Sparsemax
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
+from lineal.solvers.centring import Centring
 from lineal.source import Block
 
 Index = npt.NDArray[np.int64]
@@ -63,6 +64,10 @@ class DualAscent(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield a step whenever the gap was looked at: after one epoch, and ever more rarely."""
+        centring = Centring(problem)
+        yield from centring.outward(self._steps(centring.problem, centring.inward(start)))
+
+    def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))
         epoch, look = 0, 1
         best = np.inf
