@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "fit": "lineal.training",
     "evaluate": "lineal.training",
+    "compare": "lineal.comparing",
     "load": "lineal.model_file",
     "separability": "lineal.separation",
     "maximum_margin": "lineal.margins",

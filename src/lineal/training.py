@@ -89,7 +89,12 @@ def fit(
     target, read = asked(target, formula, poly, intercept)
     given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types}
     rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
-    return _model(rows, wish, estimate(rows, wish, run), tol)
+    return finish(rows, wish, run)
+
+
+def finish(rows: Rows, wish: Wish, run: Run) -> Model:
+    """Fit rows that are ready, and return the model."""
+    return _model(rows, wish, estimate(rows, wish, run), run.tol)
 
 
 def evaluate(

@@ -53,6 +53,30 @@ def columns(command: Command) -> Command:
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 
 
+def splitting(command: Command) -> Command:
+    """Add the options that say which rows are held out."""
+    how = (
+        "Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
+        "column:COL, whose cells say train, validation or test."
+    )
+    command = click.option("--split", metavar="HOW", help=how)(command)
+    command = click.option(
+        "--validation-size",
+        type=click.FloatRange(0, 1, max_open=True),
+        metavar="SHARE",
+        default=0.0,
+        help="Share of rows on which a strength is picked; without it by cross-validation.",
+    )(command)
+    return click.option(
+        "--test-size",
+        type=click.FloatRange(0, 1, max_open=True),
+        metavar="SHARE",
+        default=0.2,
+        show_default=True,
+        help="Share of rows held out to measure the model; 0 fits all rows.",
+    )(command)
+
+
 def json_option(command: Command) -> Command:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
@@ -116,27 +140,7 @@ def lineal(context: click.Context) -> None:
 @click.option(
     "--intercept/--no-intercept", default=True, help="Whether the score has a constant; without, 0 is its level."
 )
-@click.option(
-    "--test-size",
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    default=0.2,
-    show_default=True,
-    help="Share of rows held out to measure the model; 0 fits all rows.",
-)
-@click.option(
-    "--validation-size",
-    type=click.FloatRange(0, 1, max_open=True),
-    metavar="SHARE",
-    default=0.0,
-    help="Share of rows on which a strength is picked; without it by cross-validation.",
-)
-@click.option(
-    "--split",
-    metavar="HOW",
-    help="Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
-    "column:COL, whose cells say train, validation or test.",
-)
+@splitting
 @click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
 @click.option(
     "--seed",
@@ -165,6 +169,35 @@ def fit(context: click.Context, /, **options: Any) -> int:
     DATA is a CSV, TSV, Parquet, Feather, JSON lines or SVMlight file; the text ones may end in .gz.
     """
     from lineal.cli.fit import run
+
+    return run(given={name for name in options if _was_given(context, name)}, **options)
+
+
+@lineal.command()
+@click.argument("data", type=File)
+@click.option("--target", metavar="COL", help="The column to predict.")
+@click.option(
+    "--model",
+    "models",
+    metavar="NAME",
+    multiple=True,
+    help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
+)
+@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
+@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@shaping
+@splitting
+@click.option(
+    "--seed", type=click.IntRange(min=0, max=2**63 - 1), metavar="N", default=0, help="Which rows are held out."
+)
+@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each model.")
+@reading
+@json_option
+@click.pass_context
+def compare(context: click.Context, /, **options: Any) -> int:
+    """Fit several models to the same rows and show them in one table, best first, beside the baseline."""
+    from lineal.cli.compare import run
 
     return run(given={name for name in options if _was_given(context, name)}, **options)
 
