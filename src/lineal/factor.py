@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,9 +33,9 @@ class Cholesky:
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         even = matrix * scale[:, None]
         even *= scale
-        norm = float(np.linalg.norm(even, 1)) if len(even) else 0.0
         if not len(even):
             return Cholesky(scale, even, 1.0, singular=False, even=even)
+        norm = float(np.abs(even).sum(axis=0).max())
         upper, info = lapack.dpotrf(even, lower=0, clean=1)
         if info == 0:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
@@ -171,7 +172,7 @@ class Factor:
 
     def norm(self, right: Array) -> float:
         """Return sqrt(right' H^-1 right) over the factor's columns."""
-        return float(np.sqrt(max(float(np.sum(right * self.solve(right))), 0.0)))
+        return math.sqrt(max(float(np.vdot(right, self.solve(right))), 0.0))
 
     def inverse(self) -> Array:
         """Return H^-1 as one matrix, output-major."""
@@ -193,6 +194,6 @@ class Factor:
             diagonal = self.parts[0].inverse_diagonal().reshape(k, -1).T
         else:
             diagonals = [part.inverse_diagonal() for part in self.parts]
-            diagonal = np.stack([diagonals[a % len(diagonals)] for a in range(k)], axis=1)
+            diagonal = np.array([diagonals[a % len(diagonals)] for a in range(k)]).T
         result[self.columns] = np.sqrt(np.maximum(diagonal, 0.0))
         return result

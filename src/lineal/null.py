@@ -35,8 +35,12 @@ def null(problem: Problem) -> Null:
         rest = problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
         if problem.intercept and columns.tolist() == [0] and not rest.any():
             coef = rest
-            constant = _intercept_alone(problem)
-            coef[0], value = constant.coef[0], constant.value
+            if _small(problem):
+                coef[0] = _constant_of(problem)
+                value = problem.evaluate(coef, hessian=problem.shape[0]).value
+            else:
+                constant = _intercept_alone(problem)
+                coef[0], value = constant.coef[0], constant.value
         elif not problem.loss.smooth:
             # No second derivative: zero, or the intercept alone, is yardstick enough.
             coef = np.zeros(problem.shape)
@@ -49,6 +53,20 @@ def null(problem: Problem) -> Null:
     return problem.null
 
 
+def _small(problem: Problem) -> bool:
+    """Whether the pass that a solver begins with is so cheap that it serves for the best constant too."""
+    moments, loss = problem.moments, problem.loss
+    plain = loss.smooth and loss.pooled and not loss.coupled and problem.penalty.smooth and moments.offset == 0.0
+    return plain and moments.rows * problem.shape[0] ** 2 <= 1_000_000
+
+
+def _constant_of(problem: Problem) -> Array:
+    """Return the best constant score of rows without offsets, per output."""
+    best = problem.loss.constant(problem.moments.statistic / problem.moments.weight_sum)
+    # A class without weight has its best constant at infinity; a large one is as good a yardstick.
+    return np.clip(best, -40.0, 40.0) if problem.loss.endless else best
+
+
 def _intercept_alone(problem: Problem) -> Null:
     """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
 
@@ -58,9 +76,7 @@ def _intercept_alone(problem: Problem) -> Null:
     moments = problem.moments
     one = replace(moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
     alone = Problem(problem.source.map(ones), problem.loss, NoPenalty(1), one)
-    best = problem.loss.constant(moments.statistic / moments.weight_sum)
-    # A class without weight has its best constant at infinity; a large one is as good a yardstick.
-    coef = np.clip(best, -40.0, 40.0)[None, :] if problem.loss.endless else best[None, :]
+    coef = _constant_of(problem)[None, :]
     if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
         coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
     elif moments.offset > 0.0 and problem.loss.smooth:

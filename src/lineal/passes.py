@@ -60,13 +60,15 @@ class Survey:
 
     def __call__(self, block: Block) -> Moments:
         """Look at one block."""
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        if not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
-            raise InputError(
-                "the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0."
-            )
-        present = weight > 0.0
-        self.loss.check(block.y if present.all() else block.y[present])
+        weight, y, rows = np.ones(block.n_rows), block.y, block.n_rows
+        if block.weight is not None:
+            if not np.all(np.isfinite(block.weight)) or np.any(block.weight < 0.0):
+                raise InputError(
+                    "the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0."
+                )
+            present = block.weight > 0.0
+            weight, y, rows = block.weight[present], y[present], int(np.count_nonzero(present))
+        self.loss.check(y)
         offset = 0.0
         if block.offset is not None and block.offset.size:
             offset = float(np.max(np.abs(block.offset)))
@@ -74,12 +76,12 @@ class Survey:
                 raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
         total, mean, scatter, largest = _moments(block.design, block.weight)
         return Moments(
-            rows=int(np.count_nonzero(present)),
+            rows=rows,
             weight_sum=total,
             mean=mean,
             scatter=scatter,
             largest=largest,
-            statistic=self.loss.statistic(block.y[present], weight[present]),
+            statistic=self.loss.statistic(y, weight),
             offset=offset,
         )
 

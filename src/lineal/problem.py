@@ -109,7 +109,7 @@ class Problem:
             raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
         return Problem(source, loss, penalty, known, passes=0 if moments else 1)
 
-    @property
+    @cached_property
     def shape(self) -> tuple[int, int]:
         """Columns and outputs."""
         return len(self.moments.mean), self.loss.outputs
@@ -156,8 +156,8 @@ class Problem:
             assert raw is not None
             second = raw / total
             tiles = self.shape[1] if self.loss.coupled else 1
-            diagonal = np.arange(second.shape[1])
-            second[:, diagonal, diagonal] += np.tile(curvature[: second.shape[1] // tiles], tiles)
+            charges = curvature[: second.shape[1] // tiles]
+            np.einsum("kjj->kj", second)[:] += charges if tiles == 1 else np.tile(charges, tiles)
             if constant and second.shape[1] == self.shape[0]:
                 self._constant = second
         value = (sums.high + sums.low) / total + self.penalty.value(coef)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,19 +30,29 @@ class Ridge(Penalty):
     name: ClassVar[str] = "ridge"
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.strength) and self.strength >= 0.0):
+        if not (math.isfinite(self.strength) and self.strength >= 0.0):
             raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
-        if not np.all(np.isfinite(self.charges)) or np.any(self.charges < 0.0):
+        if not (self.charges.min(initial=0.0) >= 0.0 and self.charges.max(initial=0.0) < math.inf):
             raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
 
-    @property
+    @cached_property
     def charged(self) -> npt.NDArray[np.bool_]:
         """Columns whose charge times strength is above zero."""
-        return self.curvature() > 0.0
+        return self._fixed(self._curvature > 0.0)
+
+    @cached_property
+    def _curvature(self) -> Array:
+        return self._fixed(self.strength * self.charges)
+
+    @staticmethod
+    def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return an array that is handed out many times, and so may not be written to."""
+        array.flags.writeable = False
+        return array
 
     def value(self, coef: Array) -> float:
         """Return (strength / 2) sum_j charge_j |b_j|^2."""
-        return 0.5 * self.strength * float(np.sum(self.charges[:, None] * coef**2))
+        return 0.5 * self.strength * float(self.charges @ np.einsum("jk,jk->j", coef, coef))
 
     def gradient(self, coef: Array) -> Array:
         """Return strength charge_j b_j."""
@@ -48,7 +60,7 @@ class Ridge(Penalty):
 
     def curvature(self) -> Array:
         """Return strength charge_j."""
-        return self.strength * self.charges
+        return self._curvature
 
     def critical(self, gradient: Array) -> float:
         """Return 0 where the gradient is zero already, else infinity: ridge makes nothing exactly zero."""
