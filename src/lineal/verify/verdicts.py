@@ -49,6 +49,9 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     if problem.charges.bounded.any():
         report.check("every coefficient is within its bounds", problem.charges.within(claims.coef))
     finite = bool(np.all(np.isfinite(point.eta))) and math.isfinite(point.objective)
+    if not finite and claims.kind == "budget" and claims.gap is None:
+        _diverged(report, claims, point)
+        return
     report.check("every score of a training row is a finite number", finite)
     _gauge(report, claims, problem)
     if "slope_norm" in claims.evidence:
@@ -60,6 +63,12 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
             check_objective(report, point, claims.figure("objective"))
     known[claims.kind](report, claims, point)
     _covariance(report, claims, point)
+
+
+def _diverged(report: Report, claims: Claims, point: Point) -> None:
+    """Check a fit whose steps left the finite numbers: it claims nothing but that."""
+    report.check("no objective is stated where it is not finite", claims.figure("objective") is None)
+    _budget(report, claims, point)
 
 
 def _gauge(report: Report, claims: Claims, problem: Problem) -> None:

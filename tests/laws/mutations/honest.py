@@ -337,6 +337,21 @@ def budget() -> Case:
     return case
 
 
+def diverged() -> Case:
+    """Steps so long that the penalty overflows: nothing is claimed but that."""
+    case = build("outcome", "logistic", ["age", "height", "smoker"], strength=0.01)
+    case.arrays["coef"][1] = 1e200
+    case.meta["verdict"] = {
+        "kind": "budget",
+        "sentence": "Stopped without a proof: the objective is not finite.",
+        "gap": None,
+        "relative_gap": None,
+        "reason": "the objective is not finite",
+        "evidence": {"objective": None},
+    }
+    return case
+
+
 MIXED = ["age", "height", "smoker", "island"]
 CASES = {
     "linear": lambda: build("y", "squared", MIXED),
@@ -353,6 +368,7 @@ CASES = {
     "at infinity": at_infinity,
     "at infinity exactly": at_infinity_exactly,
     "budget": budget,
+    "diverged": diverged,
 }
 _made: dict[str, Case] = {}
 

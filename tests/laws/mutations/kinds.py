@@ -120,6 +120,23 @@ def gap_claimed_at_infinity(case):
     verdict(case)["sentence"] += " (gap 0)"
 
 
+@mutation("diverged", "no objective is stated where it is not finite")
+def objective_stated_of_a_diverged_fit(case):
+    verdict(case)["evidence"]["objective"] = 0.5
+
+
+@mutation("diverged", "a reason is given")
+def diverged_without_a_reason(case):
+    verdict(case)["reason"] = None
+
+
+@mutation("diverged", "every score of a training row is a finite number")
+def diverged_called_optimal(case):
+    v = verdict(case)
+    v.update(kind="optimal", gap=1e-9, relative_gap=1e-9, sentence="Optimal: 1e-07 % (gap 1e-09).")
+    v["evidence"] = {"objective": 0.5, "lower_bound": 0.5, "null_objective": 0.6, "tol": 1e-6}
+
+
 @mutation("not unique", "every dependency is zero in every row")
 def dependency_altered(case):
     case.arrays["null_space"][1] *= 1 + 1e-12
