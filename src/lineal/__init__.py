@@ -28,6 +28,7 @@ _HOMES = {
     "LogisticRegression": "lineal.estimators",
     "Lasso": "lineal.estimators",
     "ElasticNet": "lineal.estimators",
+    "Perceptron": "lineal.estimators",
     "PoissonRegressor": "lineal.estimators",
     "BayesianRidge": "lineal.estimators",
     "QuantileRegressor": "lineal.estimators",

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,8 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.errors import InputError
 from lineal.ledger import Ledger, Line
+from lineal.lengths import length, radius
 from lineal.loss import chosen
-from lineal.separation.gathering import matrix
 from lineal.solvers.presentation import Segment, Window, hashed, parts, window, windows
 from lineal.source import Source
 from lineal.trace import Record, Trace
@@ -95,6 +95,7 @@ class Run:
     presented: int = 0
     clean: bool = False
     stopped: str = ""
+    overflowed: bool = False
     repeated: tuple[int, int] | None = None
     longest: float = 0.0
     radius: float = 0.0
@@ -194,6 +195,7 @@ class _Work:
             coef = self._out(self.coef)
             if not np.all(np.isfinite(coef)):
                 self.coef = self._in(kept)
+                self.run.overflowed = True
                 self.run.stopped = f"the weights overflowed in epoch {epoch}; give the columns in larger units"
                 return
             self.run.epochs = epoch
@@ -222,7 +224,7 @@ class _Work:
         run.coef = self._out(self.coef)
         run.longest = max(run.longest, length(self.start))
         run.mistakes, run.presented = int(self.state[3]), int(self.state[1])
-        run.radius = math.sqrt(self.squares) if self.squares < math.inf else _radius(self.source)
+        run.radius = math.sqrt(self.squares) if self.squares < math.inf else radius(self.source)
         run.ledger = self.ledger
         if self.drift is not None and run.presented:
             run.average = run.coef - self._out(self.drift) / run.presented
@@ -357,29 +359,6 @@ def mistakes(source: Source, coef: Array, tie: Tie) -> float:
         wrong |= ~np.all(np.isfinite(eta), axis=1)
         total += float(np.count_nonzero(wrong) if block.weight is None else block.weight[wrong].sum())
     return total
-
-
-def length(values: Array) -> float:
-    """Return the Euclidean length of all numbers together, whose squares may be too large or too small for doubles.
-
-    >>> length(np.array([3.0, 4.0]) * 2.0**700) == 5.0 * 2.0**700
-    True
-    """
-    power = int(np.frexp(np.max(np.abs(values), initial=0.0))[1])
-    return math.ldexp(float(np.linalg.norm(np.ldexp(values, -power))), power)
-
-
-def _radius(source: Source) -> float:
-    """Return the largest length of a row of positive weight whose square is too large for doubles."""
-    most = 0.0
-    for block in source.blocks():
-        x: Any = matrix(block.design)
-        x = x if block.weight is None else x[block.weight > 0.0]
-        size = float(abs(x).max())
-        x = x * (1.0 / size) if size > 0.0 else x
-        squares = x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)
-        most = max(most, size * math.sqrt(float(np.max(squares))))
-    return most
 
 
 def _rival(score: Array, own: int, tie: int) -> int:

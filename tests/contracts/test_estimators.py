@@ -17,6 +17,7 @@ from lineal.estimators import (
     LinearSVR,
     LogisticRegression,
     LogisticRegressionCV,
+    Perceptron,
     PoissonRegressor,
     QuantileRegressor,
     Ridge,
@@ -40,6 +41,7 @@ DEFAULTS = [
     SparsemaxClassifier(),
     BayesianRidge(),
     RidgeCV(),
+    Perceptron(),
 ]
 OTHERS = [
     LinearRegression(fit_intercept=False),
@@ -53,6 +55,9 @@ OTHERS = [
     LinearSVC(penalty="l1"),
     LinearSVR(loss="squared_epsilon_insensitive"),
     RidgeCV(cv=3),
+    Perceptron(variant="averaged"),
+    Perceptron(variant="voted"),
+    Perceptron(variant="pocket", tie="positive"),
     # The folds of these are many small fits, so few strengths are tried here.
     LassoCV(alphas=4, cv=3),
     ElasticNetCV(alphas=4, cv=3),

@@ -294,7 +294,7 @@ def test_machinery_of_scikit_learn():
 
 
 REFUSED = [
-    ("loss", "perceptron", "not here yet"),
+    ("loss", "perceptron", "use Perceptron"),
     ("loss", "modified_huber", "squared_hinge"),
     ("loss", "squared_error", "accepted are"),
     ("loss", "hinges", "Did you mean 'hinge'"),

@@ -10,6 +10,7 @@ from lineal.estimators.lasso_cv import ElasticNetCV, LassoCV
 from lineal.estimators.linear import LinearRegression, Ridge
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.logistic_cv import LogisticRegressionCV
+from lineal.estimators.perceptron import Perceptron
 from lineal.estimators.quantile import QuantileRegressor
 from lineal.estimators.ridge_cv import RidgeCV
 from lineal.estimators.sparsemax import SparsemaxClassifier
@@ -28,6 +29,7 @@ __all__ = [
     "LinearSVR",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "Perceptron",
     "PoissonRegressor",
     "QuantileRegressor",
     "Ridge",

@@ -30,7 +30,7 @@ from lineal.verdict import Verdict
 Array = npt.NDArray[np.float64]
 
 LATER: Final = {
-    "perceptron": "perceptrons are not here yet",
+    "perceptron": "use Perceptron, which ends with a verdict on separability",
     "modified_huber": "it has no loss of its own here; use 'squared_hinge', or 'log_loss' for probabilities",
     "pa1": "passive-aggressive steps are not here yet",
     "pa2": "passive-aggressive steps are not here yet",
@@ -76,11 +76,11 @@ class Descent(Fitted):
         alpha = number("alpha", self.alpha)
         l1_ratio = 0.0 if self.l1_ratio is None else number("l1_ratio", self.l1_ratio, most=1.0)
         if penalty != "elasticnet":
-            _unused("l1_ratio", self.l1_ratio, (0.15, None), "penalty is not 'elasticnet'")
+            unused("l1_ratio", self.l1_ratio, (0.15, None), "penalty is not 'elasticnet'")
         elif self.l1_ratio is None:
             raise InputError("l1_ratio is None; penalty='elasticnet' needs a number between 0 and 1.")
         if not uses_epsilon:
-            _unused("epsilon", self.epsilon, (0.1,), f"the loss is {self.loss!r}")
+            unused("epsilon", self.epsilon, (0.1,), f"the loss is {self.loss!r}")
         only(0, "read trace_ after the fit", verbose=self.verbose)
         only(
             False, "every fit stops by its own gap, and validation belongs outside", early_stopping=self.early_stopping
@@ -101,13 +101,13 @@ class Descent(Fitted):
         schedule = str(one_of("learning_rate", self.learning_rate, ("optimal", "constant", "invscaling", "adaptive")))
         step = number("eta0", self.eta0, above=0.0)
         if schedule == "optimal":
-            _unused("eta0", step, (0.01,), "learning_rate is 'optimal'")
+            unused("eta0", step, (0.01,), "learning_rate is 'optimal'")
             if alpha == 0.0:
                 raise InputError(
                     "alpha is 0, and learning_rate='optimal' is 1 / (alpha t); choose another learning_rate."
                 )
         if schedule != "invscaling":
-            _unused("power_t", self.power_t, (self._power,), "learning_rate is not 'invscaling'")
+            unused("power_t", self.power_t, (self._power,), "learning_rate is not 'invscaling'")
         patience = count("n_iter_no_change", self.n_iter_no_change) or 0
         if patience < 1:
             raise InputError(f"n_iter_no_change is {self.n_iter_no_change!r}; it must be a whole number of at least 1.")
@@ -117,7 +117,7 @@ class Descent(Fitted):
             step=None if schedule == "optimal" else factor * step,
             schedule=schedule,
             average=average or False,
-            seed=_seeded(self.random_state),
+            seed=seeded(self.random_state),
             power=number("power_t", self.power_t),
             patience=None if self.tol is None else patience,
             least=0.0 if self.tol is None else number("tol", self.tol),
@@ -255,13 +255,13 @@ def one_of(name: str, value: object, accepted: tuple[str | None, ...]) -> str | 
     raise InputError(f"{name} is {value!r}; accepted are {words}.{hint}")
 
 
-def _unused(name: str, value: object, defaults: tuple[object, ...], why: str) -> None:
+def unused(name: str, value: object, defaults: tuple[object, ...], why: str) -> None:
     """Refuse a parameter that was given and has no effect."""
     if value not in defaults:
         raise InputError(f"{name} is {value!r}, but it has no effect: {why}. Leave it out.")
 
 
-def _seeded(random_state: object) -> int:
+def seeded(random_state: object) -> int:
     """Return the seed of the order of rows."""
     seed("random_state", random_state)
     if isinstance(random_state, np.random.RandomState):
