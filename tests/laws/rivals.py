@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize
+from scipy import optimize, sparse
 
 
 def rival(loss, x, y, weight, offset, penalty):
@@ -46,9 +46,9 @@ def _program(loss, x, y, weight, offset, linear, low, high):
     right = np.concatenate([bound[np.isfinite(bound)] for _, bound in limits]) if limits else np.zeros(0)
     found = optimize.linprog(
         np.concatenate([linear, linear, *up, *down]),
-        A_ub=np.hstack([above, -above, np.zeros((len(above), 2 * m))]),
+        A_ub=sparse.hstack([above, -above, sparse.csr_array((len(above), 2 * m))]),
         b_ub=right,
-        A_eq=np.hstack([a, -a, -np.eye(m), np.eye(m)]),
+        A_eq=sparse.hstack([a, -a, -sparse.eye_array(m), sparse.eye_array(m)]),
         b_eq=np.concatenate(rights),
         bounds=(0, None),
     )

@@ -29,6 +29,8 @@ from lineal.losses import (
     SquaredHinge,
 )
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.problem import Problem
+from lineal.solvers import far_rows
 from lineal.sources.memory import Memory
 
 LOSSES = [
@@ -46,6 +48,8 @@ LOSSES = [
     SquaredHinge(),
     Sparsemax(3),
 ]
+INF = np.inf
+LIMITS = np.array([-INF, 0.0, -0.2, -INF, 0.3]), np.array([INF, INF, 0.1, 0.0, 0.3])
 CORNERED = [loss for loss in LOSSES if not loss.smooth]
 
 
@@ -131,3 +135,35 @@ def test_corners_are_met_in_columns_of_any_size(loss, kind, strength):
         penalty = L1(strength, charges) if strength else NoPenalty(5)
         assert ends(loss, x, y, penalty).kind == "optimal", seed
         assert ends(loss, x, y, ElasticNet(strength or 1e-4, 0.5, charges)).kind == "optimal", seed
+
+
+@pytest.mark.parametrize("loss", CORNERED, ids=name)
+@pytest.mark.parametrize("seed", range(3))
+def test_bounds_on_losses_with_corners(loss, seed):
+    """A bound is a corner steeper than any gradient."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(30, 4)) * [1.0, 1.0, 100.0, 1.0]
+    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=30) if seed else None
+    for inner in (NoPenalty(5), L1(0.05, charges), Ridge(0.05, charges), ElasticNet(0.05, 0.5, charges)):
+        assert ends(loss, x, y, Bounds(*LIMITS, inner), weight=weight).kind == "optimal", inner
+
+
+def test_bounds_on_a_long_table_with_corners():
+    """So long that it is first solved by the rows near their corners."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(6000, 4))
+    y, penalty = target(Absolute(), rng, x), Bounds(*LIMITS, NoPenalty(5))
+    assert far_rows.worthwhile(Problem.of(Memory(as_design(x), y), Absolute(), penalty))
+    assert ends(Absolute(), x, y, penalty).kind == "optimal"
+
+
+@pytest.mark.parametrize("loss", CORNERED, ids=name)
+def test_a_group_of_one_output_is_the_lasso(loss):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(30, 3))
+    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 2.0, 0.5])
+    source = Memory(as_design(x), y)
+    group, lasso = fit(source, loss, Group(0.1, charges)), fit(source, loss, L1(0.1, charges))
+    assert group.verdict.kind == "optimal"
+    assert abs(group.objective - lasso.objective) <= group.verdict.gap + lasso.verdict.gap + 1e-15

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.factor import Cholesky
+from lineal.penalties.ridge import Ridge
+from lineal.penalties.separable import Separable
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import far_rows
@@ -29,7 +31,8 @@ class InteriorPoint(Solver):
 
         (D + X' W c X) db = r,   c = 1 / (u / p + v / q),   dtheta = c (X db - ...),
 
-    one weighted gram for each step. An l1 penalty is a corner at zero in a row of its own, ``x = e_j``.
+    one weighted gram for each step. An l1 penalty is a corner at zero in a row of its own, ``x = e_j``, a bound one whose
+    other side is steeper than any gradient.
     """
 
     largest: int = 4000
@@ -43,9 +46,9 @@ class InteriorPoint(Solver):
             return f"the {loss.name} loss is not a sum of corners"
         if problem.shape[0] > self.largest:
             return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
-        if penalty.name not in {"none", "ridge", "l1", "elastic"}:
-            return f"the {penalty.name} penalty is neither quadratic nor made of corners"
-        return None
+        if isinstance(penalty, Separable | Ridge) or (penalty.name == "group" and problem.shape[1] == 1):
+            return None
+        return f"the {penalty.name} penalty is neither quadratic nor made of corners; use l1, elastic or ridge"
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per point of the path; of a long table first those of its rows near their corners."""
@@ -57,9 +60,10 @@ class InteriorPoint(Solver):
         best = np.inf
         stalled = 0
         while True:
-            value = problem.penalty.value(state.coef) + state.value()
+            coef = problem.penalty.prox(state.coef, np.zeros(problem.shape[0]))  # within its bounds
+            value = problem.penalty.value(coef) + state.value()
             gap = state.gap()
-            yield Step(state.coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
+            yield Step(coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
             if gap <= 1e-9 * abs(value) and (exact := state.corner(0.1 * gap)) is not None:
                 yield exact
             stalled = 0 if gap < 0.9 * best else stalled + 1
@@ -81,7 +85,51 @@ def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[A
         if gap <= tol * abs(state.value()) or not state.advance():
             break
         gap = state.gap()
-    return state.coef, state.by_row(state.theta), gap
+    return problem.penalty.prox(state.coef, np.zeros(problem.shape[0])), state.by_row(state.theta), gap
+
+
+@dataclass(frozen=True)
+class _Own:
+    """The corners of a penalty: ``weight max(low r, high r)``, ``r = unit b_place - at``."""
+
+    places: Index
+    unit: Array
+    at: Array
+    low: Array
+    high: Array
+    weight: Array
+
+    @staticmethod
+    def of(problem: Problem, slope: float, pull: Array) -> _Own:
+        """Lay out l1 and bounds; no gradient of the loss is above ``slope`` times the size of a column plus ``|pull|``.
+
+        A corner of the penalty is a row like any other if its score is as large as the column's. No charge above the
+        largest gradient keeps a coefficient at zero any better, and a bound is a charge as large as that.
+        """
+        penalty = problem.penalty
+        columns = problem.shape[0]
+        none = np.zeros(columns)
+        linear = np.asarray(getattr(penalty, "linear", none))
+        square = problem.moments.mean**2 + problem.moments.sd**2
+        unit = np.sqrt(np.where(square > 0.0, square, 1.0))
+        steepest = 2.0 * (slope + np.abs(pull) / unit)
+        weight = np.minimum(linear / unit, steepest)
+        parts = [(np.flatnonzero(linear > 0.0), none, -1.0, 1.0, weight)]
+        for bound, low, high in (
+            (getattr(penalty, "least", none - np.inf), -1.0, 0.0),
+            (getattr(penalty, "most", none + np.inf), 0.0, 1.0),
+        ):
+            at = np.where(np.isfinite(bound), bound, 0.0)
+            force = steepest + 2.0 * (weight + penalty.curvature() * np.abs(at) / unit)
+            parts.append((np.flatnonzero(np.isfinite(bound)), at * unit, low, high, force))
+        return _Own(
+            places=np.concatenate([on for on, *_ in parts]),
+            unit=np.concatenate([unit[on] for on, *_ in parts]),
+            at=np.concatenate([at[on] for on, at, *_ in parts]),
+            low=np.concatenate([np.full(len(on), low) for on, _, low, _, _ in parts]),
+            high=np.concatenate([np.full(len(on), high) for on, _, _, high, _ in parts]),
+            weight=np.concatenate([weight[on] for on, *_, weight in parts]),
+        )
 
 
 class _State:
@@ -114,12 +162,13 @@ class _State:
         self.present = weight > 0.0
         self.weight = weight[self.present]
         rows, corners = len(self.weight), len(parts[0])
-        linear = getattr(problem.penalty, "linear", np.zeros(problem.shape[0]))
-        self.kinked = np.flatnonzero(linear > 0.0)
-        # a corner of the penalty is a row like any other if its score is as large as the column's
-        square = problem.moments.mean**2 + problem.moments.sd**2
-        self.unit = np.sqrt(np.where(square > 0.0, square, 1.0))[self.kinked]
-        size = corners * rows + len(self.kinked)
+        slopes = np.zeros(rows)
+        for part in zip(*parts, strict=True):
+            both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
+            slopes += np.concatenate(both)[self.present]
+        own = _Own.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
+        self.places, self.unit = own.places, own.unit
+        size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
         self.w = np.ones(size)
         for m in range(corners):
@@ -128,11 +177,8 @@ class _State:
                 to[place] = np.concatenate([getattr(part[m], name)[:, 0] for part in parts])[self.present]
             self.at[place] -= offset[self.present]
             self.w[place] = self.weight
-        self.low[corners * rows :] = -1.0
-        # no gradient is larger than the mean of |x| times the steepest slope: a charge above keeps zero no better
-        slopes = np.maximum(np.abs(self.low), np.abs(self.high))[: corners * rows].reshape(corners, rows).sum(axis=0)
-        most = 2.0 * float(np.sqrt(_dot(self.weight, slopes**2)))
-        self.w[corners * rows :] = np.minimum(linear[self.kinked] / self.unit, most)
+        for to, values in ((self.at, own.at), (self.low, own.low), (self.high, own.high), (self.w, own.weight)):
+            to[corners * rows :] = values
         self.corners, self.rows = corners, rows
 
     def _begin(self) -> None:
@@ -148,7 +194,7 @@ class _State:
         self.passes += 1
         parts = [block.design.times(coef)[:, 0] for block in self.problem.source.blocks()]
         eta = (np.concatenate(parts) if len(parts) != 1 else parts[0])[self.present]
-        return np.concatenate([eta] * self.corners + [self.unit * coef[self.kinked, 0]])
+        return np.concatenate([eta] * self.corners + [self.unit * coef[self.places, 0]])
 
     def _transpose(self, values: Array) -> Array:
         """Return X' values summed over all corners."""
@@ -158,7 +204,7 @@ class _State:
         for block, height in zip(self.problem.source.blocks(), self.heights, strict=True):
             result += block.design.transpose_times(np.ascontiguousarray(by_row[start : start + height, None]))
             start += height
-        result[self.kinked, 0] += self.unit * values[self.corners * self.rows :]
+        np.add.at(result[:, 0], self.places, self.unit * values[self.corners * self.rows :])
         return result
 
     def _by_row(self, values: Array) -> Array:
@@ -180,7 +226,7 @@ class _State:
             result += block.design.gram(np.ascontiguousarray(by_row[start : start + height]))
             start += height
         diagonal = self.smooth.copy()
-        diagonal[self.kinked] += self.unit**2 * weights[self.corners * self.rows :]
+        np.add.at(diagonal, self.places, self.unit**2 * weights[self.corners * self.rows :])
         result[np.arange(p), np.arange(p)] += diagonal
         return result
 
@@ -219,7 +265,10 @@ class _State:
         scale = np.sqrt(np.maximum(np.max(np.abs(matrix), axis=1, initial=0.0), 1e-300))
         found = np.linalg.lstsq(matrix / scale[:, None] / scale, right / scale, rcond=None)[0] / scale
         coef = self.coef + found[:columns, None]
-        coef[self.kinked[active[active >= self.corners * self.rows] - self.corners * self.rows]] = 0.0
+        own = active[active >= self.corners * self.rows]
+        which = own - self.corners * self.rows
+        coef[self.places[which], 0] = self.at[own] / self.unit[which]
+        coef = problem.penalty.prox(coef, np.zeros(columns))
         theta[active] = np.clip(theta[active] + found[columns:], self.low[active], self.high[active])
         r, slope = self._times(coef) - self.at, self._transpose(self.w * theta)
         tied = self.smooth > 0.0
@@ -238,7 +287,7 @@ class _State:
         result = np.zeros((len(corners), self.problem.shape[0]))
         own = corners >= self.corners * self.rows
         which = corners[own] - self.corners * self.rows
-        result[np.flatnonzero(own), self.kinked[which]] = self.unit[which]
+        result[np.flatnonzero(own), self.places[which]] = self.unit[which]
         rows = np.where(own, -1, np.flatnonzero(self.present)[corners % self.rows])
         start = 0
         for block in self.problem.source.blocks():
