@@ -11,6 +11,7 @@ import numpy.typing as npt
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.features.splitting import Split
+from lineal.features.text_options import Asked
 from lineal.formula import Formula
 from lineal.rows import Rows
 from lineal.source import Source
@@ -50,6 +51,7 @@ def from_arrays(
     formula: Formula | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
+    text: Asked = (),
 ) -> Rows:
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
     if target is None or isinstance(target, str):
@@ -57,8 +59,8 @@ def from_arrays(
     if split.by != "row" or split.validation_size > 0:
         raise InputError("an array has no columns to split by, and no validation part: give a table with names.")
     seed, test_size = split.seed, split.test_size
-    if formula is not None or poly > 1:
-        raise InputError("columns of an array have no names for a formula or products; give a table with names.")
+    if formula is not None or poly > 1 or text:
+        raise InputError("columns of an array have no names for a formula, products or text; give a table with names.")
     if types:
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
     if len(drop):

@@ -16,6 +16,7 @@ from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned, learn
 from lineal.features.outcome import class_index
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
+from lineal.features.text_options import Asked
 from lineal.formula import Formula
 from lineal.model import Model
 from lineal.source import Source
@@ -56,6 +57,7 @@ def from_table(
     formula: Formula | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
+    text: Asked = (),
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = remembered(as_table(data), MEMORY // 2)
@@ -63,7 +65,7 @@ def from_table(
     held = held if test is None else as_table(test)
     drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
-    roles |= {"formula": formula, "poly": poly, "types": types}
+    roles |= {"formula": formula, "poly": poly, "types": types, "text": text}
     try:
         learned = learn(train, **roles)
     except InputError as error:
@@ -156,9 +158,7 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     kept = source.in_memory(MEMORY)  # one reading for the model and the baseline, where memory allows
     if source.without_target:
         notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
-    for name, count in source.unknown.items():
-        cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
-        notes.append(f"in column {name!r} {cells} that training did not have; they count as the reference level.")
+    notes += model.encoder.said(source.unknown)
     return kept, notes
 
 

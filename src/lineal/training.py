@@ -16,6 +16,7 @@ from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.evaluation import evaluate as closely
 from lineal.features.splitting import read as read_split
+from lineal.features.text_options import Asked
 from lineal.loss import Loss
 from lineal.metrics import Score
 from lineal.model import Model
@@ -44,6 +45,7 @@ def fit(
     formula: str | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
+    text: Asked = (),
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -66,8 +68,9 @@ def fit(
     or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength is picked on rows the fit does not see
     (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
     name with options, such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target
-    if none is given; without one, ``poly`` adds every product of up to so many columns. Without ``intercept`` the scores go
-    through the origin. ``types`` maps columns to what they are: "number", "category", "date:DMY", ... (docs/data.md).
+    if none is given; without one, ``poly`` adds every product of up to so many columns. ``types`` maps columns to what they
+    are: "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read
+    (docs/text.md): ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
@@ -87,7 +90,7 @@ def fit(
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
     target, read = asked(target, formula, poly, intercept)
-    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types}
+    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
     rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
     return finish(rows, wish, run)
 

@@ -43,6 +43,12 @@ def shaping(command: Command) -> Command:
         default=1,
         help="Add every product of up to D columns: 2 for squares and pairs.",
     )(command)
+    command = click.option(
+        "--text",
+        metavar="COL:OPTIONS",
+        multiple=True,
+        help="A column of free text and how to read it, such as note:ngrams=2,max=5000 (docs/text.md). May be repeated.",
+    )(command)
     formula = "The terms, as in 'y ~ age + C(job, ref=\"none\") + poly(dose, 3) + age:dose + log(x) - 1'."
     return click.option("--formula", metavar="TEXT", help=formula)(command)
 

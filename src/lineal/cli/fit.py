@@ -13,7 +13,8 @@ from lineal import container, training
 from lineal.cli.output import table_file, write_table
 from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
-from lineal.cli.summary import summary, text
+from lineal.cli.summary import summary
+from lineal.cli.summary import text as as_text
 from lineal.errors import InputError, ModelFileError
 from lineal.estimate import Wish
 from lineal.features.told import pairs
@@ -44,6 +45,7 @@ def run(
     weight: str | None,
     offset: str | None,
     drop: tuple[str, ...],
+    text: tuple[str, ...],
     intercept: bool,
     formula: str | None,
     poly: int,
@@ -95,6 +97,7 @@ def run(
             weight=weight,
             offset=offset,
             drop=drop,
+            text=text,
             intercept=intercept,
             formula=formula,
             poly=poly,
@@ -116,7 +119,7 @@ def run(
     told |= {} if trace is None else {"trace": str(trace)}
     screen = Screen()
     if as_json:
-        click.echo(text(told))
+        click.echo(as_text(told))
     else:
         screen.print(*page(told, screen.width))
         steps = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."

@@ -59,7 +59,7 @@ def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list
     """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown (None: all)."""
     chosen = data["model"]["selection"]
     picture = None if chosen is None else selection(chosen, width)
-    blocks = (picture, _columns(data["data"]), _metrics(data), _coefficients(data, width, limit))
+    blocks = (picture, _columns(data["data"]), _metrics(data), _words(data), _coefficients(data, width, limit))
     return [
         verdict(data["verdict"]),
         facts(_remedies(data["verdict"]) + _model(data) + _data(data)),
@@ -176,6 +176,17 @@ def _metrics(data: Mapping[str, Any]) -> Table | None:
     return compare(metrics[where], metrics.get("baseline"), named, intervals)
 
 
+def _words(data: Mapping[str, Any]) -> Table | None:
+    """Return the terms of text columns that speak most for each class."""
+    found = data.get("words") or []
+    several = len({entry["column"] for entry in found}) > 1
+    lines = [
+        (f"{entry['column']}: {entry['for']}" if several else f"Words for {entry['for']}", ", ".join(entry["words"]))
+        for entry in found
+    ]
+    return facts(lines) if lines else None
+
+
 def compare(
     measured: Mapping[str, Any],
     baseline: Mapping[str, Any] | None,
@@ -230,7 +241,8 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
     intercept = [line for line in lines if line[0]["column"] == "(intercept)"]
     others = [line for line in lines if line[0]["column"] != "(intercept)"]
     zeros = [line for line in others if all(entry["value"] == 0.0 for entry in line)] if limit is not None else []
-    others = [line for line in others if line not in zeros]
+    left = set(map(id, zeros))
+    others = [line for line in others if id(line) not in left]
     if lines is not groups:
         others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
     single = f"Score of {outputs[0]}" if data["data"]["target"]["kind"] == "classes" else "Value"

@@ -58,12 +58,8 @@ def run(
         click.echo(text({**told, "output": str(output)}))
     if rule is not None and not as_json:
         click.echo(f"lineal: {rule.sentence}", err=True)
-    for column, count in unknown.items():
-        cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold a level"
-        click.echo(
-            f"lineal: in column {column!r} {cells} that training did not have; it counts as the reference level.",
-            err=True,
-        )
+    for sentence in fitted.encoder.said(unknown) if isinstance(fitted.encoder, Encoder) else ():
+        click.echo(f"lineal: {sentence}", err=True)
     return 0
 
 
@@ -90,7 +86,7 @@ def predictions(
         else:
             part = encoder.part(batch, table, rows)
             unknown.update(part.unknown)
-            design = encoder.design(len(rows), part.numbers, part.codes)
+            design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
         offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
         arrays: dict[str, Any] = {}
         if rule is None:

@@ -37,6 +37,7 @@ def run(
     intercept: bool,
     formula: str | None,
     poly: int,
+    text: tuple[str, ...],
     bound: bool,
     time_limit: float,
     output: Path | None,
@@ -50,7 +51,7 @@ def run(
     with Watch(f"reading {data}"):
         table = as_table(data, delimiter=delimiter, header=header)
         target, read = asked(target, formula, poly, intercept)
-        terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly}
+        terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "text": text}
         rows = from_table(table, target, "classes", weight, None, drop, Split(0, 0.0), None, **terms)
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from lineal.cli.objective import bounds, is_firth, objective
+from lineal.cli.words import described, top
 from lineal.model import Model
 
 
@@ -38,6 +39,7 @@ def summary(model: Model) -> dict[str, Any]:
         "metrics": report.get("metrics", {}),
         "evaluation": report.get("evaluation"),
         "coefficients": coefficients(model),
+        "words": top(model),
     }
 
 
@@ -78,6 +80,8 @@ def _use(term: Mapping[str, Any]) -> str:
         whom = "each with its own score" if term["reference"] is None else f"compared with {term['reference']}"
         words = f"{len(term['levels'])} levels, {whom}"
         return words + ("; missing is a level" if term["missing"] else "")
+    if term["kind"] == "text":
+        return described(term)
     words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term["kind"] == "boolean" else ""
     if term["kind"] in ("function", "poly", "spline"):
         words = _written(term)

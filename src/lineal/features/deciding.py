@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
-from lineal.features.dates import Calendar
+from lineal.features import dates
+from lineal.features.dates import CALENDARS, Calendar
 from lineal.features.decision import Decision, cells, without
 from lineal.features.merged import Merged
 from lineal.features.notation import Notation
@@ -118,11 +120,13 @@ def _boolean(survey: Column) -> Decision:
 def _category(survey: Column, *, asked: bool = False) -> Decision:
     levels, present = survey.levels, survey.present
     if survey.full:
-        return without(survey, "text", f"it has more than {LEVELS} different values; {_unusable(survey)}")
+        return without(survey, "text", f"it has more than {LEVELS} different values; it looks like an identifier")
     if not asked and present >= ENOUGH and len(levels) == present:
-        return without(survey, "text", f"every value is different; {_unusable(survey)}")
+        return without(survey, "text", "every value is different; it looks like an identifier")
     if not asked and len(levels) > max(50, present / 2):
-        return without(survey, "text", f"it has {len(levels)} different values in {present} cells; {_unusable(survey)}")
+        return without(
+            survey, "text", f"it has {len(levels)} different values in {present} cells; it looks like an identifier"
+        )
     if len(levels) == 1 and not survey.missing:
         return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     reference = min(levels, key=lambda level: (-levels[level], level))
@@ -141,12 +145,20 @@ def _category(survey: Column, *, asked: bool = False) -> Decision:
     return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), told="category")
 
 
-def _unusable(survey: Column) -> str:
-    wordy = (
-        survey.characters > 25 * max(1, len(survey.levels))
-        or sum(" " in level for level in survey.levels) > len(survey.levels) / 2
-    )
-    return "text features come later" if wordy else "it looks like an identifier"
+def is_text(survey: Column) -> bool:
+    """Whether a column holds free text: nearly every cell is different, and most have several words or are long."""
+    levels = survey.levels
+    if not levels or survey.straight or survey.kinds - {"text", "category"} or survey.reading is not None:
+        return False
+    if is_number(survey) or notation_of(survey) is not None or calendar_of(survey) is not None:
+        return False
+    if all(dates.fitting(list(CALENDARS), [level]) for level in islice(levels, ENOUGH)):  # written in different ways
+        return False
+    many = survey.full or (survey.present >= ENOUGH and len(levels) > max(50, survey.present / 2))
+    several = sum(" " in level for level in levels) > len(levels) / 2
+    links = sum("://" in level[:10] and " " not in level for level in levels) > len(levels) / 2
+    different = survey.present >= ENOUGH and len(levels) == survey.present
+    return (many or different) and (several or (survey.characters > 25 * len(levels) and not links))
 
 
 def _either(words: tuple[str, ...]) -> str:

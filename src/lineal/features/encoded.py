@@ -13,6 +13,7 @@ from lineal.features.fingerprint import Fingerprint
 from lineal.features.learning import Learned
 from lineal.features.outcome import responses
 from lineal.features.terms import Number
+from lineal.features.text import Rows
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
 from lineal.tables.svmlight import LABEL, SparseRows
@@ -81,7 +82,7 @@ class Encoded(Source):
             else:
                 part = encoder.part(batch, self.table, rows)
                 _merge(unknown, part)
-                design = encoder.design(len(rows), part.numbers, part.codes)
+                design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
             weight, offset = self._roles(rows, batch)
             yield Block(design, y, weight, offset, start)
             start += len(rows)
@@ -146,6 +147,7 @@ class Encoded(Source):
             0,
             np.empty((0, sum(len(t.columns) for t in encoder.plain))),
             [np.empty(0, np.int32)] * len(encoder.categories),
+            [Rows.none()] * len(encoder.texts),
         )
         return Block(design, np.empty((0, len(self.learned.target.names or (1,)))))
 
@@ -154,7 +156,8 @@ class Encoded(Source):
         held: list[_Growing] = []
         found = Fingerprint(self._numbers, self._texts)
         unknown: dict[str, int] = {}
-        count = 0
+        texts: list[tuple[Rows, ...]] = []
+        count = sparse = 0
         for numbers, batch, y in self._read():
             part = encoder.part(batch, self.table, numbers)
             _merge(unknown, part)
@@ -165,8 +168,10 @@ class Encoded(Source):
             held = held or [_Growing(piece, rows) for piece in pieces]
             for growing, piece in zip(held, pieces, strict=True):
                 growing.add(piece)
+            texts.append(part.texts)
             count += len(numbers)
-            if count * self._row_bytes() > limit_bytes:
+            sparse += sum(found.size for found in part.texts)
+            if count * self._row_bytes() + sparse > limit_bytes:
                 return self
         if not count:
             return self
@@ -174,7 +179,8 @@ class Encoded(Source):
         arrays = [growing.array() for growing in held]
         categories = len(encoder.categories)
         beside = iter(arrays[2 + categories :])
-        design = encoder.design(count, arrays[0], arrays[2 : 2 + categories])
+        joined = [Rows.joined([rows[k] for rows in texts]) for k in range(len(encoder.texts))]
+        design = encoder.design(count, arrays[0], arrays[2 : 2 + categories], joined)
         weight = next(beside) if self.learned.weight is not None else None
         offset = next(beside) if self.learned.offset is not None else None
         return Memory(design, arrays[1], weight, offset, self.columns)

@@ -17,7 +17,8 @@ from lineal.errors import InputError, near
 from lineal.features.curves import Poly
 from lineal.features.expecting import expect
 from lineal.features.reading import term_from
-from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers
+from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers, rank
+from lineal.features.text import Rows, Text
 from lineal.powers import Powers
 from lineal.table import as_table
 from lineal.tables.svmlight import SparseRows
@@ -31,16 +32,20 @@ INTERCEPT = "(intercept)"
 
 @dataclass(frozen=True)
 class Part:
-    """Encoded rows before they are a design: numbers side by side, codes of every category, unknown cells counted."""
+    """Encoded rows before they are a design: numbers side by side, text as sparse rows, codes of every category.
+
+    Unknown cells are counted, and unknown terms of text.
+    """
 
     numbers: Array
     codes: tuple[Codes, ...]
     unknown: Mapping[str, int]
+    texts: tuple[Rows, ...] = ()
 
 
 @dataclass(frozen=True)
 class Encoder:
-    """Terms in order, columns of numbers before categories; columns are found by name, in any order.
+    """Terms in order, columns of numbers before text before categories; columns are found by name, in any order.
 
     A level that was never seen in training counts as the reference level, an unknown word in a Boolean column as
     missing; ``encode_counted`` says how many there were.
@@ -51,9 +56,9 @@ class Encoder:
 
     def __post_init__(self) -> None:
         """Check that columns of numbers stand first."""
-        kinds = [isinstance(term, Category) for term in self.terms]
+        kinds = [rank(term) for term in self.terms]
         if kinds != sorted(kinds):
-            raise ValueError("category terms stand after all others")
+            raise ValueError("text terms stand after columns of numbers, category terms after all others")
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -63,7 +68,12 @@ class Encoder:
     @cached_property
     def plain(self) -> tuple[Plain, ...]:
         """The terms that are columns of numbers."""
-        return tuple(term for term in self.terms if not isinstance(term, Category))
+        return tuple(term for term in self.terms if not isinstance(term, Category | Text))
+
+    @cached_property
+    def texts(self) -> tuple[Text, ...]:
+        """The terms that are sparse."""
+        return tuple(term for term in self.terms if isinstance(term, Text))
 
     @cached_property
     def categories(self) -> tuple[Category, ...]:
@@ -112,7 +122,7 @@ class Encoder:
             return self.sparse(data), {}
         if _is_batch(data):
             part = self.part(data)
-            return self.design(data.num_rows, part.numbers, part.codes), dict(part.unknown)
+            return self.design(data.num_rows, part.numbers, part.codes, part.texts), dict(part.unknown)
         table = self.select(as_table(data))
         if table.sparse:
             return self.sparse(SparseRows.joined(list(table.batches()))), {}
@@ -124,9 +134,10 @@ class Encoder:
             for column, count in part.unknown.items():
                 unknown[column] = unknown.get(column, 0) + count
         if len(parts) == 1:
-            return self.design(rows, parts[0].numbers, parts[0].codes), unknown
+            return self.design(rows, parts[0].numbers, parts[0].codes, parts[0].texts), unknown
         codes = tuple(np.concatenate([part.codes[k] for part in parts]) for k in range(len(self.categories)))
-        return self.design(rows, np.concatenate([part.numbers for part in parts]), codes), unknown
+        texts = [Rows.joined([part.texts[k] for part in parts]) for k in range(len(self.texts))]
+        return self.design(rows, np.concatenate([part.numbers for part in parts]), codes, texts), unknown
 
     def select(self, table: Table) -> Table:
         """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
@@ -150,26 +161,46 @@ class Encoder:
                 arrays = [column(batch, name) for name in term.inputs]
                 self._count(unknown, term.column, term.write(numbers[:, at:stop], *arrays))
                 at = stop
+            texts = tuple(term.encode(column(batch, term.column)) for term in self.texts)
+            for text, encoded in zip(self.texts, texts, strict=True):
+                self._count(unknown, text.column, encoded.unknown)
             for category in self.categories:
                 found, new = category.codes(column(batch, category.column))
                 self._count(unknown, category.column, new)
                 codes.append(found)
         except CellError as bad:
             raise located(bad, table, rows) from None
-        return Part(numbers, tuple(codes), unknown)
+        return Part(numbers, tuple(codes), unknown, texts)
 
     @staticmethod
     def _count(unknown: dict[str, int], name: str, count: int) -> None:
         if count:
             unknown[name] = count
 
-    def design(self, rows: int, numbers: Array, codes: Sequence[Codes]) -> Design:
-        """Return the design of encoded rows: ones, numbers, then categories as codes."""
+    def said(self, unknown: Mapping[str, int]) -> list[str]:
+        """Return sentences about cells and terms that training did not have."""
+        texts = {term.column for term in self.texts}
+        found = []
+        for name, count in unknown.items():
+            if name in texts:
+                terms = "1 term has" if count == 1 else f"{count:,} terms have"
+                found.append(f"in column {name!r} {terms} no column of the model; such words count for nothing.")
+            else:
+                cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
+                found.append(
+                    f"in column {name!r} {cells} that training did not have; they count as the reference level."
+                )
+        return found
+
+    def design(self, rows: int, numbers: Array, codes: Sequence[Codes], texts: Sequence[Rows] = ()) -> Design:
+        """Return the design of encoded rows: ones, numbers, text as sparse rows, then categories as codes."""
         parts: list[Design] = [Ones(rows)] if self.intercept else []
         if numbers.shape[1]:
             parts.append(Dense(numbers))
-        for category, found in zip(self.categories, codes, strict=True):
-            parts.append(Categorical(found, len(category.columns)))
+        for term, found in zip(self.texts, texts, strict=True):
+            parts.append(Sparse(found.matrix(len(term.columns))))
+        for category, levels in zip(self.categories, codes, strict=True):
+            parts.append(Categorical(levels, len(category.columns)))
         return Stack(parts)
 
     def sparse(self, rows: SparseRows) -> Design:
@@ -207,8 +238,8 @@ class Encoder:
         expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
         expect(isinstance(data["terms"], list), "'terms' must be a list")
         terms = tuple(term_from(term) for term in data["terms"])
-        kinds = [isinstance(term, Category) for term in terms]
-        expect(kinds == sorted(kinds), "has a category before another term")
+        kinds = [rank(term) for term in terms]
+        expect(kinds == sorted(kinds), "has a category before another term, or text before numbers")
         encoder = cls(data["intercept"], terms)
         expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
         return encoder

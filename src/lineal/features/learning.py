@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from lineal.features.outcome import Model, NeedsTextError
 from lineal.features.readings import NeedsReadingError
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
-from lineal.features.terms import Category, Term
+from lineal.features.terms import Term, rank
+from lineal.features.text_columns import asked_texts, learn_texts, texts_among
+from lineal.features.text_options import Asked, Options
 from lineal.features.told import Told, told
 from lineal.formula import Formula
 from lineal.tables.arrow import valid
@@ -70,11 +73,13 @@ def learn(
     formula: Formula | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
+    text: Asked = (),
 ) -> Learned:
-    """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong.
+    """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong, one for text.
 
     ``formula`` says which terms there are; otherwise every column is one, and every product of up to ``poly`` of them.
     ``types`` says what columns are (features/told.py), instead of a guess.
+    ``text`` names text columns and how to read them (docs/text.md); without a formula others are found.
 
     >>> from lineal.table import as_table
     >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
@@ -84,9 +89,9 @@ def learn(
     if model not in ("auto", "number", "classes"):
         raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
     if table.sparse:
-        if formula is not None or poly > 1:
+        if formula is not None or poly > 1 or text:
             raise InputError(
-                f"{table.origin} is an SVMlight file, whose columns have no names for a formula or products."
+                f"{table.origin} is an SVMlight file, whose columns have no names for a formula, products or text."
             )
         return _learn_sparse(table, target, weight, offset, drop, model)
     names = _targets(table, target)
@@ -99,13 +104,15 @@ def learn(
     readings: dict[str, Notation | Calendar] = {
         name: one.notation for name, one in given.items() if one.notation is not None
     }
+    asked = asked_texts(table, text, given, features, formula)
+    as_text |= set(asked)
     if formula is not None:
-        features = used(formula, features)
+        features = list(dict.fromkeys([*used(formula, features), *asked]))
         as_text |= {factor.column for product in formula.products for factor in product if factor.basis == "C"}
     while True:
         gathered = _gather(table, names, features, weight, offset, as_text, readings)
         try:
-            return _decide(table, gathered, weight, offset, drop, model, formula, poly, given)
+            return _decide(table, gathered, weight, offset, drop, model, formula, poly, given, asked)
         except _AgainError as again:
             as_text |= again.as_text
             readings |= again.readings
@@ -241,26 +248,32 @@ def _decide(
     formula: Formula | None,
     poly: int,
     given: Mapping[str, Told],
+    asked: dict[str, Options],
 ) -> Learned:
     again = _AgainError()
     terms: list[Term] = []
     decisions: list[Decision] = []
     with again.noting():
         target, counts, sentence = outcome.decide(found.targets, table, model)
+    written = texts_among(found.features, asked, given, formula)
+    surveys = [survey for survey in found.features if survey.name not in written]
     if formula is None:
-        for survey in found.features:
+        for survey in surveys:
             with again.noting():
                 decisions.append(deciding.decide(survey, table, told=given.get(survey.name)))
         terms += [term for decision in decisions for term in decision.terms]
         terms += monomials(terms, poly)
     else:
-        composer = Composer(formula, {s.name: s for s in found.features}, table, _values(table, found, formula), given)
+        composer = Composer(formula, {s.name: s for s in surveys}, table, _values(table, found, formula), given)
         with again.noting():
             terms += composer.terms()
-            decisions += [composer.decisions[survey.name] for survey in found.features]
+            decisions += [composer.decisions[survey.name] for survey in surveys]
     if again.as_text:
         raise again
-    terms.sort(key=lambda term: isinstance(term, Category))  # stable: otherwise in the order of the table
+    text = learn_texts(written, found.features, partial(_again, table, found))
+    decisions = [{**{d.column: d for d in decisions}, **text}[survey.name] for survey in found.features]
+    terms += [term for decision in text.values() for term in decision.terms]
+    terms.sort(key=rank)  # stable: otherwise in the order of the table
     encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
     _check_columns(encoder, decisions, table, formula)
     named = () if formula is None else formula.columns
@@ -302,13 +315,21 @@ def _values(table: Table, found: _Pass, formula: Formula) -> dict[str, Array]:
     wanted = {factor.column for product in formula.products for factor in product if factor.basis == "spline"}
     if not wanted:
         return {}
-    targets = [survey.name for survey in found.targets]
     parts: dict[str, list[Array]] = {name: [] for name in wanted}
-    for _, batch in table.select(numbers=list(wanted - set(targets)), texts=targets).numbered():
-        keep = np.logical_and.reduce([present(column(batch, name)) for name in targets])
+    for batch in _again(table, found, numbers=wanted):
         for name, held in parts.items():
-            held.append(numbers(column(batch, name))[0][keep])
+            held.append(numbers(column(batch, name))[0])
     return {name: np.concatenate(held) for name, held in parts.items()}
+
+
+def _again(table: Table, found: _Pass, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Iterator[Any]:
+    """Yield some columns of the rows that have a target once more."""
+    targets = [survey.name for survey in found.targets]
+    for _, batch in table.select(
+        numbers=[name for name in numbers if name not in targets], texts=[*targets, *texts]
+    ).numbered():
+        keep = np.logical_and.reduce([present(column(batch, name)) for name in targets])
+        yield batch if keep.all() else filtered(batch, keep)
 
 
 def _check_columns(encoder: Encoder, decisions: list[Decision], table: Table, formula: Formula | None) -> None:

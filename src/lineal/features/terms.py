@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells import cell, numbers, texts
+from lineal.features.text import Text
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
@@ -202,7 +203,12 @@ class Plain(Protocol):
         """Return plain data for a model file."""
 
 
-Term = Plain | Category
+Term = Plain | Text | Category
+
+
+def rank(term: Term) -> int:
+    """Return where a kind of term stands in an encoder: numbers, then text, then categories."""
+    return 2 if isinstance(term, Category) else int(isinstance(term, Text))
 
 
 def design_columns(terms: Sequence[Term]) -> tuple[str, ...]:

@@ -47,6 +47,16 @@ class Rows(NamedTuple):
             return self.starts.astype(np.int32), self.columns
         return self.starts, self.columns.astype(np.int64)
 
+    @property
+    def size(self) -> int:
+        """Bytes of memory."""
+        return 8 * len(self.starts) + (4 + self.values.itemsize) * len(self.columns)
+
+    @classmethod
+    def none(cls) -> Rows:
+        """Return no rows."""
+        return cls(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0, 0)
+
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
         """Return the rows of several parts, one after the other."""
@@ -116,6 +126,12 @@ class Text:
     documents: tuple[int, ...] | None = None
     rows: int = 0
     kind: ClassVar[str] = "text"
+    as_text: ClassVar[tuple[bool, ...]] = (True,)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
+        return (self.column,)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -106,6 +106,8 @@ class Learner:
         if o.bits is not None:
             shared = f"{self.shared:,} of them hold more than one" if self.shared else "no two share one"
             return f"{what} hashed to {len(term.terms):,} of {2**o.bits:,} columns ({how}); {shared}"
+        if not term.terms:
+            return f"none of its {self.different:,} {what} is within the limits"
         kept = f"{len(term.terms):,} of {self.different:,} {what} are columns ({how})"
         rare = f"; those in fewer than {o.least:g} rows are left out" if o.least > 1 else ""
         return kept + (rare if len(term.terms) < self.different else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -11,6 +11,8 @@ from lineal.errors import InputError, near
 
 Unit = Literal["words", "characters"]
 Weighting = Literal["counts", "binary", "tfidf"]
+Asked = str | Iterable[str] | Mapping[str, str | None]
+"""Text columns as a person asks for them."""
 
 WORDS: Final = 3
 """The longest n-gram of words."""
@@ -95,6 +97,24 @@ class Options:
             found |= {"least": 1, "size": None}
         return cls(**found)
 
+    @property
+    def spelled(self) -> str:
+        """The options as ``parse`` reads them, those that are usual left out.
+
+        >>> Options.parse("tfidf,ngrams=2,max=50000,fold").spelled
+        'ngrams=1-2,fold'
+        """
+        usual = Options() if self.bits is None else Options(least=1, size=None)
+        words = [f"{'ngrams' if self.unit == 'words' else 'characters'}={self.low}-{self.high}"]
+        words = [] if (self.unit, self.low, self.high) == ("words", 1, 1) else words
+        words += [] if self.weighting == usual.weighting else [self.weighting]
+        words += [] if self.least == usual.least else [f"min={self.least:g}"]
+        words += [] if self.common == usual.common else [f"common={self.common:g}"]
+        words += [] if self.size == usual.size else [f"max={self.size}"]
+        words += [] if self.bits is None else [f"hash=2^{self.bits}"]
+        words += [] if self.letters == 1 else [f"letters={self.letters}"]
+        return ",".join([*words, *(["fold"] if self.fold else []), *([] if self.lower else ["case"])])
+
 
 def _check(holds: bool, sentence: str) -> None:
     if not holds:
@@ -127,7 +147,7 @@ def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
     raise InputError(f"the text option {word!r} is not understood; accepted are {accepted}.{near(word, SPELLED)}")
 
 
-def columns_of(given: object, names: tuple[str, ...]) -> dict[str, Options]:
+def columns_of(given: Asked, names: tuple[str, ...]) -> dict[str, Options]:
     """Return the options of every text column asked for: ``{"note": "tfidf"}`` or ``["note:tfidf", "title"]``.
 
     >>> columns_of(["note:binary"], ("note", "y"))["note"].weighting
@@ -138,7 +158,7 @@ def columns_of(given: object, names: tuple[str, ...]) -> dict[str, Options]:
     if isinstance(given, Mapping):
         pairs = [(str(name), str(words or "")) for name, words in given.items()]
     else:
-        pairs = [_pair(str(item), names) for item in given]  # type: ignore[attr-defined]
+        pairs = [_pair(str(item), names) for item in given]
     found: dict[str, Options] = {}
     for name, words in pairs:
         if name in found:

@@ -8,14 +8,15 @@ from typing import Final
 
 from lineal.errors import InputError, near
 from lineal.features.notation import Notation, named
+from lineal.features.text_options import Options
 
-KINDS: Final = ("number", "category", "boolean", "ordinal", "date", "drop")
+KINDS: Final = ("number", "category", "boolean", "ordinal", "date", "text", "drop")
 ORDERS: Final = ("YMD", "DMY", "MDY")
 
 
 @dataclass(frozen=True)
 class Told:
-    """One column's type as told; ``words`` are the levels of an ordinal in order, or what a Boolean calls true."""
+    """One column's type as told; ``words`` are the levels of an ordinal in order, what is true, or options of text."""
 
     kind: str
     notation: Notation | None = None
@@ -24,7 +25,7 @@ class Told:
 
     @classmethod
     def of(cls, column: str, spelling: str) -> Told:
-        """Read a type: ``number:1.234,5 €``, ``category``, ``boolean:ja``, ``ordinal:low<high``, ``date:DMY``, ``drop``.
+        """Read a type: ``number:1.234,5``, ``category``, ``boolean:ja``, ``ordinal:low<high``, ``date:DMY``, ``text``, ``drop``.
 
         >>> Told.of("size", "ordinal:S<M<L").words
         ('S', 'M', 'L')
@@ -51,6 +52,9 @@ class Told:
                     f"{detail!r} is no order of year, month and day (column {column!r}); it is YMD, DMY or MDY."
                 )
             return cls(kind, order=detail)
+        if kind == "text":
+            Options.parse(detail)
+            return cls(kind, words=(detail,) if detail else ())
         words = tuple(word.strip() for word in detail.split("<" if kind == "ordinal" else ",")) if detail else ()
         if kind == "ordinal" and detail and (len(words) < 2 or "" in words or len(set(words)) < len(words)):
             raise InputError(
@@ -61,7 +65,7 @@ class Told:
     @property
     def as_text(self) -> bool:
         """Whether the cells must be read as text."""
-        return self.kind in ("category", "boolean", "ordinal") or self.notation is not None
+        return self.kind in ("category", "boolean", "ordinal", "text") or self.notation is not None
 
 
 def told(types: Mapping[str, str] | None) -> dict[str, Told]:

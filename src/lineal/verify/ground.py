@@ -170,7 +170,7 @@ def _check_term(term: Mapping[str, Any]) -> None:
         elif name == "functions":
             if not all(isinstance(function, str) for function in value):
                 raise ModelFileError("the functions of a term must be names.")
-        elif isinstance(value, list):
+        elif isinstance(value, list) and name not in getattr(BY_KIND[kind], "NUMBERS", ()):
             texts(term, name)
         elif name == "degree" and not (0 < value <= 20):
             raise ModelFileError("the degree of a polynomial must be 1 to 20.")

@@ -18,6 +18,7 @@ from lineal.verify.terms import (
     poly,
     product,
     spline,
+    text,
     written,
 )
 
@@ -33,6 +34,7 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "elapsed": elapsed,
     "cycle": cycle,
     "merged": merged,
+    "text": text,
 }
 """Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
 PRODUCT: Final = "product"

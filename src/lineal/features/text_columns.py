@@ -1,0 +1,67 @@
+"""The columns of a table that are read as text: asked for, or found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from lineal.errors import InputError
+from lineal.features.deciding import is_text
+from lineal.features.decision import Decision
+from lineal.features.encoder import column
+from lineal.features.survey import Column
+from lineal.features.text_learning import Learner
+from lineal.features.text_options import Asked, Options, columns_of
+from lineal.features.told import Told
+from lineal.formula import EVERY, Formula
+from lineal.tables.tabular import Table
+
+
+def asked_texts(
+    table: Table, text: Asked, given: Mapping[str, Told], features: Sequence[str], formula: Formula | None
+) -> dict[str, Options]:
+    """Return the text columns that were asked for; InputError if one is not there, or has another part."""
+    asked = columns_of(text, table.names)
+    for name in asked.keys() & given.keys():
+        raise InputError(f"the column {name!r} has a type already; say how its text is read in one place.")
+    asked |= {name: Options.parse(",".join(one.words)) for name, one in given.items() if one.kind == "text"}
+    for name in asked:
+        table.require(name, "text column")
+        if name not in features or (formula is not None and name in formula.columns):
+            raise InputError(f"the column {name!r} has another part in the model, so it cannot be text as well.")
+    return asked
+
+
+def texts_among(
+    surveys: Sequence[Column], asked: Mapping[str, Options], given: Mapping[str, Told], formula: Formula | None
+) -> dict[str, Options]:
+    """Return the columns to read as text, in the order of the table: those asked for, and those that hold free text."""
+    found = {}
+    for survey in surveys:
+        free = formula is None or (survey.name not in formula.columns and (EVERY,) in formula.products)
+        if survey.name in asked or (free and survey.name not in given and is_text(survey)):
+            found[survey.name] = asked.get(survey.name, Options())
+    return found
+
+
+def learn_texts(
+    wanted: dict[str, Options], surveys: Sequence[Column], again: Callable[..., Iterator[Any]]
+) -> dict[str, Decision]:
+    """Learn the terms of text columns in a pass of their own; ``again(texts=...)`` yields the rows that have a target."""
+    if not wanted:
+        return {}
+    learners = {name: Learner(name, options) for name, options in wanted.items()}
+    for batch in again(texts=list(wanted)):
+        for name, learner in learners.items():
+            learner.add(column(batch, name))
+    decisions = {}
+    for survey in surveys:
+        if survey.name in learners:
+            learner = learners[survey.name]
+            term = learner.term()
+            kept = term if term.terms else None
+            why = learner.said(term)
+            spelled = learner.options.spelled
+            told = (f"text:{spelled}" if spelled else "text") if kept is not None else "drop"
+            decisions[survey.name] = Decision(survey.name, "text", survey.missing, kept, why, told=told)
+    return decisions
