@@ -168,6 +168,8 @@ def read_solver(text: str | Solver) -> str | Solver:
 
     >>> read_solver("gradient-descent:step=0.1").step
     0.1
+    >>> read_solver("mini-batch:batch=8,schedule=constant").name
+    'mini-batch'
     """
     if isinstance(text, Solver) or text == "auto":
         return text
@@ -175,7 +177,9 @@ def read_solver(text: str | Solver) -> str | Solver:
     if name not in BY_NAME:
         raise InputError(f"unknown solver {name!r}; choose one of auto, {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
     make: Any = BY_NAME[name]
-    known = {item.name: str(item.type) for item in dataclasses.fields(make)} if dataclasses.is_dataclass(make) else {}
+    kind = getattr(make, "func", make)
+    known = {item.name: str(item.type) for item in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
+    known.pop("method", None)  # that is the name
     options: dict[str, Any] = {}
     for word in rest.split(",") if colon else ():
         key, equals, value = word.partition("=")

@@ -39,7 +39,7 @@ REFUSED = [
     (Ridge, "positive", None, "True or False"),
     (Ridge, "random_state", "seven", "whole number"),
     (Ridge, "solver", "sag", "accepted are auto, direct"),
-    (Ridge, "solver", "saga", "accepted are auto, direct"),
+    (Ridge, "solver", "highs", "accepted are auto, direct"),
     (Ridge, "solver", "lsqr", "accepted are auto, direct"),
     (Ridge, "solver", "newtn", "Did you mean 'newton'"),
     (Ridge, "solver", None, "accepted are auto, direct"),

@@ -285,6 +285,9 @@ SOLVERS = [
     ("sex", "interior-point", "svm", "ridge:0.1"),
     ("sex", "dual-ascent", "svm", "ridge:0.1"),
     ("body_mass_g", "interior-point", "quantile:0.5", "none"),
+    ("sex", "saga", "logistic", "ridge:0.1"),
+    ("sex", "saga:seed=3,batch=4", "squared-hinge", "ridge:0.1"),
+    ("body_mass_g", "saga", "linear", "l1:20"),
 ]
 
 
@@ -300,6 +303,36 @@ def test_every_solver_by_name_finds_the_same(
     allowed = free["verdict"]["gap"] + asked["verdict"]["gap"]
     value = free["model"]["objective_value"]
     assert asked["model"]["objective_value"] == pytest.approx(value, rel=1e-12, abs=allowed)
+    assert lineal("verify", "p.lineal", "p.csv")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("target", "solver", "model", "penalty"),
+    [
+        ("sex", "sgd:epochs=30", "logistic", "ridge:0.1"),
+        ("sex", "sgd:schedule=optimal,average=true,epochs=30,seed=5", "logistic", "ridge:0.1"),
+        ("body_mass_g", "sgd:schedule=invscaling,power=0.25,epochs=20", "linear", "l1:20"),
+        ("sex", "sgd:epochs=30", "svm", "ridge:0.1"),
+        ("sex", "mini-batch:epochs=30", "logistic", "ridge:0.1"),
+        ("species", "mini-batch:batch=8,epochs=30", "logistic", "ridge:0.1"),
+    ],
+)
+def test_descent_by_few_rows_says_how_near_it_came(
+    target: str, solver: str, model: str, penalty: str, folder: Path, lineal: Lineal
+) -> None:
+    penguins(folder)
+    words = ("fit", "p.csv", "--target", target, "--model", model, "--penalty", penalty, *WITHOUT[target], *ALL)
+    best = told(lineal(*words))
+    code, out, err = lineal(*words, "--solver", solver, "--trace", "t.csv")
+    found = json.loads(out)
+    assert (code, err) == (0 if found["verdict"]["kind"] == "optimal" else 3, "")
+    assert found["verdict"]["kind"] in ("optimal", "budget")
+    assert found["model"]["solver"]["name"] == solver.partition(":")[0]
+    above = found["model"]["objective_value"] - best["model"]["objective_value"]
+    assert above <= found["verdict"]["gap"]
+    assert above >= -best["verdict"]["gap"]
+    assert found["verdict"]["relative_gap"] < 1.0, "nearer than the intercept alone"
+    assert len((folder / "t.csv").read_text().splitlines()) >= 3
     assert lineal("verify", "p.lineal", "p.csv")[0] == 0
 
 
@@ -491,6 +524,11 @@ GOOD = "x,z,y\n" + "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(60
         (["--solver", "gradient-descent:step=-1"], "above zero"),
         (["--solver", "gradient-descent:step=1,step=2"], "twice"),
         (["--solver", "direct:fast=1"], "'fast'"),
+        (["--solver", "sdg"], "Did you mean 'sgd'"),
+        (["--solver", "sgd:method=saga"], "'method'"),
+        (["--solver", "sgd:batch=0"], "at least 1"),
+        (["--solver", "sgd:schedule=optmal"], "Did you mean 'optimal'"),
+        (["--solver", "saga:average=true"], "neither a schedule nor averaging"),
         (["--penalty", "l1:0.1", "--solver", "newton"], "kinks"),
         (["--penalty", "group:0.1", "--bounds", "x:0:1"], "no joint prox"),
         (["--bounds", "xx:0:1"], "Did you mean 'x'"),

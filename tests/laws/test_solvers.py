@@ -50,7 +50,10 @@ LOSSES = [
     Sparsemax(3),
 ]
 CORNERED = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge(), CrammerSinger(3)]
-PAIRS = [(solver, loss) for solver in BY_NAME for loss in [*LOSSES, *CORNERED] if suits(solver, loss)]
+NEAR = ("sgd", "mini-batch")
+"""Solvers that come near an optimum and rarely to it; tests/laws/test_stochastic.py has their laws."""
+EXACT = [name for name in BY_NAME if name not in NEAR]
+PAIRS = [(solver, loss) for solver in EXACT for loss in [*LOSSES, *CORNERED] if suits(solver, loss)]
 TOL = 1e-9
 ROUNDING = 1e-14
 
@@ -149,7 +152,7 @@ def test_offset_of_a_known_part_gives_the_rest(loss):
     np.testing.assert_allclose(moved.coef[1:] + gauge, plain.coef[1:], rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", BY_NAME)
+@pytest.mark.parametrize("solver", EXACT)
 @pytest.mark.parametrize("loss", LOSSES, ids=ids)
 def test_any_partition_gives_the_same_fit(solver, loss):
     if not suits(solver, loss):

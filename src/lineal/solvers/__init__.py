@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final
 
 from lineal.errors import InputError
@@ -18,6 +19,10 @@ from lineal.solvers.newton_cg import NewtonCG
 from lineal.solvers.prox_gradient import ProxGradient
 from lineal.solvers.prox_newton import ProxNewton
 from lineal.solvers.quasi_newton import QuasiNewton
+from lineal.solvers.stochastic import Stochastic
+
+EPOCHS: Final = 1000
+"""So often sgd visits every row unless it is told otherwise: it comes near an optimum, and rarely to it."""
 
 BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "direct": Direct,
@@ -30,6 +35,9 @@ BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "prox-gradient": ProxGradient,
     "interior-point": InteriorPoint,
     "dual-ascent": DualAscent,
+    "saga": partial(Stochastic, "saga"),
+    "sgd": partial(Stochastic, "sgd", schedule="adaptive", patience=5, epochs=EPOCHS),
+    "mini-batch": partial(Stochastic, "sgd", batch=32, schedule="adaptive", patience=5, epochs=EPOCHS),
 }
 """Every solver by the name a user gives it."""
 
@@ -54,6 +62,7 @@ __all__ = [
     "ProxGradient",
     "ProxNewton",
     "QuasiNewton",
+    "Stochastic",
     "choose",
 ]
 

@@ -67,8 +67,8 @@ class Stochastic(Solver):
 
     @property
     def name(self) -> str:  # type: ignore[override]
-        """The method."""
-        return self.method
+        """The method, or that it takes several rows at a time."""
+        return "mini-batch" if self.method == "sgd" and self.batch > 1 else self.method
 
     @property
     def _average(self) -> int | None:
