@@ -11,6 +11,7 @@ _HOMES = {
     "fit": "lineal.training",
     "evaluate": "lineal.training",
     "compare": "lineal.comparing",
+    "inspect": "lineal.features.inspecting",
     "load": "lineal.model_file",
     "separability": "lineal.separation",
     "maximum_margin": "lineal.margins",

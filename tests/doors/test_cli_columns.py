@@ -119,3 +119,25 @@ def test_types_and_recipes(shop: Path, lineal: Lineal) -> None:
     assert (code, "Did you mean 'number'" in err) == (2, True)
     code, _, err = lineal("fit", shop, "--recipe", "nowhere.toml")
     assert (code, "nowhere.toml" in err) == (2, True)
+
+
+def test_inspect_shows_every_column_and_writes_a_recipe(shop: Path, lineal: Lineal) -> None:
+    code, out, err = lineal("inspect", shop, "--target", "bought", "--recipe", "shop.toml")
+    assert code == 0, err
+    for name in ("day", "amount", "discount", "items", "city", "bought"):
+        assert f"\n{name} " in out
+    assert "written like '1.234,5 €'" in out
+    assert "'-' read as missing" in out
+    assert lineal("fit", shop, "--recipe", "shop.toml", "-o", "told.lineal")[0] == 0
+    assert lineal("fit", shop, "--target", "bought", "-o", "found.lineal")[0] == 0
+    told, found = (json.loads(lineal("show", name, "--json")[1]) for name in ("told.lineal", "found.lineal"))
+    assert told["coefficients"] == found["coefficients"]
+    code, _, err = lineal("inspect", shop, "--recipe", "shop.toml")
+    assert (code, "exists already" in err) == (2, True)
+    code, out, _ = lineal("inspect", shop, "--json")
+    assert code == 0
+    columns = {column["column"]: column for column in json.loads(out)["columns"]}
+    assert columns["items"]["missing"] > 0
+    assert sum(columns["amount"]["histogram"]) == 200
+    code, _, err = lineal("inspect", shop, "--target", "boguht")
+    assert (code, "Did you mean 'bought'" in err) == (2, True)

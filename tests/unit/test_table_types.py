@@ -168,3 +168,75 @@ def test_bad_recipes_are_refused(tmp_path, text, words):
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(InputError, match=words):
         Recipe.read(path)
+
+
+def leaky(n: int = 400):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=n)
+    late = x + rng.normal(size=n) > 0
+    return {
+        "y": np.where(late, "yes", "no"),
+        "x": x,
+        "status": np.where(late, "closed", "open"),
+        "paid": late * 2.0 + rng.random(n),
+        "paid text": [f"{value:.2f} €" for value in late * 2.0 + rng.random(n)],
+        "city": rng.choice(list("abc"), n),
+    }
+
+
+def test_columns_that_tell_the_target_are_suspected_and_kept():
+    table = leaky()
+    found = learn(as_table(table), target="y")
+    told = [sentence.split("'")[1] for sentence in found.report["suspicions"]]
+    assert told == ["status", "paid", "paid text"]
+    assert {term.column for term in found.encoder.terms} == {"x", "status", "paid", "paid text", "city"}
+    model = lineal.fit(table, target="y", penalty="ridge:1")
+    assert "--drop status" in model.report["data"]["notes"][0]
+    x = table["x"]
+    line = {"y": 3 * x - 2, "x": x, "z": np.cos(9 * x), "class": np.where(x > 0, "u", "v")}
+    assert [s.split("'")[1] for s in learn(as_table(line), target="y").report["suspicions"]] == ["x"]
+    few = {name: cells[:40] for name, cells in table.items()}
+    assert learn(as_table(few), target="y").report["suspicions"] == []
+
+
+def test_a_table_is_inspected():
+    table = leaky()
+    table["x"] = np.where(np.arange(400) % 4 == 0, np.nan, table["x"])
+    found = lineal.inspect(table, target="y")
+    columns = {column["column"]: column for column in found.report["columns"]}
+    x = columns["x"]
+    present = table["x"][~np.isnan(table["x"])]
+    assert (x["missing"], x["missing_share"], x["role"]) == (100, 0.25, "feature")
+    assert (x["low"], x["high"]) == (present.min(), present.max())
+    assert x["histogram"] == np.histogram(present, bins=12)[0].tolist()
+    assert columns["city"]["levels"][0]["count"] == max(table["city"].tolist().count(level) for level in "abc")
+    assert columns["y"]["role"] == "target"
+    assert len([note for note in found.report["notes"] if "alone tells" in note]) == 3
+    bare = lineal.inspect(table)
+    assert [column["type"] for column in bare.report["columns"]][:3] == ["boolean", "number", "category"]
+    assert bare.types["paid text"] == "number:1234.5 €"
+
+
+def test_dates_and_odd_columns_are_inspected():
+    table = {
+        "day": [f"2020-01-{1 + k % 28:02d}" for k in range(40)],
+        "one": ["x"] * 40,
+        "gone": [None] * 40,
+        "id": np.arange(40),
+        "list": [[1]] * 40,
+    }
+    found = lineal.inspect(table, drop=["list"])
+    columns = {column["column"]: column for column in found.report["columns"]}
+    assert (columns["day"]["low"], columns["day"]["high"]) == ("2020-01-01", "2020-01-28")
+    assert [name for name, column in columns.items() if column.get("used") is False] == ["one", "gone", "id"]
+    assert found.types == {"day": "date:YMD", "one": "drop", "gone": "drop", "id": "drop"}
+
+
+def test_what_is_inspected_can_be_told():
+    """The types that inspection finds, told to a fit, give the fit that finds them itself."""
+    table = leaky()
+    table["paid text"][3] = "-"
+    found = lineal.inspect(table, target="y")
+    plain = learn(as_table(table), target="y")
+    told = learn(as_table(table), target="y", types=found.types)
+    assert told.encoder == plain.encoder

@@ -291,6 +291,23 @@ def evaluate(**options: Any) -> int:
 
 
 @lineal.command()
+@click.argument("data", type=File)
+@click.option("--target", metavar="COL", help="The column that would be predicted.")
+@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
+@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@columns
+@click.option("--recipe", type=File, metavar="FILE", help="Write the decisions to this TOML file, for fit to read.")
+@reading
+@json_option
+def inspect(**options: Any) -> int:
+    """Look at a table: what every column holds, and what a fit would make of it."""
+    from lineal.cli.inspect import run
+
+    return run(**options)
+
+
+@lineal.command()
 @click.argument("model", type=File)
 @json_option
 def show(**options: Any) -> int:

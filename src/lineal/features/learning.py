@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -13,14 +12,15 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features import deciding, outcome
-from lineal.features.cells import kind, numbers, texts
+from lineal.features.cells import numbers
 from lineal.features.composing import Composer, monomials, used
 from lineal.features.dates import Calendar
 from lineal.features.decision import Decision
-from lineal.features.encoder import INTERCEPT, Encoder, column, needed
+from lineal.features.encoder import INTERCEPT, Encoder, column
+from lineal.features.gathering import AgainError, Pass, gather, present
+from lineal.features.leaks import suspicions
 from lineal.features.notation import Notation
-from lineal.features.outcome import Model, NeedsTextError
-from lineal.features.readings import NeedsReadingError
+from lineal.features.outcome import Model
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Term, rank
@@ -28,9 +28,8 @@ from lineal.features.text_columns import asked_texts, learn_texts, texts_among
 from lineal.features.text_options import Asked, Options
 from lineal.features.told import Told, told
 from lineal.formula import Formula
-from lineal.tables.arrow import valid
 from lineal.tables.svmlight import LABEL
-from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
+from lineal.tables.tabular import Table, filtered
 from lineal.target import Target
 
 Array = npt.NDArray[np.float64]
@@ -41,7 +40,8 @@ class Learned:
     """How a table is read: encoder, target, the columns of weights and offsets, and a report in plain data.
 
     ``report`` has ``rows`` (with a target), ``without_target``, ``columns`` (name, type, missing, levels),
-    ``dropped`` (column, why), ``target`` (column, kind, classes and their counts) and ``sentences``.
+    ``dropped`` (column, why), ``target`` (column, kind, classes and their counts), ``sentences`` and ``suspicions``.
+    ``surveys`` and ``decisions`` are what the pass learned of every column and what follows from it.
     """
 
     encoder: Encoder
@@ -49,17 +49,8 @@ class Learned:
     report: dict[str, Any] = field(default_factory=dict)
     weight: str | None = None
     offset: str | None = None
-
-
-@dataclass
-class _Pass:
-    """What one pass over a table gathers."""
-
-    targets: list[Column]
-    features: list[Column]
-    rows: int = 0
-    without_target: int = 0
-    weight_sum: float = 0.0
+    surveys: tuple[Column, ...] = field(default=(), repr=False)
+    decisions: tuple[Decision, ...] = field(default=(), repr=False)
 
 
 def learn(
@@ -101,41 +92,19 @@ def learn(
     _check_types(table, given, {*names, weight, offset}, drop)
     features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
     as_text: set[str] = {name for name, one in given.items() if one.as_text}
-    readings: dict[str, Notation | Calendar] = {
-        name: one.notation for name, one in given.items() if one.notation is not None
-    }
+    readings: dict[str, Notation | Calendar] = {}
     asked = asked_texts(table, text, given, features, formula)
     as_text |= set(asked)
     if formula is not None:
         features = list(dict.fromkeys([*used(formula, features), *asked]))
         as_text |= {factor.column for product in formula.products for factor in product if factor.basis == "C"}
     while True:
-        gathered = _gather(table, names, features, weight, offset, as_text, readings)
+        gathered = gather(table, names, features, weight, offset, as_text, readings)
         try:
             return _decide(table, gathered, weight, offset, drop, model, formula, poly, given, asked)
-        except _AgainError as again:
+        except AgainError as again:
             as_text |= again.as_text
             readings |= again.readings
-
-
-class _AgainError(Exception):
-    """Another pass is needed: for the text of columns read as numbers, or for the numbers and dates that texts mean."""
-
-    def __init__(self) -> None:
-        super().__init__("another pass is needed")
-        self.as_text: set[str] = set()
-        self.readings: dict[str, Notation | Calendar] = {}
-
-    @contextmanager
-    def noting(self) -> Iterator[None]:
-        """Note what a decision lacks, instead of raising it."""
-        try:
-            yield
-        except NeedsTextError as need:
-            self.as_text.add(need.name)
-        except NeedsReadingError as need:
-            self.as_text.add(need.name)
-            self.readings[need.name] = need.reading
 
 
 def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
@@ -174,73 +143,9 @@ def _check_types(table: Table, given: Mapping[str, Told], roles: set[str | None]
             raise InputError(f"the column {name!r} is dropped, so its type has no effect; give one of the two.")
 
 
-def _gather(
-    table: Table,
-    targets: list[str],
-    features: list[str],
-    weight: str | None,
-    offset: str | None,
-    as_text: set[str],
-    readings: Mapping[str, Notation | Calendar],
-) -> _Pass:
-    """Read the table once."""
-    roles = [name for name in (weight, offset) if name is not None]
-    classes = table.few() & set(targets)  # read as text: the fingerprint of classes is that of their text
-    wanted = ((table.guess() - classes) | set(roles)) - as_text
-    every = [*targets, *features, *roles]
-    chosen = table.select(
-        numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted]
-    )
-    found = _Pass(
-        [Column(name, table.plain, name in as_text) for name in targets],
-        [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
-    )
-    for survey in found.targets:
-        survey.values.distinct = {}
-    for rows, batch in chosen.numbered():
-        _add(found, rows, batch, weight, offset, table)
-    if not found.rows:
-        raise InputError(
-            f"no row of {table.origin} has a target."
-            if found.without_target
-            else f"{table.origin} has no rows to learn from."
-        )
-    if weight is not None and not found.weight_sum > 0:
-        raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
-    return found
-
-
-def _add(found: _Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
-    keep = np.ones(len(rows), dtype=np.bool_)
-    for survey in found.targets:
-        keep &= present(column(batch, survey.name))
-    if not keep.all():
-        found.without_target += int((~keep).sum())
-        rows, batch = rows[keep], filtered(batch, keep)
-        if not len(rows):
-            return
-    found.rows += len(rows)
-    for survey in (*found.targets, *found.features):
-        survey.add(column(batch, survey.name), rows)
-    if weight is not None:
-        found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
-    if offset is not None:
-        needed(batch, offset, "offset", table, rows)
-
-
-def present(array: Any) -> Mask:
-    """Return which cells of a column are not missing."""
-    if kind(array) in ("number", "boolean", "nothing"):
-        return ~np.isnan(numbers(array)[0])
-    if kind(array) in ("date", "other"):
-        found = valid(array)
-        return np.ones(len(array), dtype=np.bool_) if found is None else found
-    return texts(array)[0] >= 0
-
-
 def _decide(
     table: Table,
-    found: _Pass,
+    found: Pass,
     weight: str | None,
     offset: str | None,
     drop: Sequence[str],
@@ -250,7 +155,7 @@ def _decide(
     given: Mapping[str, Told],
     asked: dict[str, Options],
 ) -> Learned:
-    again = _AgainError()
+    again = AgainError()
     terms: list[Term] = []
     decisions: list[Decision] = []
     with again.noting():
@@ -295,11 +200,12 @@ def _decide(
         },
         "formula": None if formula is None else formula.text,
         "sentences": [sentence, *_rows_sentences(found), *(decision.sentence for decision in decisions)],
+        "suspicions": suspicions(found.head, target, decisions),
     }
-    return Learned(encoder, target, report, weight, offset)
+    return Learned(encoder, target, report, weight, offset, (*found.targets, *found.features), tuple(decisions))
 
 
-def _rows_sentences(found: _Pass) -> list[str]:
+def _rows_sentences(found: Pass) -> list[str]:
     if not found.without_target:
         return []
     plural = (
@@ -310,7 +216,7 @@ def _rows_sentences(found: _Pass) -> list[str]:
     return [f"{plural} left out."]
 
 
-def _values(table: Table, found: _Pass, formula: Formula) -> dict[str, Array]:
+def _values(table: Table, found: Pass, formula: Formula) -> dict[str, Array]:
     """Return the numbers of the columns that a spline of the formula needs, in a pass of its own."""
     wanted = {factor.column for product in formula.products for factor in product if factor.basis == "spline"}
     if not wanted:
@@ -322,7 +228,7 @@ def _values(table: Table, found: _Pass, formula: Formula) -> dict[str, Array]:
     return {name: np.concatenate(held) for name, held in parts.items()}
 
 
-def _again(table: Table, found: _Pass, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Iterator[Any]:
+def _again(table: Table, found: Pass, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Iterator[Any]:
     """Yield some columns of the rows that have a target once more."""
     targets = [survey.name for survey in found.targets]
     for _, batch in table.select(

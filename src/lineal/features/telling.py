@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lineal.errors import InputError
 from lineal.features.dates import Calendar
 from lineal.features.decision import Decision, cells, without
-from lineal.features.notation import Notation
+from lineal.features.notation import MARKERS, Notation
 from lineal.features.outcome import NeedsTextError, check_numbers
 from lineal.features.readings import NeedsReadingError, calendar_of, dated, notation_of, place, written
 from lineal.features.survey import LEVELS, Column
@@ -15,12 +17,22 @@ from lineal.features.written import Ordinal
 from lineal.tables.tabular import Table
 
 
-def number(survey: Column, table: Table) -> Decision:
-    """Return the decision on a column that is a number, whatever share of its cells are."""
+def number(survey: Column, table: Table, told: Notation | None) -> Decision:
+    """Return the decision on a column that is a number, whatever share of its cells are; ``told`` says how written."""
     if isinstance(survey.reading, Notation):
-        _check(survey, table, "number")
         check_numbers(survey, table)
         return written(survey, survey.reading)
+    if told is not None:
+        for one in survey.notations or ():
+            if replace(one, missing=()) == told:
+                raise NeedsReadingError(survey.name, one)
+        if survey.bad or not told.plain:
+            odd = next((level for level in survey.levels if told.value(level) is None and level not in MARKERS), None)
+            where = "" if odd is None else f", but {place(survey, table, odd)} of {table.origin} holds {odd!r}"
+            raise InputError(
+                f"column {survey.name!r} was told to hold numbers written like {told.example!r}{where};"
+                " fix the cell, or tell another type."
+            )
     if survey.bad or survey.kinds - {"number", "text"}:
         if survey.straight:
             raise NeedsTextError(survey.name)
@@ -139,7 +151,7 @@ def _where(survey: Column) -> str:
 def tell(survey: Column, table: Table, told: Told, true: frozenset[str], false: frozenset[str]) -> Decision | None:
     """Return the decision that a told type leads to; None for a category, which is decided as any other."""
     if told.kind == "number":
-        return number(survey, table)
+        return number(survey, table, told.notation)
     if told.kind == "date":
         return date(survey, table, told.order)
     if told.kind == "boolean":

@@ -1,0 +1,110 @@
+"""`lineal inspect`: every column of a table, and what would become of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import click
+from rich.table import Table
+from rich.text import Text
+
+from lineal.cli.page import Screen, facts, number
+from lineal.cli.progress import Watch
+from lineal.cli.summary import text
+from lineal.errors import InputError
+from lineal.features.inspecting import inspect
+from lineal.features.told import pairs
+from lineal.recipe import Recipe
+from lineal.rows import MEMORY
+from lineal.table import as_table
+from lineal.tables.remembered import remembered
+
+BARS: Final = " ▁▂▃▄▅▆▇█"
+PLAIN: Final = " .:-=+*#@"
+
+
+def run(
+    *,
+    data: Path,
+    target: str | None,
+    weight: str | None,
+    offset: str | None,
+    drop: tuple[str, ...],
+    types: tuple[str, ...],
+    recipe: Path | None,
+    delimiter: str | None,
+    header: bool | None,
+    as_json: bool,
+) -> int:
+    """Look at a table, print what it holds, perhaps write the decisions to a recipe; return the exit code."""
+    if recipe is not None and recipe.exists():
+        raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
+    with Watch(f"reading {data}"):
+        table = remembered(as_table(data, delimiter=delimiter, header=header), MEMORY // 2)
+        found = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
+    if recipe is not None:
+        kept = {name: spelling for name, spelling in found.types.items() if spelling != "drop"}
+        gone = [name for name, spelling in found.types.items() if spelling == "drop"]
+        told = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), kept)
+        try:
+            recipe.write_text(told.text(), encoding="utf-8")
+        except OSError as problem:
+            raise InputError(f"the recipe {recipe} cannot be written: {(problem.strerror or '').lower()}.") from None
+    if as_json:
+        click.echo(text(found.report))
+        return 0
+    screen = Screen()
+    report = found.report
+    lines = [("Data", f"{report['origin']}: {report['rows']:,} rows, {len(report['columns'])} columns")]
+    lines += [("Note", note) for note in report["notes"]]
+    used = [entry for entry in report["columns"] if entry.get("decision")]
+    screen.print(
+        facts(lines),
+        _listed(report["columns"], screen.unicode),
+        facts([(entry["column"], entry["decision"].removeprefix(f"{entry['column']!r} ")) for entry in used]),
+    )
+    if recipe is not None:
+        click.echo(f"\nThe decisions are written to {recipe}; change them there, then fit with --recipe {recipe}.")
+    return 0
+
+
+def _listed(columns: Sequence[Mapping[str, Any]], unicode: bool) -> Table:
+    grid = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in ("column", "type", "missing", "range or most frequent", "histogram"):
+        grid.add_column(name, justify="right" if name == "missing" else "left", overflow="fold")
+    for entry in columns:
+        if "type" not in entry:
+            grid.add_row(Text(entry["column"]), Text(entry["role"]), "", "", "")
+            continue
+        kind = entry["type"] if entry["role"] == "feature" else f"{entry['type']} ({entry['role']})"
+        kind += "" if entry["used"] else ", left out"
+        share = f"{100 * entry['missing_share']:.1f} %" if entry["missing"] else ""
+        shown = bars(entry["histogram"], unicode) if "histogram" in entry else ""
+        grid.add_row(Text(entry["column"]), Text(kind), share, Text(_range(entry)), Text(shown))
+    return grid
+
+
+def _range(entry: Mapping[str, Any]) -> str:
+    if "low" in entry:
+        low, high, mean = (value if isinstance(value, str) else number(value) for value in _three(entry))
+        return f"{low} to {high}, mean {mean}"
+    levels = entry.get("levels", [])
+    shown = ", ".join(f"{one['level'][:20]} ({one['count']:,})" for one in levels[:3])
+    more = (entry["distinct"] or 0) - min(3, len(levels))
+    return shown + (f", {more:,} more" if more > 0 else "")
+
+
+def _three(entry: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    return entry["low"], entry["high"], entry["mean"]
+
+
+def bars(counts: Sequence[int], unicode: bool = True) -> str:
+    """Return a histogram of one line: the highest bar is full, a count above zero is never blank.
+
+    >>> bars([0, 1, 50, 100])
+    ' ▁▄█'
+    """
+    marks, top = BARS if unicode else PLAIN, max(counts, default=0)
+    return "".join(marks[max(1, round((len(marks) - 1) * count / top))] if count else marks[0] for count in counts)

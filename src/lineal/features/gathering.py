@@ -1,0 +1,120 @@
+"""One pass over a table: everything that decisions about its columns need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.features.cells import kind, numbers, texts
+from lineal.features.dates import Calendar
+from lineal.features.encoder import column, needed
+from lineal.features.leaks import SAMPLE
+from lineal.features.notation import Notation
+from lineal.features.outcome import NeedsTextError
+from lineal.features.readings import NeedsReadingError
+from lineal.features.survey import Column
+from lineal.tables.arrow import valid
+from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
+
+
+@dataclass
+class Pass:
+    """What one pass over a table gathers; ``head`` holds its first rows."""
+
+    targets: list[Column]
+    features: list[Column]
+    rows: int = 0
+    without_target: int = 0
+    weight_sum: float = 0.0
+    head: list[Any] = field(default_factory=list)
+
+
+class AgainError(Exception):
+    """Another pass is needed: for the text of columns read as numbers, or for the numbers and dates that texts mean."""
+
+    def __init__(self) -> None:
+        super().__init__("another pass is needed")
+        self.as_text: set[str] = set()
+        self.readings: dict[str, Notation | Calendar] = {}
+
+    @contextmanager
+    def noting(self) -> Iterator[None]:
+        """Note what a decision lacks, instead of raising it."""
+        try:
+            yield
+        except NeedsTextError as need:
+            self.as_text.add(need.name)
+        except NeedsReadingError as need:
+            self.as_text.add(need.name)
+            self.readings[need.name] = need.reading
+
+
+def gather(
+    table: Table,
+    targets: list[str],
+    features: list[str],
+    weight: str | None,
+    offset: str | None,
+    as_text: set[str],
+    readings: Mapping[str, Notation | Calendar],
+) -> Pass:
+    """Read the table once."""
+    roles = [name for name in (weight, offset) if name is not None]
+    classes = table.few() & set(targets)  # read as text: the fingerprint of classes is that of their text
+    wanted = ((table.guess() - classes) | set(roles)) - as_text
+    every = [*targets, *features, *roles]
+    chosen = table.select(
+        numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted]
+    )
+    found = Pass(
+        [Column(name, table.plain, name in as_text) for name in targets],
+        [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
+    )
+    for survey in found.targets:
+        survey.values.distinct = {}
+    for rows, batch in chosen.numbered():
+        _add(found, rows, batch, weight, offset, table)
+    if not found.rows:
+        raise InputError(
+            f"no row of {table.origin} has a target."
+            if found.without_target
+            else f"{table.origin} has no rows to learn from."
+        )
+    if weight is not None and not found.weight_sum > 0:
+        raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
+    return found
+
+
+def _add(found: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
+    keep = np.ones(len(rows), dtype=np.bool_)
+    for survey in found.targets:
+        keep &= present(column(batch, survey.name))
+    if not keep.all():
+        found.without_target += int((~keep).sum())
+        rows, batch = rows[keep], filtered(batch, keep)
+        if not len(rows):
+            return
+    if found.rows < SAMPLE:
+        found.head.append(batch.slice(0, SAMPLE - found.rows))
+    found.rows += len(rows)
+    for survey in (*found.targets, *found.features):
+        survey.add(column(batch, survey.name), rows)
+    if weight is not None:
+        found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
+    if offset is not None:
+        needed(batch, offset, "offset", table, rows)
+
+
+def present(array: Any) -> Mask:
+    """Return which cells of a column are not missing."""
+    if kind(array) in ("number", "boolean", "nothing"):
+        return ~np.isnan(numbers(array)[0])
+    if kind(array) in ("date", "other"):
+        found = valid(array)
+        return np.ones(len(array), dtype=np.bool_) if found is None else found
+    return texts(array)[0] >= 0

@@ -1,0 +1,172 @@
+"""A table looked at before anything is fitted: what every column holds, and what would become of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features import deciding
+from lineal.features.cells import numbers
+from lineal.features.dates import Calendar
+from lineal.features.decision import Decision
+from lineal.features.encoder import column
+from lineal.features.gathering import AgainError, gather
+from lineal.features.learning import learn
+from lineal.features.notation import Notation
+from lineal.features.survey import Column
+from lineal.features.told import told
+from lineal.features.written import scores
+from lineal.table import Table, as_table
+
+BINS: Final = 12
+TEXT: Final = "free text, which is read word by word once there is a target"
+SHOWN: Final = 5
+"""How many levels of a column are listed, the most frequent ones."""
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """What a table holds, in plain data, and the types of its columns in the words of `--types`."""
+
+    report: dict[str, Any]
+    types: dict[str, str]
+
+
+def inspect(
+    data: Any,
+    *,
+    target: str | Sequence[str] | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    types: Mapping[str, str] | None = None,
+) -> Inspection:
+    """Return counts, ranges, missing share, histogram and decision of every column; three passes at most.
+
+    ``data`` is anything that can be fitted but an array; roles and ``types`` are those of ``lineal.fit``.
+
+    >>> found = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
+    >>> [(column["column"], column["type"], column["missing"]) for column in found.report["columns"]]
+    [('a', 'number', 1), ('b', 'category', 0)]
+    """
+    table = as_table(data)
+    if table.sparse:
+        raise InputError(f"{table.origin} is an SVMlight file; its columns are numbers without names, so fit it.")
+    notes: list[str] = []
+    if target is None:
+        surveys, decisions, rows = _decided(table, drop, types)
+    else:
+        learned = learn(table, target=target, weight=weight, offset=offset, drop=drop, types=types)
+        surveys = {survey.name: survey for survey in learned.surveys}
+        decisions, rows = {decision.column: decision for decision in learned.decisions}, learned.report["rows"]
+        notes = [learned.report["sentences"][0], *learned.report["suspicions"]]
+        if learned.report["without_target"]:
+            notes.append(f"{learned.report['without_target']} rows have no target and are not counted below.")
+    pictures = _histograms(table, surveys)
+    targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+    columns = []
+    for name in table.names:
+        if name in surveys:
+            role = "target" if name in targets else "feature"
+            columns.append(_column(surveys[name], decisions.get(name), role, pictures.get(name)))
+        else:
+            role = "weight" if name == weight else "offset" if name == offset else "dropped"
+            columns.append({"column": name, "role": role})
+    report = {"origin": table.origin, "rows": rows, "columns": columns, "notes": notes}
+    given = {name: decision.told for name, decision in decisions.items() if decision.told}
+    return Inspection(report, given)
+
+
+def _decided(
+    table: Table, drop: Sequence[str], types: Mapping[str, str] | None
+) -> tuple[dict[str, Column], dict[str, Decision], int]:
+    """Decide on every column of a table of which no target is known."""
+    given = told(types)
+    for name in (*drop, *given):
+        table.require(name)
+    features = [name for name in table.names if name not in drop]
+    as_text = {name for name, one in given.items() if one.as_text}
+    readings: dict[str, Notation | Calendar] = {}
+    while True:
+        found = gather(table, [], features, None, None, as_text, readings)
+        again = AgainError()
+        decisions = {}
+        for survey in found.features:
+            if survey.name not in given and deciding.is_text(survey):
+                decisions[survey.name] = Decision(survey.name, "text", survey.missing, None, TEXT, told="text")
+                continue
+            with again.noting():
+                decisions[survey.name] = deciding.decide(survey, table, told=given.get(survey.name))
+        if not again.as_text:
+            return {survey.name: survey for survey in found.features}, decisions, found.rows
+        as_text |= again.as_text
+        readings |= again.readings
+
+
+def _column(survey: Column, decision: Decision | None, role: str, picture: list[int] | None) -> dict[str, Any]:
+    values, kind = survey.values, "target" if decision is None else decision.type
+    found: dict[str, Any] = {
+        "column": survey.name,
+        "role": role,
+        "type": kind if decision is not None else _target_type(survey),
+        "used": decision is None or decision.term is not None or decision.told == "text",
+        "missing": survey.missing,
+        "missing_share": survey.missing / survey.rows if survey.rows else 0.0,
+        "distinct": None if survey.straight or survey.full or not survey.levels else len(survey.levels),
+        "decision": None if decision is None else _sentence(decision),
+    }
+    if picture is not None:
+        found |= {"low": values.low, "high": values.high, "mean": values.mean, "histogram": picture}
+        if isinstance(survey.reading, Calendar):
+            found |= {name: str(np.datetime64("1970-01-01") + _days(found[name])) for name in ("low", "high", "mean")}
+    elif survey.levels:
+        ordered = sorted(survey.levels.items(), key=lambda item: (-item[1], item[0]))
+        found["levels"] = [{"level": level, "count": count} for level, count in ordered[:SHOWN]]
+    return found
+
+
+def _sentence(decision: Decision) -> str:
+    return f"{decision.column!r} is {TEXT}." if decision.why == TEXT else decision.sentence
+
+
+def _days(days: float) -> np.timedelta64:
+    return np.timedelta64(math.floor(days), "D")
+
+
+def _target_type(survey: Column) -> str:
+    return "number" if survey.values.count and not survey.no_number else "category"
+
+
+def _numeric(survey: Column) -> bool:
+    values = survey.values
+    return bool(values.count) and math.isfinite(values.low) and math.isfinite(values.high) and not survey.no_number
+
+
+def _histograms(table: Table, surveys: Mapping[str, Column]) -> dict[str, list[int]]:
+    """Return how many cells of each number column fall into each of BINS equal parts of its range."""
+    wanted = {name: survey for name, survey in surveys.items() if _numeric(survey)}
+    straight = [name for name, survey in wanted.items() if survey.straight and survey.reading is None]
+    counts = {name: np.zeros(BINS, dtype=np.int64) for name in wanted}
+    chosen = table.select(numbers=straight, texts=[name for name in wanted if name not in straight])
+    for _, batch in chosen.numbered() if wanted else ():
+        for name, survey in wanted.items():
+            found = _finite(survey, column(batch, name))
+            low, high = survey.values.low, survey.values.high
+            width = high - low if math.isfinite(high - low) and high > low else 1.0
+            places = np.clip(((found - low) / width * BINS).astype(np.int64), 0, BINS - 1)
+            counts[name] += np.bincount(places, minlength=BINS)
+    return {name: held.tolist() for name, held in counts.items()}
+
+
+def _finite(survey: Column, array: Any) -> npt.NDArray[np.float64]:
+    if survey.reading is None:
+        values, _ = numbers(array)
+    else:
+        values, _ = scores(array, survey.reading.value, survey.reading.missing)
+    return values[np.isfinite(values)]
