@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "fit": "lineal.training",
     "evaluate": "lineal.training",
+    "beside": "lineal.rows",
     "compare": "lineal.comparing",
     "inspect": "lineal.features.inspecting",
     "load": "lineal.model_file",

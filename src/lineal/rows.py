@@ -22,6 +22,7 @@ from lineal.model import Model
 from lineal.source import Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table
+from lineal.tables.beside import beside as put_beside
 from lineal.tables.remembered import remembered
 from lineal.target import Target
 
@@ -142,6 +143,18 @@ def asked(target: Any, formula: str | None, poly: int, intercept: bool) -> tuple
             f"the target is {target!r}, but the formula says {' + '.join(read.targets)}; give one of them."
         )
     return named, read
+
+
+def beside(data: Any, *others: Any, key: str | None = None) -> Table:
+    """Return a table with the columns of others beside its own, rows joined by their order or by a key column.
+
+    >>> beside({"y": [1.0, 2.0]}, {"x": [3.0, 5.0]}).names
+    ('y', 'x')
+    """
+    table = as_table(data)
+    for other in others:
+        table = put_beside(table, as_table(other), key)
+    return table
 
 
 def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:

@@ -29,6 +29,8 @@ _FORMATS = {
     ".jsonl": "jsonlines",
     ".ndjson": "jsonlines",
     ".json": "jsonlines",
+    ".npy": "arrays",
+    ".npz": "arrays",
     ".svmlight": "svmlight",
     ".svm": "svmlight",
     ".libsvm": "svmlight",
@@ -76,10 +78,10 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
 
 def _from_object(data: Any) -> Table | None:
     from lineal.tables.columnar import from_arrow, from_frame, from_mapping
+    from lineal.tables.vectors import widened
 
-    if isinstance(data, Mapping):
-        return from_mapping(data)
-    return from_arrow(data) or from_frame(data)
+    found = from_mapping(data) if isinstance(data, Mapping) else from_arrow(data) or from_frame(data)
+    return None if found is None else widened(found)
 
 
 def _open(kind: str, file: File) -> Table:
@@ -95,7 +97,11 @@ def _open(kind: str, file: File) -> Table:
 
     if file.gzipped:
         raise InputError(f"{file.name} is packed with gzip; unpack it: this format compresses by itself.")
-    return Parquet(file) if kind == "parquet" else Feather(file)
+    from lineal.tables.vectors import from_file, widened
+
+    if kind == "arrays":
+        return from_file(file.path)
+    return widened(Parquet(file) if kind == "parquet" else Feather(file))
 
 
 def _format(path: Path) -> tuple[str, File]:
@@ -124,6 +130,8 @@ def _by_content(file: File) -> str:
         return "parquet"
     if data.startswith(b"ARROW1"):
         return "feather"
+    if data.startswith(b"\x93NUMPY"):
+        return "arrays"
     if data.lstrip().startswith(b"{"):
         return "jsonlines"
     lines = [line for line in data.split(b"\n", 20)[:20] if line.strip()]

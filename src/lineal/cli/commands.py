@@ -34,6 +34,12 @@ def deciding(command: Command) -> Command:
     return click.option("--threshold", type=float, metavar="TAU", help=words)(command)
 
 
+def beside(command: Command) -> Command:
+    """Add --beside."""
+    words = "A file whose columns belong to DATA: rows by their order, or by a key column. May be repeated."
+    return click.option("--beside", metavar="FILE[:KEY]", multiple=True, help=words)(command)
+
+
 def shaping(command: Command) -> Command:
     """Add the options that say which terms the columns make."""
     command = click.option(
@@ -166,6 +172,7 @@ def lineal(context: click.Context) -> None:
 @click.option(
     "-o", "--output", type=File, metavar="MODEL", help="The model file to write.  [default: DATA's name with .lineal]"
 )
+@beside
 @reading
 @json_option
 @click.pass_context
@@ -198,6 +205,7 @@ def fit(context: click.Context, /, **options: Any) -> int:
     "--seed", type=click.IntRange(min=0, max=2**63 - 1), metavar="N", default=0, help="Which rows are held out."
 )
 @click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each model.")
+@beside
 @reading
 @json_option
 @click.pass_context
@@ -268,6 +276,7 @@ def path(context: click.Context, /, **options: Any) -> int:
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
 @click.option("--proba", is_flag=True, help="Add one column per class with its probability.")
 @deciding
+@beside
 @reading
 @json_option
 def predict(**options: Any) -> int:
@@ -281,6 +290,7 @@ def predict(**options: Any) -> int:
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @deciding
+@beside
 @reading
 @json_option
 def evaluate(**options: Any) -> int:
@@ -320,6 +330,7 @@ def show(**options: Any) -> int:
 @lineal.command()
 @click.argument("model", type=File)
 @click.argument("data", type=File)
+@beside
 @reading
 @json_option
 def verify(**options: Any) -> int:

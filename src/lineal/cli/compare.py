@@ -8,11 +8,11 @@ from typing import Any
 import click
 from rich.text import Text
 
+from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, lined, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import finite, text
 from lineal.comparing import Comparison, compare
-from lineal.table import as_table
 
 
 def run(
@@ -20,6 +20,7 @@ def run(
     given: set[str],
     data: Path,
     models: tuple[str, ...],
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -30,7 +31,7 @@ def run(
         options["test_size"] = 0.0
     with Watch(f"reading {data}") as watch:
         found = compare(
-            as_table(data, delimiter=delimiter, header=header),
+            opened(data, delimiter, header, beside),
             models=models,
             progress=lambda name, record: watch.say(f"{name}: step {record.step}, objective {record.objective:.6g}"),
             **options,

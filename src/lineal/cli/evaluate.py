@@ -7,11 +7,11 @@ from pathlib import Path
 import click
 
 from lineal.cli.decisions import asked
+from lineal.cli.opening import opened
 from lineal.cli.page import Screen, calibration, compare, confusion, facts
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.model_file import load
-from lineal.table import as_table
 from lineal.training import evaluate
 
 
@@ -21,6 +21,7 @@ def run(
     data: Path,
     threshold: float | None,
     costs: str | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -29,7 +30,7 @@ def run(
     fitted = load(model)
     table = asked(costs, fitted)
     with Watch(f"reading {data}"):
-        found = evaluate(fitted, as_table(data, delimiter=delimiter, header=header), threshold=threshold, costs=table)
+        found = evaluate(fitted, opened(data, delimiter, header, beside), threshold=threshold, costs=table)
     screen = Screen()
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **found}))

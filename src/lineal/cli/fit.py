@@ -10,6 +10,7 @@ import click
 import pyarrow as pa
 
 from lineal import container, training
+from lineal.cli.opening import opened
 from lineal.cli.output import table_file, write_table
 from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
@@ -59,6 +60,7 @@ def run(
     time_limit: float | None,
     accept: bool,
     output: Path | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -88,7 +90,7 @@ def run(
             raise InputError(f"--trace {trace} is the data or the model; choose another name.")
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
-            as_table(data, delimiter=delimiter, header=header),
+            opened(data, delimiter, header, beside),
             target,
             model=model,
             penalty=asked,
@@ -114,7 +116,7 @@ def run(
     fitted.save(path)
     if trace is not None and fitted.trace is not None:
         write_table(trace, {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}, "trace")
-    check = command(path, data, delimiter, header)
+    check = command(path, data, delimiter, header, beside)
     told = {**summary(fitted), "file": str(path), "verify": check}
     told |= {} if trace is None else {"trace": str(trace)}
     screen = Screen()
@@ -156,13 +158,14 @@ def free(path: Path) -> None:
             ) from error
 
 
-def command(path: Path, data: Path, delimiter: str | None, header: bool | None) -> str:
+def command(path: Path, data: Path, delimiter: str | None, header: bool | None, beside: tuple[str, ...] = ()) -> str:
     """Return the command that checks the model.
 
     >>> command(Path("a.lineal"), Path("my data.csv"), ";", None)
     "lineal verify a.lineal 'my data.csv' --delimiter ';'"
     """
     words = ["lineal", "verify", str(path), str(data)]
+    words += [word for other in beside for word in ("--beside", other)]
     words += [] if delimiter is None else ["--delimiter", delimiter]
     words += [] if header is None else ["--header" if header else "--no-header"]
     return shlex.join(words)

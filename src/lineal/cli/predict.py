@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.cli.decisions import asked
+from lineal.cli.opening import opened
 from lineal.cli.output import JsonLines, sink
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
@@ -20,7 +21,7 @@ from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed
 from lineal.model import Model
 from lineal.model_file import load
-from lineal.table import Table, as_table
+from lineal.table import Table
 
 
 def run(
@@ -31,6 +32,7 @@ def run(
     proba: bool,
     threshold: float | None,
     costs: str | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -43,7 +45,7 @@ def run(
         raise InputError(f"the output {output} is one of the inputs; choose another name with -o.")
     matrix = asked(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
-    table = as_table(data, delimiter=delimiter, header=header)
+    table = opened(data, delimiter, header, beside)
     unknown: Counter[str] = Counter()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:

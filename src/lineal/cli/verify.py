@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 from rich.text import Text
 
+from lineal.cli.opening import joined
 from lineal.cli.page import Screen, facts
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
@@ -14,12 +15,14 @@ from lineal.verify import verify
 from lineal.verify.report import Refused
 
 
-def run(*, model: Path, data: Path, delimiter: str | None, header: bool | None, as_json: bool) -> int:
+def run(
+    *, model: Path, data: Path, beside: tuple[str, ...], delimiter: str | None, header: bool | None, as_json: bool
+) -> int:
     """Check every claim of the model file and print each with a mark; the first that fails ends it with exit code 1."""
     refused: Refused | None = None
     try:
         with Watch(f"checking {model} against {data}"):
-            report = verify(model, data, delimiter=delimiter, header=header)
+            report = verify(model, data, beside=list(map(joined, beside)), delimiter=delimiter, header=header)
     except Refused as error:
         report, refused = error.report, error
     screen = Screen()

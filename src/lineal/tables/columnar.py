@@ -30,6 +30,10 @@ class InMemory(Table):
         """Names of the columns."""
         return tuple(self.table.schema.names)
 
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that hold lists of numbers."""
+        return vectors(self.table.schema)
+
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the table's batches."""
         return number(self.table.to_batches(max_chunksize=BATCH_ROWS), self.origin)
@@ -64,6 +68,11 @@ class Parquet(Table):
         with self.file.open() as stream, _Reading(self.origin, "Parquet"):
             return tuple(_parquet(stream).schema_arrow.names)
 
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that hold lists of numbers."""
+        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
+            return vectors(_parquet(stream).schema_arrow)
+
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches."""
         with self.file.open() as stream, _Reading(self.origin, "Parquet"):
@@ -97,12 +106,28 @@ class Feather(Table):
         with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
             return tuple(_ipc(stream)[0].names)
 
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that hold lists of numbers."""
+        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
+            return vectors(_ipc(stream)[0])
+
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches, in slices of moderate size."""
         with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
             _, batches = _ipc(stream)
             slices = (batch.slice(at, BATCH_ROWS) for batch in batches for at in range(0, batch.num_rows, BATCH_ROWS))
             yield from number(slices, self.origin)
+
+
+def vectors(schema: Any) -> frozenset[str]:
+    """Return the columns of a schema that hold lists of numbers."""
+    return frozenset(field.name for field in schema if is_vector(field.type))
+
+
+def is_vector(kind: Any) -> bool:
+    """Whether a type is a list of numbers."""
+    lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    return bool(lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)))
 
 
 class _Reading:
@@ -155,9 +180,14 @@ def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
     arrays = {}
     for name, cells in columns.items():
         if isinstance(cells, np.ndarray) and cells.ndim != 1:
-            raise InputError(
-                f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row."
-            )
+            if cells.ndim != 2 or cells.dtype.kind not in "fiu":
+                raise InputError(
+                    f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row, or a "
+                    "matrix of numbers with a row for each."
+                )
+            flat = pa.array(np.ascontiguousarray(cells, dtype=np.float64).reshape(-1))
+            arrays[str(name)] = pa.FixedSizeListArray.from_arrays(flat, cells.shape[1])
+            continue
         try:
             arrays[str(name)] = pa.array(cells, from_pandas=True)
         except (pa.ArrowException, TypeError, ValueError) as problem:

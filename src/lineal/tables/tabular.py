@@ -65,6 +65,10 @@ class Table(ABC):
         """Return the columns of a plain table with few different cells in its first rows: likely classes."""
         return frozenset()
 
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that hold lists of numbers."""
+        return frozenset()
+
     def last(self) -> Table:
         """Return the table for its last pass: memory that it holds may be released on the way."""
         return self

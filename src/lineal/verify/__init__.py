@@ -7,13 +7,14 @@ Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and not
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 import numpy as np
 
 from lineal import container
 from lineal.errors import ModelFileError
 from lineal.verify.claims import Claims, take_apart
-from lineal.verify.reading import read
+from lineal.verify.joining import Other, together
 from lineal.verify.report import Line, Refused, Report
 from lineal.verify.separability import FORMAT, Record, check_record, take_record
 from lineal.verify.training import training_problem
@@ -26,6 +27,7 @@ def verify(
     model: str | os.PathLike[str],
     data: str | os.PathLike[str],
     *,
+    beside: Sequence[Other] = (),
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
@@ -34,7 +36,7 @@ def verify(
 
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
-    where the model's column names do not settle them.
+    where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None.
     """
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
@@ -53,7 +55,7 @@ def verify(
         names == claims.columns,
         "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
-    table = read(data, claims.read, delimiter=delimiter, quote=quote, header=header)
+    table = together(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header)
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from lineal.errors import InputError
 
 DELIMITERS = (",", "\t", ";", "|", " ")
@@ -54,6 +56,8 @@ def read(
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"the data file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
+    if data[:6] == b"\x93NUMPY" or path.suffix.lower() == ".npz":
+        return _arrays(path)
     if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
         return _arrow(path, needed, parquet=data[:4] == b"PAR1")
     try:
@@ -185,6 +189,32 @@ def _arrow(path: Path, needed: set[str], *, parquet: bool) -> Table:
     for name in needed:
         if names.count(name) > 1:
             raise InputError(f"{path} has two columns called {name!r}; rename one.")
-    return Table(
-        table.num_rows, {name: table.column(name).to_pylist() for name in names if name in needed}, names=names
-    )
+    columns = {name: table.column(name).to_pylist() for name in names if name in needed}
+    for name in names:
+        if name not in needed and any(other.startswith(f"{name}[") for other in needed):
+            columns |= _spread(name, table.column(name).to_pylist(), path)
+    return Table(table.num_rows, columns, names=[*names, *(name for name in columns if name not in names)])
+
+
+def _spread(name: str, vectors: list[list[object] | None], path: Path) -> dict[str, list[object]]:
+    """Return a column of vectors as one column per component, called name[0], name[1], ..."""
+    present = [vector for vector in vectors if isinstance(vector, list)]
+    if len(present) < len(vectors) or len({len(vector) for vector in present}) != 1:
+        raise InputError(f"the vectors in column {name!r} of {path} are not all there, or not of one length.")
+    return {f"{name}[{k}]": list(part) for k, part in enumerate(zip(*present, strict=True))}
+
+
+def _arrays(path: Path) -> Table:
+    """Return the arrays of a NumPy file as columns: those of a matrix are called name[0], name[1], ..."""
+    try:
+        loaded = np.load(path, allow_pickle=False)
+        arrays = dict(loaded) if hasattr(loaded, "files") else {path.stem: loaded}
+    except (ValueError, OSError, EOFError) as error:
+        raise InputError(f"the data file {path} cannot be read as NumPy arrays: {error}.") from error
+    columns: dict[str, list[object]] = {}
+    for name, array in arrays.items():
+        if array.ndim == 1:
+            columns[name] = array.tolist()
+        else:
+            columns |= {f"{name}[{k}]": array[:, k].astype(float).tolist() for k in range(array.shape[1])}
+    return Table(len(next(iter(arrays.values()))), columns, names=list(columns))

@@ -1,0 +1,143 @@
+"""Tables side by side: rows joined by their order, or by a key."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from lineal.errors import InputError
+from lineal.tables.arrow import from_numpy
+from lineal.tables.tabular import RowNumbers, Table, check_names
+
+
+def beside(table: Table, other: Table, key: str | None = None) -> Table:
+    """Return the columns of both tables; rows belong together by their order, or where their cells of ``key`` are equal.
+
+    The other table is held in memory, the first is not. A row whose key the other does not have is an error.
+
+    >>> from lineal.table import as_table
+    >>> found = beside(as_table({"id": ["b", "a"]}), as_table({"id": ["a", "b"], "x": [1.0, 2.0]}), "id")
+    >>> found.names, next(found.numbered())[1]["x"].to_pylist()
+    (('id', 'x'), [2.0, 1.0])
+    """
+    for one in (table, other):
+        if one.sparse:
+            raise InputError(
+                f"{one.origin} is an SVMlight file, whose columns have no names; it cannot stand beside another."
+            )
+    batches = [batch for _, batch in other.numbered()]
+    held = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in other.names})
+    if key is None:
+        return Beside(table, held, other.origin)
+    table.require(key, "key column")
+    other.require(key, "key column")
+    places: dict[str, int] = {}
+    for place, cell in enumerate(_cells(held.column(key))):
+        if cell is not None and places.setdefault(cell, place) != place:
+            raise InputError(f"{other.origin} has the key {cell!r} twice in {key!r}; a key names one row.")
+    return Beside(table, held.drop_columns([key]), other.origin, key, places)
+
+
+@dataclass(frozen=True)
+class Beside(Table):
+    """A table with the columns of another one; ``places`` says where a key stands there."""
+
+    inner: Table
+    held: Any
+    named: str
+    key: str | None = None
+    places: dict[str, int] | None = None
+    wanted: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        """Check the names."""
+        if self.wanted is None:
+            check_names(self.names, f"{self.inner.origin} beside {self.named}")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns of both."""
+        every = (*self.inner.names, *self.held.schema.names)
+        return tuple(name for name in every if self.wanted is None or name in self.wanted)
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """What sentences call the table."""
+        return self.inner.origin
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns that look like numbers."""
+        return self.inner.guess() | frozenset(self.held.schema.names)
+
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells."""
+        return self.inner.few()
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return both with these columns only."""
+        kept = frozenset(name for name in self.names if name in numbers or name in texts)
+        if not kept:
+            return self
+        own = set(self.inner.names)
+        as_text = set(texts) | ({self.key} if self.key is not None else set())
+        inner = self.inner.select(numbers=(set(numbers) - as_text) & own, texts=as_text & own)
+        return replace(
+            self, inner=inner, held=self.held.select([n for n in self.held.schema.names if n in kept]), wanted=kept
+        )
+
+    def check(self) -> None:
+        """Raise an InputError if the table changed."""
+        self.inner.check()
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the first table."""
+        return self.inner.place(row)
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the batches of the first table with the columns of the other."""
+        last = -1
+        for rows, batch in self.inner.numbered():
+            taken = self.held.take(from_numpy(self._taken(rows, batch))).combine_chunks()
+            last = max(last, int(rows[-1]) if len(rows) else -1)
+            arrays = {name: batch.column(name) for name in batch.schema.names}
+            for name in self.held.schema.names:
+                chunk = taken.column(name)
+                arrays[name] = chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk
+            yield rows, pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+        if self.places is None and last + 1 != self.held.num_rows:
+            raise InputError(
+                f"{self.origin} has {last + 1} rows, {self.named} has {self.held.num_rows}; rows joined by their order must be "
+                "as many. Join them by a key column instead."
+            )
+
+    def _taken(self, rows: RowNumbers, batch: Any) -> RowNumbers:
+        if self.places is None:
+            if len(rows) and int(rows[-1]) >= self.held.num_rows:
+                raise InputError(
+                    f"{self.origin} has more rows than {self.named}, which has {self.held.num_rows}; rows joined by their "
+                    "order must be as many. Join them by a key column instead."
+                )
+            return rows
+        found = []
+        for row, cell in zip(rows.tolist(), _cells(batch.column(self.key)), strict=True):
+            place = None if cell is None else self.places.get(cell)
+            if place is None:
+                words = "no key" if cell is None else f"the key {cell!r}, which {self.named} does not have,"
+                raise InputError(
+                    f"{self.place(row)} of {self.origin} has {words} in {self.key!r}; every row needs one."
+                )
+            found.append(place)
+        return np.array(found, dtype=np.int64)
+
+
+def _cells(column: Any) -> list[str | None]:
+    """Return keys as text: 7, 7.0 and "7" are the same."""
+    found: list[str | None] = []
+    for value in column.to_pylist():
+        whole = isinstance(value, float) and value.is_integer()
+        found.append(None if value is None else str(int(value) if whole else value).strip())
+    return found
