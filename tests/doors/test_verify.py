@@ -271,7 +271,7 @@ ALLOWED = {
         "gzip",
         "hashlib",
     ),
-    *("io", "itertools", "json", "math", "numpy", "os", "pathlib", "pyarrow", "struct", "types", "typing"),
+    *("io", "itertools", "json", "math", "numpy", "os", "pathlib", "pyarrow", "scipy", "struct", "types", "typing"),
 }
 
 

@@ -209,7 +209,7 @@ def test_files_that_are_not_there(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2))}]
+    "data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2, 2))}]
 )
 def test_what_is_no_table_is_refused(data):
     with pytest.raises(InputError):
