@@ -77,7 +77,7 @@ def from_table(
         raise
     if not intercept:
         learned = replace(learned, encoder=replace(learned.encoder, intercept=False))
-    about = {"origin": table.origin, **learned.report, "notes": list(learned.report.get("suspicions", ()))}
+    about = {"origin": table.origin, **learned.report, "notes": [*table.notes, *learned.report.get("suspicions", ())]}
     tests: Source | None = None
     if held is not None:
         known, strangers = _of_known_class(held, learned.target)

@@ -88,7 +88,7 @@ def _open(kind: str, file: File) -> Table:
     if kind == "jsonlines":
         from lineal.tables.jsonlines import JsonLines
 
-        return JsonLines.open(file)
+        return JsonLines.open(file.decoded())
     if kind == "svmlight":
         from lineal.tables.svmlight import Svmlight
 

@@ -141,3 +141,14 @@ def test_inspect_shows_every_column_and_writes_a_recipe(shop: Path, lineal: Line
     assert sum(columns["amount"]["histogram"]) == 200
     code, _, err = lineal("inspect", shop, "--target", "boguht")
     assert (code, "Did you mean 'bought'" in err) == (2, True)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "cp1252"])
+def test_files_of_other_encodings_are_fitted_and_verified(shop: Path, lineal: Lineal, encoding: str) -> None:
+    other = shop.with_name("other.csv")
+    other.write_bytes(shop.read_text(encoding="utf-8").replace("Rome", "Köln").encode(encoding))
+    code, out, err = lineal("fit", other, "--target", "bought", "--penalty", "ridge:0.1")
+    assert code == 0, err
+    assert "is not UTF-8; it is read as" in " ".join(out.split())
+    assert "city=Köln" in out
+    assert lineal("verify", "other.lineal", other)[0] == 0

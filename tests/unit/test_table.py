@@ -21,6 +21,7 @@ import pytest
 
 from lineal.errors import InputError
 from lineal.table import as_table, split, uniform
+from lineal.verify import reading as twin
 
 COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -164,8 +165,8 @@ BAD = {
     "long row": (b'a,b\n1,"2\n2"\n3,4,5\n', r"row 2 \(line 4\) of t.csv has 3 cells where 2 cells"),
     "NUL": (b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
     "binary": (bytes(range(256)) * 8, "NUL byte in line 1"),
-    "latin": ("a,b\n1,é\n".encode("latin-1"), "line 2 of t.csv is not UTF-8"),
-    "utf-16": ("a,b\n1,2\n".encode("utf-16"), "UTF-16; save it as UTF-8"),
+    "damaged": ("a,b\n1,é\n2,".encode() + b"\xe9\n", "line 3 of t.csv is not UTF-8"),
+    "cut utf-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "damaged utf-16-le text"),
 }
 
 
@@ -186,7 +187,7 @@ def late(data: bytes) -> bytes:
     ("data", "sentence"),
     [
         (b"1\n", r"row 300001 \(line 300002\) of t.csv has 1 cell"),
-        (b"1,\xe9\n", r"row 300001 \(line 300002\) of t.csv holds a cell in column 'b' that is not UTF-8"),
+        ("1,é\n2,".encode() + b"\xe9\n", r"row 300002 \(line 300003\) of t.csv holds a cell in column 'b' that is not"),
         (b"1,\x00\n", r"row 300001 \(line 300002\) of t.csv holds a NUL byte"),
         (b'1,"open\n2,x\n', "quote that opens in line 300002 of t.csv is never closed"),
     ],
@@ -194,6 +195,40 @@ def late(data: bytes) -> bytes:
 def test_bad_rows_far_down_are_named(tmp_path, data, sentence):
     with pytest.raises(InputError, match=sentence):
         list(as_table(written(tmp_path / "t.csv", late(data))).batches())
+
+
+ENCODED = {
+    "utf-8": "utf-8",
+    "utf-8 with a mark": "utf-8-sig",
+    "utf-16": "utf-16",
+    "utf-16 without a mark": "utf-16-le",
+    "utf-16 big-endian without a mark": "utf-16-be",
+    "latin-1": "latin-1",
+    "windows-1252": "cp1252",
+}
+
+
+@pytest.mark.parametrize("name", ENCODED)
+@pytest.mark.parametrize("rows", [3, 300_000])
+def test_encodings_are_found(tmp_path, name, rows):
+    """The odd characters stand in the last row only, beyond the first megabyte where there is more."""
+    odd = "naïve café" + (" — 5 €" if name != "latin-1" else "")
+    size = "größe" if rows == 3 else "groesse"
+    text = f"{size},b\n" + "1,plain\n" * rows + f"2,{odd}\n"
+    path = written(tmp_path / "t.csv", text.encode(ENCODED[name]))
+    table = as_table(path)
+    assert table.names[0] == size
+    found = cells(table)
+    assert found["b"][-1] == odd
+    assert len(found["b"]) == rows + 1
+    assert bool(table.notes) == (not name.startswith("utf-8"))
+    assert twin.decoded(path.read_bytes()).strip("\ufeff") == text
+
+
+def test_bytes_without_a_character_are_kept(tmp_path):
+    path = written(tmp_path / "t.csv", b"a,b\n1,\x81\x80\n")
+    assert cells(as_table(path))["b"] == ["\x81€"]
+    assert twin.decoded(path.read_bytes()).endswith("\x81€\n")
 
 
 def test_files_that_are_not_there(tmp_path):

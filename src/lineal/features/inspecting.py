@@ -78,7 +78,7 @@ def inspect(
         else:
             role = "weight" if name == weight else "offset" if name == offset else "dropped"
             columns.append({"column": name, "role": role})
-    report = {"origin": table.origin, "rows": rows, "columns": columns, "notes": notes}
+    report = {"origin": table.origin, "rows": rows, "columns": columns, "notes": [*table.notes, *notes]}
     given = {name: decision.told for name, decision in decisions.items() if decision.told}
     return Inspection(report, given)
 

@@ -54,7 +54,7 @@ class Delimited(Table):
         cls, path: Path, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
     ) -> Delimited:
         """Look at a file's first megabyte and return it as a table."""
-        file = File(path)
+        file = File(path).decoded()
         data, whole = file.sample()
         if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
             delimiter = "\t"
@@ -72,6 +72,12 @@ class Delimited(Table):
     def origin(self) -> str:  # type: ignore[override]
         """The file's name."""
         return self.file.name
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Say if the file was not UTF-8."""
+        spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(self.file.encoding or "", "UTF-16")
+        return () if self.file.encoding is None else (f"{self.origin} is not UTF-8; it is read as {spoken}.",)
 
     def guess(self) -> frozenset[str]:
         """Return the columns whose first cells are all numbers."""

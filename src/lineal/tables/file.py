@@ -8,11 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
 from lineal.errors import InputError
+from lineal.tables.encoding import encoding_of, recoded
 
 CHUNK_BYTES = 4 << 20
 SAMPLE_BYTES = 1 << 20
@@ -23,9 +24,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class File:
-    """A path with the size and time it had when first seen; ``.gz`` is recognised by content."""
+    """A path with the size and time it had when first seen; ``.gz`` is recognised by content.
+
+    A text file whose ``encoding`` is given is read as if it were UTF-8.
+    """
 
     path: Path
+    encoding: str | None = None
     stamp: tuple[int, int] = field(init=False)
     gzipped: bool = field(init=False)
 
@@ -65,9 +70,9 @@ class File:
             with self.path.open("rb") as stream:
                 if self.gzipped:
                     with gzip.GzipFile(fileobj=stream) as unpacked:
-                        yield unpacked  # type: ignore[misc]
+                        yield self._utf8(unpacked)  # type: ignore[arg-type]
                 else:
-                    yield stream
+                    yield self._utf8(stream)
         except InputError:
             self.check()  # a file cut short while it is read also looks damaged; the change is the better reason
             raise
@@ -77,7 +82,17 @@ class File:
             ) from problem
         except OSError as problem:
             raise InputError(f"{self.name} cannot be read: {problem.strerror or problem}.") from problem
+        except UnicodeDecodeError as problem:
+            raise InputError(f"{self.name} is damaged {problem.encoding} text; save it as UTF-8.") from problem
         self.check()
+
+    def _utf8(self, stream: IO[bytes]) -> IO[bytes]:
+        return stream if self.encoding is None else recoded(stream, self.encoding)
+
+    def decoded(self) -> File:
+        """Return the file with the encoding that its bytes show; one more look at all of them."""
+        found = encoding_of(self.open)
+        return self if found is None else replace(self, encoding=found)
 
     def sample(self) -> tuple[bytes, bool]:
         """Return the first megabyte, more if it holds no two lines, and whether that is the whole file."""

@@ -59,6 +59,11 @@ class Remembered(Table):
         """Whether every cell is text."""
         return self.inner.plain
 
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Sentences about how it is read."""
+        return self.inner.notes
+
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows, from memory where it has what is wanted."""
         if self.numbers is None:

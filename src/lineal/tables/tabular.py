@@ -25,12 +25,14 @@ class Table(ABC):
     """Named columns, handed out in batches of rows; every pass starts again from the first row.
 
     ``origin`` is what sentences call it. ``plain`` tables are text files: every cell is text, whatever type a
-    batch stores it in. ``sparse`` tables hand out ``SparseRows`` instead of Arrow record batches.
+    batch stores it in. ``sparse`` tables hand out ``SparseRows`` instead of Arrow record batches. ``notes`` are
+    sentences about how it is read.
     """
 
     origin: str = "the table"
     plain: bool = False
     sparse: bool = False
+    notes: tuple[str, ...] = ()
 
     @property
     @abstractmethod
@@ -113,6 +115,11 @@ class Kept(Table):
     def sparse(self) -> bool:  # type: ignore[override]
         """Whether batches are ``SparseRows``."""
         return self.inner.sparse
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Sentences about how it is read."""
+        return self.inner.notes
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the kept rows of every batch that has any."""

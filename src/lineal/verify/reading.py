@@ -61,11 +61,11 @@ def read(
     if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
         return _arrow(path, needed, parquet=data[:4] == b"PAR1")
     try:
-        content = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8-sig")
+        content = decoded(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
     except (OSError, EOFError) as error:
         raise InputError(f"the data file {path} is damaged: {error}.") from error
     except UnicodeDecodeError as error:
-        raise InputError(f"the data file {path} is not UTF-8 text: byte {error.start} cannot be read.") from error
+        raise InputError(f"the data file {path} is not text: byte {error.start} cannot be read.") from error
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in SVMLIGHT:
         return _svmlight(content, path)
@@ -77,6 +77,29 @@ def read(
         except InputError:
             quote = ""
     return _delimited(content, needed, path, delimiter, quote, header)
+
+
+def decoded(data: bytes) -> str:
+    r"""Return the text of a file: UTF-16 if its first bytes say so, UTF-8, or else Windows-1252.
+
+    A byte that is none of UTF-8 after a character of several bytes is damage, not another encoding.
+
+    >>> decoded(b"caf\xe9"), decoded("für".encode("utf-16"))
+    ('café', 'für')
+    """
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return data.decode("utf-16")
+    for encoding, zero in (("utf-16-le", 1), ("utf-16-be", 0)):
+        some = data[:400]
+        if len(some) >= 4 and some[zero::2].count(0) > 0.8 * len(some[zero::2]) and not some[1 - zero :: 2].count(0):
+            return data.decode(encoding)
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        if max(data[: error.start], default=0) > 127:
+            raise
+    holes = {0x81, 0x8D, 0x8F, 0x90, 0x9D}  # not assigned in Windows-1252: as in Latin-1
+    return "".join(chr(code) if code in holes else bytes([code]).decode("cp1252") for code in data)
 
 
 def _delimited(
