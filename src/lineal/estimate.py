@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.correcting import correcting, criterion, majority
 from lineal.errors import InputError
 from lineal.evidence import evidence
 from lineal.firth import firth
@@ -75,7 +76,7 @@ class Wish:
         name = read_model(model)
         wish = Wish(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
         own = "Firth's penalty" if wish.penalty.name == "firth" else None
-        own = f"model {name.name}" if name.name in ("bayes", "zero-one") else own
+        own = f"model {name.name}" if name.name in ("bayes", "zero-one", "perceptron") else own
         if own is not None and wish.solver != "auto":
             raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
         if own is not None and wish.bounds is not None:
@@ -168,6 +169,14 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     if wish.model.name == "zero-one":
         found = mistaking(source, loss, moments, time_limit=run.left, tol=run.tol, interrupt=run.interrupt)
         return Estimate(found, ready, "none", level, said=said)
+    if wish.model.name == "perceptron":
+        given = dict(wish.model.options)
+        found = correcting(
+            source, loss, moments, given,
+            seed=run.seed, deadline=run.deadline, progress=run.progress, interrupt=run.interrupt,
+        )  # fmt: skip
+        said = {**said, "model": f"perceptron, {given.get('variant', 'plain')}"}
+        return Estimate(found, ready, "none", majority(moments), said=said)
     penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, ready.variance, ready.limits), None
     if wish.penalty.picked:
         choice = _pick(rows, loss, penalty, moments, run)
@@ -256,6 +265,8 @@ def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -
 def _loss(model: ModelWish, rows: Rows) -> tuple[Loss, dict[str, Any]]:
     """Return the loss that a model's name and the target mean, and what is to be said about it."""
     target = rows.target
+    if model.name == "perceptron":
+        return criterion(dict(model.options), len(target.classes or ())), {}
     if target.kind == "classes":
         return _of_classes(model.name, target), {}
     if model.name in ("huber", "quantile", "poisson", "bayes") and target.names is not None:

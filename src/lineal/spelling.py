@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
+from lineal.perceptron import TIES, VARIANTS
 from lineal.solver import Solver
 from lineal.solvers import BY_NAME
 
@@ -32,11 +33,13 @@ MODELS: Final[Mapping[str, Wanted]] = {
     "sparsemax": "classes",
     "bayes": "number",
     "zero-one": "classes",
+    "perceptron": "classes",
 }
 """The models by name, and what each needs the target to be."""
 
 SPELLED: Final = (
-    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes, zero-one"
+    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes, zero-one, "
+    "perceptron, perceptron:VARIANT"
 )
 PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "firth", "auto")
 ACCEPTED: Final = (
@@ -47,10 +50,19 @@ ACCEPTED: Final = (
 
 @dataclass(frozen=True)
 class ModelWish:
-    """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile."""
+    """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile.
+
+    ``options`` are those of a perceptron, by name.
+    """
 
     name: str
     parameter: float | None = None
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the fit itself draws by the seed."""
+        return self.name == "perceptron" and dict(self.options).get("order") != "given"
 
     @property
     def wanted(self) -> Wanted:
@@ -81,6 +93,8 @@ def read_model(text: str) -> ModelWish:
     name, colon, rest = str(text).partition(":")
     if name not in MODELS:
         raise InputError(f"the model is {text!r}; known are {SPELLED}.{near(name, MODELS)}")
+    if name == "perceptron":
+        return ModelWish(name, options=_options(text, rest) if colon else ())
     if name not in ("huber", "quantile"):
         if colon:
             raise InputError(f"the model is {text!r}, but {name} takes nothing after a colon; ask for {name}.")
@@ -97,6 +111,40 @@ def read_model(text: str) -> ModelWish:
     return ModelWish(name, value)
 
 
+PERCEPTRON: Final = {
+    "variant": tuple(VARIANTS),
+    "tie": tuple(TIES),
+    "epochs": (),
+    "order": ("drawn", "given"),
+    "bound": ("yes", "no"),
+}
+"""The options of a perceptron and their values; epochs are a whole number."""
+
+
+def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
+    """Read what follows ``perceptron:``, a variant and options.
+
+    >>> _options("", "averaged,tie=positive")
+    (('variant', 'averaged'), ('tie', 'positive'))
+    """
+    found: dict[str, str] = {}
+    for place, word in enumerate(rest.split(",")):
+        key, equals, value = word.partition("=")
+        key, value = (key, value) if equals or place else ("variant", word)
+        if key not in PERCEPTRON or key in found:
+            raise InputError(
+                f"the model is {text!r}; after the colon of perceptron stand a variant ({', '.join(VARIANTS)}) and, each "
+                f"once, tie=..., epochs=N, order=given, bound=yes, with commas between.{near(key, PERCEPTRON)}"
+            )
+        accepted = PERCEPTRON[key]
+        if accepted and value not in accepted:
+            raise InputError(f"the model is {text!r}; its {key} is {' or '.join(accepted)}.{near(value, accepted)}")
+        if not accepted and not (value.isascii() and value.isdigit() and int(value) > 0):
+            raise InputError(f"the model is {text!r}; epochs is a whole number of at least 1.")
+        found[key] = value
+    return tuple(found.items())
+
+
 def read_penalty(penalty: str | float, model: ModelWish) -> PenaltyWish:
     """Read a penalty; "auto" is what suits the model: a ridge to be picked, and none for linear.
 
@@ -104,15 +152,15 @@ def read_penalty(penalty: str | float, model: ModelWish) -> PenaltyWish:
     PenaltyWish(name='elastic', strength=0.1, l1_ratio=0.5)
     """
     if penalty == "auto":
-        return PenaltyWish("none" if model.name in ("linear", "bayes", "zero-one") else "ridge")
+        return PenaltyWish("none" if model.name in ("linear", "bayes", "zero-one", "perceptron") else "ridge")
     wish = _penalty(penalty)
     if model.name == "bayes":
         raise InputError(
             "the penalty has no effect on model bayes, which finds the strength of its ridge from the data; leave it out."
         )
-    if model.name == "zero-one" and wish.name != "none":
+    if model.name in ("zero-one", "perceptron") and wish.name != "none":
         raise InputError(
-            "model zero-one counts mistakes, which no penalty can be weighed against; leave the penalty out."
+            f"model {model.name} counts mistakes, which no penalty can be weighed against; leave the penalty out."
         )
     if model.name == "ridge" and wish.name != "ridge":
         instead = "linear" if wish.name == "none" else f"linear with --penalty {penalty}"

@@ -64,13 +64,14 @@ def fit(
     ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
     columns; or ``data`` is an array or a sparse matrix of numbers, and they are arrays. ``model`` names the loss: "auto"
     (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T", "quantile:Q", "poisson", "svm",
-    "squared-hinge", "sparsemax" or "bayes". ``penalty`` is "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number,
-    or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength is picked on rows the fit does not see
-    (none for linear). ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a
-    name with options, such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target
-    if none is given; without one, ``poly`` adds every product of up to so many columns. ``types`` maps columns to what they
-    are: "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read
-    (docs/text.md): ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
+    "squared-hinge", "sparsemax", "bayes", "zero-one" or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is
+    "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge),
+    or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
+    ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
+    such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
+    without one, ``poly`` adds every product of up to so many columns. ``types`` maps columns to what they are:
+    "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
+    ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.

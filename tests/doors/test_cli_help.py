@@ -9,7 +9,7 @@ import sys
 import pytest
 
 HEAVY = ("numpy", "scipy", "pyarrow", "rich", "narwhals", "sklearn", "pandas")
-COMMANDS = ("fit", "path", "predict", "evaluate", "show", "verify", "summary", "dialect")
+COMMANDS = ("fit", "path", "predict", "evaluate", "show", "verify", "summary", "dialect", "separable", "trace")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], [], *([command, "--help"] for command in COMMANDS)])

@@ -1,4 +1,4 @@
-"""The command line: `lineal fit`, `path`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`, `separable`."""
+"""The command line: `lineal fit`, `path`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`, `separable`, `trace`."""
 
 from __future__ import annotations
 

@@ -121,7 +121,8 @@ def lineal(context: click.Context) -> None:
     default="auto",
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], quantile:Q, poisson, svm, squared-hinge, "
-    "sparsemax, bayes or zero-one. linear has no penalty unless --penalty is given.",
+    "sparsemax, bayes, zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear has no penalty unless --penalty "
+    "is given.",
 )
 @click.option(
     "--penalty",
@@ -183,7 +184,7 @@ def fit(context: click.Context, /, **options: Any) -> int:
     """
     from lineal.cli.fit import run
 
-    return run(given={name for name in options if _was_given(context, name)}, **options)
+    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
 @lineal.command()
@@ -213,7 +214,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
     """Fit several models to the same rows and show them in one table, best first, beside the baseline."""
     from lineal.cli.compare import run
 
-    return run(given={name for name in options if _was_given(context, name)}, **options)
+    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
 @lineal.command()
@@ -267,7 +268,7 @@ def path(context: click.Context, /, **options: Any) -> int:
     """Fit a table at many strengths of a penalty: which columns enter, how well each point predicts, every verdict."""
     from lineal.cli.path import run
 
-    return run(given={name for name in options if _was_given(context, name)}, **options)
+    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
 @lineal.command()
@@ -388,5 +389,6 @@ def dialect(**options: Any) -> int:
     return run(**options)
 
 
-def _was_given(context: click.Context, name: str) -> bool:
+def was_given(context: click.Context, name: str) -> bool:
+    """Whether an option was typed, not left at its default."""
     return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT

@@ -80,7 +80,7 @@ def run(
     drop = (*drop, *(name for name in known.drop if name not in drop))
     asked = "auto" if penalty is None else penalty
     wish = Wish.of(model, asked, bounds, solver, time_limit)
-    if "seed" in given and test_size == 0 and not wish.penalty.picked:
+    if "seed" in given and test_size == 0 and not (wish.penalty.picked or wish.model.drawn):
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
     path = output if output is not None else Path(f"{stem(data)}.lineal")
     free(path)

@@ -1,4 +1,4 @@
-"""What can be typed about halfspaces: `lineal separable`. The work is imported when a command runs."""
+"""What can be typed about halfspaces: `lineal separable`, `lineal trace`. The work is imported when a command runs."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from lineal.cli.commands import File, json_option, lineal, reading, shaping
+from lineal.cli.commands import File, json_option, lineal, reading, shaping, was_given
 
-__all__ = ["lineal", "separable"]
+__all__ = ["lineal", "separable", "trace"]
 
 
 @lineal.command()
@@ -39,3 +39,52 @@ def separable(**options: Any) -> int:
     from lineal.cli.separable import run
 
     return run(**options)
+
+
+@lineal.command()
+@click.argument("data", type=File)
+@click.option("--target", metavar="COL", help="The column that holds the classes.")
+@click.option(
+    "--classes", metavar="A,B,...", help="All classes in order, of two the positive one last; found if not given."
+)
+@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@click.option("--intercept/--no-intercept", default=True, help="Whether to add a first feature that is always 1.")
+@click.option(
+    "--start", metavar="W,W,...", help="Weights to begin with, the intercept first; classes are separated by ';'."
+)
+@click.option(
+    "--tie",
+    type=click.Choice(["mistake", "positive", "negative"]),
+    default="mistake",
+    show_default=True,
+    help="What a score of 0 is: always a mistake, the later class, or the earlier one.",
+)
+@click.option(
+    "--epochs", type=click.IntRange(min=1), metavar="N", default=10, show_default=True, help="At most so many."
+)
+@click.option(
+    "--order",
+    type=click.Choice(["given", "drawn"]),
+    default="given",
+    show_default=True,
+    help="Rows as they come, or in an order drawn for every epoch.",
+)
+@click.option(
+    "--seed", type=click.IntRange(min=0), metavar="N", default=0, show_default=True, help="For --order drawn."
+)
+@click.option("--oracle", is_flag=True, help="Ask the exact oracle where no epoch is without a mistake.")
+@click.option(
+    "--bound", is_flag=True, help="Add the maximum margin and the bound R^2/gamma^2 = (RB)^2 on the mistakes."
+)
+@click.option("-o", "--output", type=File, metavar="FILE", help="Write all steps to this .csv or .parquet file.")
+@reading
+@json_option
+@click.pass_context
+def trace(context: click.Context, /, **options: Any) -> int:
+    """Run a perceptron and show every step: weights, score, right or wrong, update.
+
+    It ends with the first epoch without a mistake, or where the weights of an earlier epoch come back.
+    """
+    from lineal.cli.trace import run
+
+    return run(given={name for name in options if was_given(context, name)}, **options)

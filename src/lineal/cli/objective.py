@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineal.loss import Loss
+from lineal.losses import Perceptron
 from lineal.model import Model
 from lineal.penalties import Bounds
 from lineal.penalty import Penalty
@@ -46,6 +47,9 @@ BOUNDED: Final = 6
 
 def objective(model: Model) -> str:
     """Return the minimised function in full, with its numbers."""
+    if isinstance(model.loss, Perceptron):
+        tie = {1.0: "the later class", -1.0: "the earlier class", 0.0: "a mistake"}[model.loss.tie]
+        return f"none: a mistaken row is added to the weights of its class; a score of 0 is {tie}"
     return spelled(model.loss, model.target, model.roles, _penalty(model))
 
 
