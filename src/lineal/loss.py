@@ -99,6 +99,10 @@ class Loss(ABC):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score given the mean of the statistic, shape ``(outputs,)``; may be infinite."""
 
+    def decide(self, eta: Array) -> npt.NDArray[np.intp]:
+        """Return the number of the class that each row of scores speaks for."""
+        return chosen(eta, upward=self.upward)
+
     def majorant(self) -> Loss | None:
         """Return the same loss with the curvature of a quadratic that touches it from above; None where none is needed."""
         return None

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.decision import Rule
-from lineal.loss import Loss, chosen
+from lineal.loss import Loss
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
@@ -315,7 +315,7 @@ class Score:
         y, means = targets[:, 0].astype(np.intp), self.loss.mean(eta)
         two = means.shape[1] == 1
         proba = np.column_stack([1 - means, means]) if two else means
-        predicted = chosen(eta, upward=self.loss.upward)
+        predicted = self.loss.decide(eta)
         if self.rule is not None:
             predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
         return y, proba, predicted

@@ -16,8 +16,8 @@ from lineal.design import Design
 from lineal.designs import as_design
 from lineal.display import page
 from lineal.errors import InputError
-from lineal.loss import Loss, chosen
-from lineal.penalty import Penalty
+from lineal.loss import Loss
+from lineal.penalty import Penalty, apart
 from lineal.powers import Powers
 from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
 from lineal.target import Target
@@ -135,7 +135,7 @@ class Model:
             means = self.means(data, offset)
             return means[:, 0] if means.shape[1] == 1 and self.target.names is None else means
         eta = self.scores(data, offset)
-        index = chosen(eta, upward=self.loss.upward)
+        index = self.loss.decide(eta)
         labels: npt.NDArray[Any] = np.asarray(self.target.classes)[index]
         return labels
 
@@ -328,7 +328,7 @@ class Model:
             "version": 1,
             "made_by": f"lineal {__version__}",
             "loss": self.loss.to_dict(),
-            "penalty": _apart(self.penalty.to_dict())[0],
+            "penalty": apart(self.penalty.to_dict())[0],
             "columns": list(self.columns),
             "target": self.target.to_dict(),
             "encoder": None if self.encoder is None else self.encoder.to_dict(),
@@ -342,7 +342,11 @@ class Model:
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file: whole or not at all."""
-        container.write(path, self.to_dict(), {"coef": self.coef, **self.arrays, **_apart(self.penalty.to_dict())[1]})
+        container.write(path, self.to_dict(), self.stored())
+
+    def stored(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of the model file, by name."""
+        return {"coef": self.coef, **self.arrays, **apart(self.penalty.to_dict())[1]}
 
     def __repr__(self) -> str:
         return f"<lineal Model: {self.loss.name}, {len(self.columns)} columns; {self.verdict.sentence}>"
@@ -352,21 +356,6 @@ class Model:
         if offset is None and column is not None and self.encoder is not None:
             return self.encoder.offset(data, column)
         return offset
-
-
-def _apart(penalty: Mapping[str, object]) -> tuple[dict[str, object], dict[str, npt.NDArray[Any]]]:
-    """Return what of a penalty stands in the JSON of a model file, and its arrays by name, also those of an inner penalty."""
-    plain: dict[str, object] = {}
-    arrays: dict[str, npt.NDArray[Any]] = {}
-    for name, value in penalty.items():
-        if isinstance(value, Mapping):
-            plain[name], inner = _apart(value)
-            arrays.update(inner)
-        elif isinstance(value, np.ndarray):
-            arrays[name] = value
-        else:
-            plain[name] = value
-    return plain, arrays
 
 
 def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal import container
+from lineal.codes import SCHEMES
+from lineal.committee import SHARED, Committee, score
 from lineal.errors import InputError, ModelFileError, near
 from lineal.loss import Loss
-from lineal.losses import BY_NAME, PARAMETERS
+from lineal.losses import BY_NAME, PARAMETERS, Coded
 from lineal.model import Encoder, Model
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
@@ -53,6 +56,8 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     """Return the model that the JSON and the arrays of a file describe."""
     if meta.get("format") != container.FORMATS[0]:
         raise ModelFileError("it holds no model but the answer of lineal separable; lineal verify checks it.")
+    if "members" in meta:
+        return _committee(meta, arrays)
     _keys(meta, "the file", FIELDS, FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs
@@ -82,6 +87,62 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         report=_mapping(meta["report"], "report"),
         arrays=_evidence_arrays(arrays, verdict.kind, len(columns), loss),
     )
+
+
+def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Committee:
+    """Return a committee: what is shared is said once, every member is a model of two classes."""
+    known = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
+    _keys(meta, "the file", known, known)
+    about = _object(meta, "multiclass", ("scheme", "code", "distance"))
+    data = _mapping(meta["target"], "target")
+    target = _target(data, "softmax", len(data.get("classes") or ()))
+    columns = tuple(_texts(meta["columns"], "columns"))
+    encoder = _encoder(meta["encoder"], columns)
+    words, listed = _words(about, len(target.classes or ())), meta["members"]
+    if not isinstance(listed, list) or len(listed) != len(words[0]):
+        raise ModelFileError(f"members must be a list of {len(words[0])} models, one for every column of the code.")
+    shared = {name: meta[name] for name in SHARED if name != "encoder"}
+    members = []
+    for number, part in enumerate(listed):
+        own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
+        member = model({**_mapping(part, f"members.{number}"), **shared, "encoder": None}, own)
+        if isinstance(member, Committee) or len(member.target.classes or ()) != 2:
+            raise ModelFileError(f"members.{number} must be a model of two classes.")
+        members.append(replace(member, encoder=encoder))
+    for name in arrays:
+        if not name.partition(".")[0].isdigit() or int(name.partition(".")[0]) >= len(members):
+            raise ModelFileError(f"it holds an array {name!r} that belongs to no member.")
+    return Committee(
+        coef=np.column_stack([score(member) for member in members]),
+        columns=columns,
+        loss=Coded(words, summed=about["scheme"] == "ovr"),
+        penalty=members[0].penalty,
+        target=target,
+        verdict=_verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence"))),
+        encoder=encoder,
+        solver=members[0].solver,
+        reason=f"{members[0].reason}; one of {len(members)} members",
+        tol=_tolerance(meta),
+        roles=_roles(_object(meta, "roles", ("weight", "offset"))),
+        training=_training(meta["training"]),
+        report=_mapping(meta["report"], "report"),
+        members=tuple(members),
+        scheme=str(about["scheme"]),
+        distance=_integer(about, "multiclass", "distance", least=0),
+    )
+
+
+def _words(about: Mapping[str, Any], kinds: int) -> tuple[tuple[int, ...], ...]:
+    """Check the code of a committee: one word of -1, 0 and 1 for every class, all of one length."""
+    if about["scheme"] not in SCHEMES:
+        raise ModelFileError(f"multiclass.scheme is {about['scheme']!r}; known are {', '.join(SCHEMES)}.")
+    words = about["code"]
+    fine = isinstance(words, list) and len(words) == kinds and all(isinstance(word, list) and word for word in words)
+    if not fine or len({len(word) for word in words}) != 1:
+        raise ModelFileError("multiclass.code must hold one word for every class, all of one length.")
+    if not all(type(entry) is int and entry in (-1, 0, 1) for word in words for entry in word):
+        raise ModelFileError("multiclass.code must be made of -1, 0 and 1.")
+    return tuple(tuple(word) for word in words)
 
 
 def _loss(meta: Mapping[str, Any]) -> Loss:

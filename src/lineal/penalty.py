@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -101,3 +102,18 @@ class Penalty(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, object]:
         """Return the penalty as plain data for a model file (arrays stay arrays)."""
+
+
+def apart(penalty: Mapping[str, object]) -> tuple[dict[str, object], dict[str, npt.NDArray[Any]]]:
+    """Return what of a penalty stands in the JSON of a model file, and its arrays by name, also those of an inner penalty."""
+    plain: dict[str, object] = {}
+    arrays: dict[str, npt.NDArray[Any]] = {}
+    for name, value in penalty.items():
+        if isinstance(value, Mapping):
+            plain[name], inner = apart(value)
+            arrays.update(inner)
+        elif isinstance(value, np.ndarray):
+            arrays[name] = value
+        else:
+            plain[name] = value
+    return plain, arrays

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.arrays import from_arrays, is_array
+from lineal.codes import Code, read_multiclass
+from lineal.committee import score
 from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
@@ -20,6 +22,8 @@ from lineal.features.text_options import Asked
 from lineal.loss import Loss
 from lineal.metrics import Score
 from lineal.model import Model
+from lineal.problem import survey
+from lineal.reductions import coded, committee, reduce, words_of
 from lineal.rows import Rows, asked, from_table, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
@@ -55,6 +59,7 @@ def fit(
     time_limit: float | None = None,
     solver: Solver | str = "auto",
     progress: Callable[[Record], None] | None = None,
+    multiclass: str = "direct",
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Model:
     """Fit a linear model to a table or an array and return it with its verdict.
@@ -75,7 +80,8 @@ def fit(
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
-    ``interrupt="budget"`` makes Ctrl-C a verdict.
+    ``multiclass`` is "direct" (one model of all classes), or "ovr", "ovo", "ecoc", "ecoc:BITS": one-vs-rest, one-vs-one or an
+    output code over binary models, a Committee. ``interrupt="budget"`` makes Ctrl-C a verdict.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -84,6 +90,7 @@ def fit(
     ('optimal', array([2.046]))
     """
     wish = Wish.of(model, penalty, bounds, solver, time_limit)
+    scheme, bits = read_multiclass(multiclass)
     run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
@@ -93,7 +100,11 @@ def fit(
     target, read = asked(target, formula, poly, intercept)
     given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
     rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
-    return finish(rows, wish, run)
+    if scheme == "direct":
+        return finish(rows, wish, run)
+    words = words_of(rows, scheme, bits, seed)
+    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run))
+    return _committee(rows, scheme, words, members)
 
 
 def finish(rows: Rows, wish: Wish, run: Run) -> Model:
@@ -141,26 +152,13 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: fl
 def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
     """Put together what remains of a fit."""
     loss, fitted, moments = found.ready.loss, found.fit, found.ready.moments
-    classes = rows.target.kind == "classes"
-    measured, (got, baseline) = _measure(rows.test or rows.train, loss, fitted.coef, found.level, classes)
-    where = "train" if rows.test is None else "test"
-    if not measured:
-        where, (_, (got, baseline)) = "train", _measure(rows.train, loss, fitted.coef, found.level, classes)
     report: dict[str, Any] = {
         "model": name(loss, found.penalty),
         "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
         "selection": None if found.choice is None else found.choice.to_dict(),
-        "sd": [float(value) for value in np.sqrt(found.ready.variance)],
-        "baseline_score": _plain(found.level),
-        "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
-        "metrics": {where: got, "baseline": baseline},
+        **_measured(rows, loss, fitted.coef, found.level, found.ready.variance),
         **found.said,
     }
-    if rows.validation is not None:
-        report["metrics"]["validation"] = _measure(rows.validation, loss, fitted.coef, None, classes)[1][0]
-    if rows.test is not None and measured:
-        score = Score(loss, fitted.coef, classes)
-        report["evaluation"] = closely(rows.test, score, rows.target.classes)
     if found.charges is not None:
         report["charges"] = found.charges
     return Model(
@@ -180,6 +178,36 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
         arrays=fitted.arrays,
         trace=fitted.trace,
     )
+
+
+def _committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model]) -> Model:
+    """Put together the members of a reduction, measured as one."""
+    loss = coded(scheme, words)
+    moments = survey(rows.train, loss)
+    variance = moments.scatter / moments.weight_sum
+    variance[: int(rows.train.columns[:1] == ("(intercept)",))] = 0.0
+    coef = np.column_stack([score(member) for member in members])
+    report = _measured(rows, loss, coef, loss.constant(moments.statistic), variance)
+    training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training}
+    return committee(rows, scheme, words, members, report, training)
+
+
+def _measured(rows: Rows, loss: Loss, coef: Array, level: Array, variance: Array) -> dict[str, Any]:
+    """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
+    classes = rows.target.kind == "classes"
+    measured, (got, baseline) = _measure(rows.test or rows.train, loss, coef, level, classes)
+    where = "train" if rows.test is None else "test"
+    if not measured:
+        where, (_, (got, baseline)) = "train", _measure(rows.train, loss, coef, level, classes)
+    found: dict[str, Any] = {
+        "sd": [float(value) for value in np.sqrt(variance)],
+        "baseline_score": _plain(level),
+        "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
+        "metrics": {where: got, "baseline": baseline},
+    }
+    if rows.test is not None and measured:
+        found["evaluation"] = closely(rows.test, Score(loss, coef, classes), rows.target.classes)
+    return found
 
 
 Figures = dict[str, float | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -22,6 +22,9 @@ KINDS: Final = (
 
 TOLERANCE: Final = 1e-6
 """The default of every ``tol``: ``optimal`` iff relative_gap <= tol."""
+
+WORST: Final = ("infeasible", "at_infinity", "budget")
+"""Kinds that say that something is missing, the worst first."""
 
 UNFINISHED: Final = frozenset({"at_infinity", "infeasible", "budget"})
 """Kinds that make the command line exit with 3 unless ``--accept`` is given."""
@@ -93,6 +96,23 @@ class Verdict:
 
     def __str__(self) -> str:
         return self.sentence
+
+
+def worst(verdicts: Sequence[Verdict]) -> int:
+    """Return the place of the worst of several verdicts, which speaks for all: by kind, then by relative gap.
+
+    >>> good, bad = Verdict("optimal", "Optimal.", 0.0, 0.0), Verdict("budget", "Stopped.", 0.5, 0.5)
+    >>> worst([good, bad, good])
+    1
+    """
+
+    def badness(place: int) -> tuple[int, float, int]:
+        verdict = verdicts[place]
+        kind = len(WORST) - WORST.index(verdict.kind) if verdict.kind in WORST else 0
+        gap = float("inf") if verdict.relative_gap is None and kind else verdict.relative_gap or 0.0
+        return kind, gap, -place
+
+    return max(range(len(verdicts)), key=badness)
 
 
 def _plain(value: object) -> object:

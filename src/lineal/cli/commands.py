@@ -137,6 +137,14 @@ def lineal(context: click.Context) -> None:
     help="Bounds on a coefficient; either may be empty. May be repeated.",
 )
 @click.option(
+    "--multiclass",
+    metavar="SCHEME",
+    default="direct",
+    show_default=True,
+    help="Three or more classes: direct (one model), or binary models by ovr (one against the rest), ovo (one against one), "
+    "ecoc or ecoc:BITS (output codes).",
+)
+@click.option(
     "--solver",
     metavar="NAME",
     default="auto",

@@ -16,6 +16,7 @@ from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
 from lineal.cli.summary import summary
 from lineal.cli.summary import text as as_text
+from lineal.codes import read_multiclass
 from lineal.errors import InputError, ModelFileError
 from lineal.estimate import Wish
 from lineal.features.told import pairs
@@ -41,6 +42,7 @@ def run(
     model: str,
     penalty: str | None,
     bounds: tuple[str, ...],
+    multiclass: str,
     solver: str,
     trace: Path | None,
     weight: str | None,
@@ -84,6 +86,8 @@ def run(
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
     path = output if output is not None else Path(f"{stem(data)}.lineal")
     free(path)
+    if trace is not None and read_multiclass(multiclass)[0] != "direct":
+        raise InputError("--trace records the steps of one fit, and --multiclass makes several; leave one of them out.")
     if trace is not None:
         table_file(trace, "--trace")
         if any(trace.exists() and used.exists() and trace.samefile(used) for used in (data, path)):
@@ -96,6 +100,7 @@ def run(
             penalty=asked,
             bounds=bounds,
             solver=wish.solver,
+            multiclass=multiclass,
             weight=weight,
             offset=offset,
             drop=drop,

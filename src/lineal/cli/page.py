@@ -110,6 +110,7 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         ("Model", model["name"] if model["chosen"] is None else f"{model['name']} ({model['chosen']})"),
         ("Objective", model["objective"] + ("" if value is None else f"; F = {value:.6g}")),
     ]
+    lines += _members(model["multiclass"])
     if model["selection"] is not None:
         lines.append(("Penalty", f"strength {model['selection']['strength']:.4g}: {model['selection']['reason']}"))
     if model["threshold"] is not None:
@@ -121,6 +122,21 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
         )
         lines.append(("Evidence", f"{words}, log-evidence {{log_evidence}}".format(**found)))
     return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
+
+
+def _members(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the code of a committee, and a line for each of its members."""
+    if told is None:
+        return []
+    lines = [("Multi-class", told.get("sentence", told["scheme"]))]
+    for member in told["members"][:SHOWN]:
+        strength = member["penalty"].get("strength")
+        penalty = "" if strength is None else f", {member['penalty']['name']} {strength:.4g}"
+        gap = number(member["verdict"]["relative_gap"])
+        lines.append(("Member", f"{member['asked']}: {member['verdict']['kind']}, relative gap {gap}{penalty}"))
+    if len(told["members"]) > SHOWN:
+        lines.append(("Member", f"and {len(told['members']) - SHOWN} more (see --json)"))
+    return lines
 
 
 def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:

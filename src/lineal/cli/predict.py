@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,21 @@ from lineal.cli.opening import opened
 from lineal.cli.output import JsonLines, sink
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
+from lineal.committee import Committee
 from lineal.decision import Rule
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed
 from lineal.model import Model
 from lineal.model_file import load
 from lineal.table import Table
+
+
+@dataclass
+class Noticed:
+    """What is said once all rows are predicted: cells of unknown levels by column, and ties between classes."""
+
+    unknown: Counter[str] = field(default_factory=Counter)
+    ties: int = 0
 
 
 def run(
@@ -46,31 +56,36 @@ def run(
     matrix = asked(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = opened(data, delimiter, header, beside)
-    unknown: Counter[str] = Counter()
+    seen = Noticed()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:
-        for batch in predictions(fitted, table, proba, unknown, rule):
+        for batch in predictions(fitted, table, proba, seen, rule):
             rows += batch.num_rows
             target.write(batch)
-        told: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows, "unknown_levels": dict(unknown)}
+        told: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
+        told |= {"unknown_levels": dict(seen.unknown)}
         told |= {} if rule is None else {"decision": rule.to_dict()}
+        told |= {"ties": seen.ties} if isinstance(fitted, Committee) else {}
         if isinstance(target, JsonLines):
             target.close_with(told)
     if as_json and output is not None:
         click.echo(text({**told, "output": str(output)}))
     if rule is not None and not as_json:
         click.echo(f"lineal: {rule.sentence}", err=True)
-    for sentence in fitted.encoder.said(unknown) if isinstance(fitted.encoder, Encoder) else ():
+    if seen.ties and not as_json:
+        rows_were = "1 row was a tie" if seen.ties == 1 else f"{seen.ties:,} rows were ties"
+        click.echo(f"lineal: {rows_were} between classes, decided by the sum of their scores.", err=True)
+    for sentence in fitted.encoder.said(seen.unknown) if isinstance(fitted.encoder, Encoder) else ():
         click.echo(f"lineal: {sentence}", err=True)
     return 0
 
 
 def predictions(
-    model: Model, table: Table, proba: bool, unknown: Counter[str], rule: Rule | None = None
+    model: Model, table: Table, proba: bool, seen: Noticed, rule: Rule | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of every batch of a table, decided by a rule if one is given.
 
-    Levels never seen are added to ``unknown``.
+    What is noticed on the way is added to ``seen``.
     """
     encoder = model.encoder
     if not isinstance(encoder, Encoder):
@@ -87,11 +102,15 @@ def predictions(
             design = encoder.sparse(batch)
         else:
             part = encoder.part(batch, table, rows)
-            unknown.update(part.unknown)
+            seen.unknown.update(part.unknown)
             design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
         offset = None if column is None else needed(batch, column, "offset", table, rows).reshape(-1, 1)
         arrays: dict[str, Any] = {}
-        if rule is None:
+        if isinstance(model, Committee):
+            decoding = model.decode(design, offset)
+            found = decoding.labels
+            seen.ties += int(decoding.ties.sum())
+        elif rule is None:
             found = model.predict(design, offset)
         else:
             decision = model.decided(rule, design, offset)

@@ -11,22 +11,20 @@ import numpy as np
 
 from lineal.cli.objective import bounds, is_firth, objective
 from lineal.cli.words import described, top
+from lineal.committee import Committee
 from lineal.model import Model
 
 
 def summary(model: Model) -> dict[str, Any]:
     """Return everything that is said about a model, as JSON data."""
     report = model.report
+    told = _one(model) if not isinstance(model, Committee) else _several(model)
     return {
         "verdict": model.verdict.to_dict(),
         "model": {
             "name": report.get("model", model.loss.name),
             "chosen": report.get("chosen"),
-            "loss": model.loss.name,
-            "parameters": model.loss.parameters(),
-            "penalty": {"name": "firth"} if is_firth(model) else model.to_dict()["penalty"],
-            "bounds": bounds(model),
-            "objective": objective(model),
+            **told,
             "objective_value": finite(model.verdict.evidence.get("objective")),
             "selection": report.get("selection"),
             "threshold": report.get("threshold"),
@@ -40,6 +38,40 @@ def summary(model: Model) -> dict[str, Any]:
         "evaluation": report.get("evaluation"),
         "coefficients": coefficients(model),
         "words": top(model),
+    }
+
+
+def _one(model: Model) -> dict[str, Any]:
+    """Return what is minimised."""
+    return {
+        "loss": model.loss.name,
+        "parameters": model.loss.parameters(),
+        "penalty": {"name": "firth"} if is_firth(model) else model.to_dict()["penalty"],
+        "bounds": bounds(model),
+        "objective": objective(model),
+        "multiclass": None,
+    }
+
+
+def _several(model: Committee) -> dict[str, Any]:
+    """Return what the members of a committee minimise, each with its verdict, and the code."""
+    place = model.verdict.evidence.get("worst")
+    first = model.members[place if isinstance(place, int) and 0 <= place < len(model.members) else 0]
+    members = [
+        {
+            "asked": member.target.name,
+            "rows": member.training.get("rows"),
+            "verdict": {name: member.verdict.to_dict()[name] for name in ("kind", "sentence", "gap", "relative_gap")},
+            "penalty": {"name": "firth"} if is_firth(member) else member.to_dict()["penalty"],
+            "solver": member.solver,
+        }
+        for member in model.members
+    ]
+    about = {**model.report.get("multiclass", {}), "scheme": model.scheme, "distance": model.distance}
+    return {
+        **_one(first),
+        "objective": f"of the member asked whether {first.target.name}: {objective(first)}",
+        "multiclass": {**about, "code": model.code.tolist(), "members": members},
     }
 
 
@@ -92,10 +124,7 @@ def _use(term: Mapping[str, Any]) -> str:
 
 def outputs(model: Model) -> list[str]:
     """Return a name for each output: the class it scores, or the number it predicts."""
-    target = model.target
-    if target.kind == "classes" and target.classes is not None:
-        return [str(c) for c in (target.classes if model.coef.shape[1] > 1 else target.classes[1:])]
-    return list(target.names) if target.names is not None else [target.name]
+    return model.outputs
 
 
 def coefficients(model: Model) -> list[dict[str, Any]]:

@@ -15,7 +15,6 @@ from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
 from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
-from lineal.estimators.members import worst
 from lineal.estimators.parameters import count, flag, number, only, seed
 from lineal.loss import Loss
 from lineal.model import Model
@@ -25,7 +24,7 @@ from lineal.solvers.stochastic import Stochastic
 from lineal.source import Block
 from lineal.target import Target
 from lineal.trace import Trace
-from lineal.verdict import Verdict
+from lineal.verdict import Verdict, worst
 
 Array = npt.NDArray[np.float64]
 

@@ -15,14 +15,13 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.fitted import model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
-from lineal.estimators.members import worst
 from lineal.estimators.parameters import count, flag, number, only, seed
 from lineal.estimators.regression import Regressor
 from lineal.loss import Loss
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.model import Model
 from lineal.sources.memory import Memory
-from lineal.verdict import TOLERANCE, Verdict
+from lineal.verdict import TOLERANCE, Verdict, worst
 
 Array = npt.NDArray[np.float64]
 

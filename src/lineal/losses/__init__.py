@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from lineal.loss import Loss
+from lineal.losses.coded import Coded
 from lineal.losses.crammer_singer import CrammerSinger
 from lineal.losses.curves import Exponential
 from lineal.losses.hinge import Hinge, SquaredHinge
@@ -56,6 +57,7 @@ __all__ = [
     "CURVES",
     "PARAMETERS",
     "Absolute",
+    "Coded",
     "CrammerSinger",
     "EpsilonInsensitive",
     "Exponential",

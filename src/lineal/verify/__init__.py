@@ -7,14 +7,17 @@ Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and not
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from lineal import container
 from lineal.errors import ModelFileError
 from lineal.verify.claims import Claims, take_apart
 from lineal.verify.joining import Other, together
+from lineal.verify.members import Committee, check_committee, take_committee
 from lineal.verify.report import Line, Refused, Report
 from lineal.verify.separability import FORMAT, Record, check_record, take_record
 from lineal.verify.training import training_problem
@@ -41,9 +44,8 @@ def verify(
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
     report.check("the model file is whole and unaltered (SHA-256)", True)
-    record = meta["format"] == FORMAT
     try:
-        claims: Claims | Record = take_record(meta) if record else take_apart(meta, arrays)
+        claims = _taken(meta, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
     names = claims.produced
@@ -60,8 +62,17 @@ def verify(
         try:
             if isinstance(claims, Record):
                 check_record(report, claims, table)
+            elif isinstance(claims, Committee):
+                check_committee(report, claims, table)
             else:
                 check_verdict(report, claims, training_problem(report, claims, table))
         except np.linalg.LinAlgError as error:
             report.check("the figures can be computed", False, str(error))
     return report
+
+
+def _taken(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Claims | Record | Committee:
+    """Return what a file claims: a separability record, a committee or a model."""
+    if meta["format"] == FORMAT:
+        return take_record(meta)
+    return take_committee(meta, arrays) if "members" in meta else take_apart(meta, arrays)

@@ -62,7 +62,12 @@ def examples(report: Report, ground: Ground, table: Table) -> Examples:
 def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
     """Return the problem the model was fitted to."""
     found = examples(report, claims, table)
-    y, seen = _target(report, claims, found.targets), found.weight > 0.0
+    return problem_of(report, claims, found, _target(report, claims, found.targets))
+
+
+def problem_of(report: Report, claims: Claims, found: Examples, y: Array) -> Problem:
+    """Return the problem of the training rows with targets ``y``; its charges are checked."""
+    seen = found.weight > 0.0
     theta = claims.arrays.get("theta")
     if theta is not None:
         report.check("the dual point has a row for every training row", len(theta) == len(seen), f"{len(theta)} rows")

@@ -1,0 +1,101 @@
+"""Several binary scores read as a class: the answer of a committee of halfspaces, by its code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.loss import Array, Loss
+
+Index = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Coded(Loss):
+    """``loss = 1`` where the class decoded from the scores is not y: the mistakes of a committee.
+
+    ``words`` holds one code word per class (-1, 0, 1; one entry per score). With ``summed`` (one-vs-rest) the class of the
+    largest score wins; otherwise the word that most signs of the scores agree with, ties going to the larger sum of scores,
+    then to the first class. A score of exactly 0 is a no.
+
+    >>> Coded(((1, -1, -1), (-1, 1, -1), (-1, -1, 1)), summed=True).decide(np.array([[0.5, 2.0, -1.0]]))
+    array([1])
+    """
+
+    name: ClassVar[str] = "coded"
+    smooth: ClassVar[bool] = False
+    decides: ClassVar[bool] = True
+
+    words: tuple[tuple[int, ...], ...]
+    summed: bool = False
+
+    @cached_property
+    def matrix(self) -> Array:
+        """The code as an array, one row per class."""
+        return np.array(self.words, dtype=np.float64)
+
+    @property
+    def outputs(self) -> int:
+        """One score per question."""
+        return len(self.words[0])
+
+    def decide(self, eta: Array) -> Index:
+        """Return the class of each row of scores."""
+        agreement, sums = self._support(eta)
+        best = agreement == agreement.max(axis=1, keepdims=True)
+        found: Index = np.argmax(np.where(best, sums, -np.inf), axis=1)
+        return found
+
+    def ties(self, eta: Array) -> npt.NDArray[np.bool_]:
+        """Return which rows had to be decided between classes that the answers support equally."""
+        agreement, _ = self._support(eta)
+        top = agreement.max(axis=1, keepdims=True)
+        return np.asarray((agreement == top).sum(axis=1) > 1)
+
+    def _support(self, eta: Array) -> tuple[Array, Array]:
+        """Return how far the answers agree with each class's word, and the sum of the scores for it."""
+        if self.summed:
+            return eta, eta
+        return np.where(eta > 0.0, 1.0, -1.0) @ self.matrix.T, np.nan_to_num(eta) @ self.matrix.T
+
+    def check(self, y: Array) -> None:
+        """Refuse anything but class numbers."""
+        if y.shape[1] != 1 or not np.all((y >= 0) & (y < len(self.words)) & (y == np.floor(y))):
+            raise InputError(f"a code of {len(self.words)} classes needs class numbers as targets.")
+
+    def value(self, y: Array, eta: Array) -> Array:
+        """Return 1 for a mistake."""
+        return np.asarray((self.decide(eta) != y[:, 0]).astype(np.float64))
+
+    def slope(self, y: Array, eta: Array) -> Array:
+        """Return 0: it is flat but for the jumps."""
+        return np.zeros_like(eta)
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return 0."""
+        return np.zeros_like(eta)
+
+    def conjugate(self, y: Array, theta: Array) -> Array:
+        """Return 0 at theta = 0, infinity elsewhere: the loss is bounded."""
+        return np.asarray(np.where((theta == 0.0).all(axis=1), 0.0, np.inf))
+
+    def mean(self, eta: Array) -> Array:
+        """Return 1 for the decoded class, 0 for the others; there are no probabilities."""
+        return np.eye(len(self.words))[self.decide(eta)]
+
+    def mismatch(self, y: Array, eta: Array, theta: Array) -> Array:
+        """Return loss(y, eta) + loss*(y, theta) - theta.eta."""
+        return self.value(y, eta) + self.conjugate(y, theta)
+
+    def statistic(self, y: Array, weight: Array) -> Array:
+        """Return the weight of every class, in the order of the classes."""
+        return np.bincount(y[:, 0].astype(np.intp), weight, minlength=len(self.words)).astype(np.float64)
+
+    def constant(self, mean: Array) -> Array:
+        """Return the scores that spell the word of the most frequent class."""
+        return np.asarray(self.matrix[int(np.argmax(mean))])
