@@ -2,96 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from lineal import __version__
-
-Command = TypeVar("Command", bound=Callable[..., Any])
-File = click.Path(path_type=Path)
-
-
-def reading(command: Command) -> Command:
-    """Add the options that say how a text file is written."""
-    command = click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself if not given.")(
-        command
-    )
-    header = "Whether the first line holds the column names; found by itself if not given."
-    return click.option("--header/--no-header", default=None, help=header)(command)
-
-
-def deciding(command: Command) -> Command:
-    """Add the options that turn probabilities into decisions."""
-    command = click.option(
-        "--costs",
-        metavar="COSTS",
-        help="Decide the class of least expected cost: rows of true classes, such as 0,1;5,0, or a CSV file with names.",
-    )(command)
-    words = "Decide the second of two classes where its probability is above this."
-    return click.option("--threshold", type=float, metavar="TAU", help=words)(command)
-
-
-def beside(command: Command) -> Command:
-    """Add --beside."""
-    words = "A file whose columns belong to DATA: rows by their order, or by a key column. May be repeated."
-    return click.option("--beside", metavar="FILE[:KEY]", multiple=True, help=words)(command)
-
-
-def shaping(command: Command) -> Command:
-    """Add the options that say which terms the columns make."""
-    command = click.option(
-        "--poly",
-        type=click.IntRange(1, 10),
-        metavar="D",
-        default=1,
-        help="Add every product of up to D columns: 2 for squares and pairs.",
-    )(command)
-    command = click.option(
-        "--text",
-        metavar="COL:OPTIONS",
-        multiple=True,
-        help="A column of free text and how to read it, such as note:ngrams=2,max=5000 (docs/text.md). May be repeated.",
-    )(command)
-    formula = "The terms, as in 'y ~ age + C(job, ref=\"none\") + poly(dose, 3) + age:dose + log(x) - 1'."
-    return click.option("--formula", metavar="TEXT", help=formula)(command)
-
-
-def columns(command: Command) -> Command:
-    """Add the options that say what columns are."""
-    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY or drop. May be repeated."
-    return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
-
-
-def splitting(command: Command) -> Command:
-    """Add the options that say which rows are held out."""
-    how = (
-        "Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
-        "column:COL, whose cells say train, validation or test."
-    )
-    command = click.option("--split", metavar="HOW", help=how)(command)
-    command = click.option(
-        "--validation-size",
-        type=click.FloatRange(0, 1, max_open=True),
-        metavar="SHARE",
-        default=0.0,
-        help="Share of rows on which a strength is picked; without it by cross-validation.",
-    )(command)
-    return click.option(
-        "--test-size",
-        type=click.FloatRange(0, 1, max_open=True),
-        metavar="SHARE",
-        default=0.2,
-        show_default=True,
-        help="Share of rows held out to measure the model; 0 fits all rows.",
-    )(command)
-
-
-def json_option(command: Command) -> Command:
-    """Add --json."""
-    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)
+from lineal.cli.options import File, beside, columns, deciding, json_option, reading, shaping, splitting
 
 
 @click.group(

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from lineal.cli.commands import File, json_option, lineal, reading, shaping, was_given
+from lineal.cli.commands import lineal, was_given
+from lineal.cli.options import File, json_option, reading, shaping
 
 __all__ = ["lineal", "separable", "trace"]
 
