@@ -31,6 +31,7 @@ class Data:
     strength: float
     facts: dict[str, Any]
     path: Path | None = None
+    texts: list[str] | None = None
 
 
 def home(problem: Problem, size: str) -> Path:
@@ -52,6 +53,8 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
     if problem.task == "csv":
         _write_csv(where / "data.csv", arrays, rows)
         _write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
+    if "texts" in arrays:
+        (where / "texts.txt").write_text("\n".join(arrays.pop("texts")))
     for name, array in arrays.items():
         if hasattr(array, "indptr"):
             np.save(where / f"{name}.indptr.npy", array.indptr)
@@ -68,6 +71,10 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
         facts["separable"] = bool(arrays["separable"])
         (where / "facts.json").write_text(json.dumps(facts))
         return facts
+    if problem.task == "words":
+        facts["terms"] = int(X.sum())
+        (where / "facts.json").write_text(json.dumps(facts))
+        return facts
     top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
     facts["strength"] = problem.strength_of(rows, top)
     objective = objective_of(problem, arrays, facts)
@@ -75,7 +82,7 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
         facts["strengths"] = [float(s) for s in np.geomspace(top, facts["strength"], problem.points)]
         best, null = path(objective, facts["strengths"]), objective.null()
         facts |= {"optimum": best, "null": null, "scale": null - best[-1]}
-    elif problem.task in ("fit", "csv"):
+    elif problem.task in ("fit", "csv", "text"):
         best, null = optimum(objective, problem.target, problem.scale), objective.null()
         facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
     (where / "facts.json").write_text(json.dumps(facts))
@@ -97,14 +104,16 @@ def load(problem: Problem, size: str) -> Data:
         parts = [np.load(where / f"X.{part}.npy") for part in ("data", "indices", "indptr")]
         kind = sparse.csc_matrix if facts["format"] == "csc" else sparse.csr_matrix
         X = kind((parts[0], parts[1], parts[2]), shape=(facts["rows"], facts["columns"]))
-    return Data(X, y, facts["strength"], facts)
+    texts = (where / "texts.txt").read_text().split("\n") if problem.task in ("words", "text") else None
+    return Data(X, y, facts["strength"], facts, texts=texts)
 
 
 def head(data: Data) -> Data:
     """Return the first rows, to warm a competitor up."""
     if data.path is not None:
         return Data(None, data.y[: WARM_ROWS * 5], data.strength, data.facts, data.path.with_name("head.csv"))
-    return Data(data.X[:WARM_ROWS], data.y[:WARM_ROWS], data.strength, data.facts)
+    texts = None if data.texts is None else data.texts[:WARM_ROWS]
+    return Data(data.X[:WARM_ROWS], data.y[:WARM_ROWS], data.strength, data.facts, texts=texts)
 
 
 def objective_of(problem: Problem, arrays: dict[str, Any], facts: dict[str, Any]) -> Objective:

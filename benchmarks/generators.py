@@ -107,6 +107,34 @@ def sparse_text(rows: int, columns: int, per_row: int) -> dict[str, Any]:
     return {"X": X, "y": (rng.random(rows) < 1.0 / (1.0 + np.exp(-(eta - np.median(eta))))).astype(np.float64)}
 
 
+def documents(rows: int, vocabulary: int, words: int) -> dict[str, Any]:
+    """Return short texts of made-up words by a power law, their counts, and two classes from a sparse truth.
+
+    The columns are the words in the order of the alphabet, as every vectorizer has them.
+    """
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    rng = np.random.default_rng([SEED, 50])
+    letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+    share = 1.0 / (np.arange(letters.size) + 1.0)
+    lengths = rng.integers(2, 11, vocabulary)
+    flat = "".join(rng.choice(letters, lengths.sum(), p=share / share.sum()))
+    lexicon = [flat[end - length : end] for end, length in zip(np.cumsum(lengths), lengths, strict=True)]
+    frequency = 1.0 / (np.arange(vocabulary) + 10.0)
+    counts = rng.poisson(words, rows) + 1
+    picked = rng.choice(vocabulary, int(counts.sum()), p=frequency / frequency.sum()).tolist()
+    ends = np.cumsum(counts).tolist()
+    texts = [
+        " ".join(lexicon[k] for k in picked[end - count : end]).capitalize() + "."
+        for end, count in zip(ends, counts.tolist(), strict=True)
+    ]
+    X = CountVectorizer(token_pattern=r"(?u)\b\w+\b").fit_transform(texts).astype(np.float64)  # noqa: S106
+    X.sort_indices()
+    eta = X @ (rng.standard_normal(X.shape[1]) * (rng.random(X.shape[1]) < 0.2))
+    y = (rng.random(rows) < 1.0 / (1.0 + np.exp(-(eta - np.median(eta))))).astype(np.float64)
+    return {"X": X, "y": y, "texts": texts}
+
+
 def wide(rows: int, columns: int) -> dict[str, Any]:
     """Return many correlated columns, a few of which matter; columns and target have mean zero: no intercept is needed."""
     rng = np.random.default_rng([SEED, 7])

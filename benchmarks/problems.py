@@ -8,6 +8,7 @@ Every fit minimises the one objective of lineal, the intercept not charged:
 ``F(best intercept alone) - F*``, as in lineal's relative gap, or ``F*`` where a problem says so. A path (``points``)
 has no intercept; its suboptimality is the worst of its points, and its scale is that of its last point.
 A question (``task="separable"``) has an answer that is known by construction; the suboptimality is 0 if it is given, else 1.
+Words (``task="words"``) are counted right if the counts add up; the suboptimality is the share of entries that hashing lost.
 """
 
 from __future__ import annotations
@@ -265,6 +266,28 @@ _TABLE = (
         full={"rows": 50_000, "columns": 20},
         quick={"rows": 1_500, "columns": 10},
         goal=0.25,
+    ),
+    Problem(
+        "text",
+        "words",
+        "short texts to sparse counts of words, 18 MB",
+        generators.documents,
+        target=1e-3,
+        full={"rows": 100_000, "vocabulary": 50_000, "words": 25},
+        quick={"rows": 20_000, "vocabulary": 20_000, "words": 25},
+        goal=0.15,
+    ),
+    Problem(
+        "text-fit",
+        "text",
+        "short texts to l2 logistic on counts of words, C = 1",
+        generators.documents,
+        "logistic",
+        "1/n",
+        1e-3,
+        full={"rows": 90_000, "vocabulary": 50_000, "words": 25},
+        quick={"rows": 10_000, "vocabulary": 10_000, "words": 25},
+        goal=0.3,
     ),
     Problem(
         "csv",

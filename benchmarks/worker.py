@@ -150,6 +150,10 @@ def _reached(peer: Any, problem: Any, size: str, given: Any, fitted: Any) -> flo
 
     if problem.task == "separable":
         return float(peer.separable(fitted) is not given.facts["separable"])
+    if problem.task == "words":
+        facts = given.facts
+        right = fitted.shape[0] == facts["rows"] and int(fitted.sum()) == facts["terms"]
+        return 1.0 - fitted.nnz / facts["nonzeros"] if right else 1.0
     return data.suboptimality(problem, size, given, *peer.coefficients(problem, fitted))
 
 

@@ -17,11 +17,11 @@ class Ours(Peer):
     name = "lineal"
     distribution = "lineal"
     module = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
-        return [[{} if problem.task in ("predict", "import", "separable") else {"tol": problem.target}]]
+        return [[{} if problem.task in ("predict", "import", "separable", "words") else {"tol": problem.target}]]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit; every fit ends with a verdict."""
@@ -31,6 +31,11 @@ class Ours(Peer):
             return lineal.fit(data.path, "label", model="logistic", penalty=f"ridge:{data.strength!r}", **setting)
         if problem.task == "separable":
             return lineal.separability(data.X, data.y)
+        if problem.task == "words":
+            return lineal.TextFeatures(weighting="counts", hash_bits=20).fit_transform(data.texts)
+        if problem.task == "text":
+            X = lineal.TextFeatures(weighting="counts").fit_transform(data.texts)
+            return lineal.LogisticRegression(C=1.0 / (data.y.size * data.strength), **setting).fit(X, data.y)
         if problem.points:
             return _path(data, setting)
         if problem.loss not in ("squared", "logistic", "softmax") or problem.penalty == "l1":

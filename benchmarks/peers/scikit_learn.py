@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,11 +34,16 @@ class ScikitLearn(Peer):
     distribution = "scikit-learn"
     module = "sklearn"
     package = "sklearn.linear_model"
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
         if problem.name in OTHER_ROWS:
             return OTHER_ROWS[problem.name]
+        if problem.task == "words":
+            return [[{"vectorizer": "HashingVectorizer"}], [{"vectorizer": "CountVectorizer"}]]
+        if problem.task == "text":
+            return [tolerances("tol", solver=solver) for solver in ("lbfgs", "newton-cg", "liblinear-dual")]
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]
         if problem.name == "logit-sparse":
@@ -77,6 +82,10 @@ class ScikitLearn(Peer):
             warnings.simplefilter("ignore")
             if problem.task == "csv":
                 return self._fit_table(problem, data, setting)
+            if problem.task == "words":
+                return _words(data, setting["vectorizer"])
+            if problem.task == "text":
+                return self.estimator(problem, data, setting).fit(_words(data, "CountVectorizer"), data.y)
             if problem.points:
                 return self.path(data, setting)
             return self.estimator(problem, data, setting).fit(data.X, data.y)
@@ -119,6 +128,17 @@ class ScikitLearn(Peer):
             ("fit", self.estimator(problem, data, setting)),
         ]
         return Pipeline(steps).fit(frame, y)
+
+
+def _words(data: Data, vectorizer: str) -> Any:
+    """Return the counts of words, hashed or by a vocabulary; words of one letter count, as in every adapter."""
+    from sklearn.feature_extraction import text
+
+    pattern = r"(?u)\b\w+\b"
+    if vectorizer == "HashingVectorizer":
+        hashing = text.HashingVectorizer(norm=None, alternate_sign=False, token_pattern=pattern)
+        return hashing.transform(data.texts)
+    return text.CountVectorizer(token_pattern=pattern, dtype=np.float64).fit_transform(data.texts)
 
 
 def _other(models: Any, problem: Problem, data: Data, setting: Setting) -> Any:

@@ -52,17 +52,19 @@ std::string_view utf8(nb::handle text) {
     return {data, static_cast<std::size_t>(size)};
 }
 
-std::uint64_t hash_text(std::string_view text) {
-    std::vector<char> room(text.size() + 8);
+// A copy that can be read beyond its end.
+std::vector<char> padded(std::string_view text) {
+    std::vector<char> room(text.size() + 32);
     std::copy(text.begin(), text.end(), room.begin());
-    return hash(room.data(), text.size());
+    return room;
 }
 
 bool add_terms(Lexicon& self, const nb::list& terms) {
     for (nb::handle term : terms) {
         const std::string_view text = utf8(term);
         const Index before = self.size();
-        self.add(text, hash_text(text));
+        const std::vector<char> room = padded(text);
+        self.add({room.data(), text.size()}, hash(room.data(), text.size()));
         if (self.size() == before) return false;
     }
     return true;
@@ -162,7 +164,10 @@ void bind_text(nb::module_& m) {
         .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
     m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
     m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("hash_text", [](nb::handle text) { return hash_text(utf8(text)); }, nb::arg("text"));
+    m.def("hash_text", [](nb::handle term) {
+        const std::string_view text = utf8(term);
+        return hash(padded(text).data(), text.size());
+    }, nb::arg("text"));
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -22,27 +23,30 @@ public:
     Index documents(Index i) const { return terms_[static_cast<std::size_t>(i)].documents; }
     Index times(Index i) const { return terms_[static_cast<std::size_t>(i)].times; }
 
+    // `text` must be readable up to 24 bytes from its beginning
     std::uint32_t find(std::string_view text, std::uint64_t hash) const {
         if (slots_.empty()) return none;
+        const Slot wanted = slot_of(text);
         for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
             const Slot& slot = slots_[at];
-            if (slot.number == none) return none;
-            if (slot.tag == static_cast<std::uint32_t>(hash >> 32) && (*this)[slot.number] == text) return slot.number;
+            if (slot.number == none || same(slot, wanted, text)) return slot.number;
         }
     }
 
     // the number of a term, new or not
     std::uint32_t add(std::string_view text, std::uint64_t hash) {
         if (2 * (terms_.size() + 1) > slots_.size()) grow();
+        const Slot wanted = slot_of(text);
         for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
             Slot& slot = slots_[at];
             if (slot.number == none) {
-                slot = {static_cast<std::uint32_t>(hash >> 32), static_cast<std::uint32_t>(terms_.size())};
-                terms_.push_back({hash, arena_.size(), text.size(), 0, 0, -1});
-                arena_.insert(arena_.end(), text.begin(), text.end());
+                slot = wanted;
+                slot.number = static_cast<std::uint32_t>(terms_.size());
+                terms_.push_back({hash, arena_.size() - inside, text.size(), 0, 0, -1});
+                arena_.insert(arena_.end() - static_cast<std::ptrdiff_t>(inside), text.begin(), text.end());
                 return slot.number;
             }
-            if (slot.tag == static_cast<std::uint32_t>(hash >> 32) && (*this)[slot.number] == text) return slot.number;
+            if (same(slot, wanted, text)) return slot.number;
         }
     }
 
@@ -63,14 +67,35 @@ public:
 
     void clear() {
         terms_.clear();
-        arena_.clear();
+        arena_.assign(inside, 0);
         std::fill(slots_.begin(), slots_.end(), Slot{});
     }
 
 private:
+    // The first bytes of a term stand beside its number, so that most terms are found by looking at one place in memory.
     struct Slot {
-        std::uint32_t tag = 0, number = none;
+        std::uint64_t head[3] = {0, 0, 0};
+        std::uint32_t size = 0, number = none;
     };
+    static constexpr std::size_t inside = 24;
+
+    static Slot slot_of(std::string_view text) {
+        Slot slot;
+        slot.size = static_cast<std::uint32_t>(text.size());
+        std::size_t left = std::min(text.size(), inside);
+        for (std::size_t k = 0; left > 0; ++k) {
+            std::memcpy(&slot.head[k], text.data() + 8 * k, 8);
+            if (left < 8) slot.head[k] &= (std::uint64_t{1} << 8 * left) - 1;
+            left -= std::min<std::size_t>(left, 8);
+        }
+        return slot;
+    }
+
+    bool same(const Slot& slot, const Slot& wanted, std::string_view text) const {
+        return slot.size == wanted.size && slot.head[0] == wanted.head[0] && slot.head[1] == wanted.head[1] && slot.head[2] == wanted.head[2] &&
+               (text.size() <= inside || (*this)[slot.number] == text);
+    }
+
     struct Term {
         std::uint64_t hash;
         std::size_t at, size;
@@ -84,14 +109,15 @@ private:
         for (std::size_t i = 0; i < terms_.size(); ++i) {
             std::size_t at = terms_[i].hash & mask_;
             while (slots_[at].number != none) at = (at + 1) & mask_;
-            slots_[at] = {static_cast<std::uint32_t>(terms_[i].hash >> 32), static_cast<std::uint32_t>(i)};
+            slots_[at] = slot_of((*this)[static_cast<Index>(i)]);
+            slots_[at].number = static_cast<std::uint32_t>(i);
         }
     }
 
     std::vector<Slot> slots_;
     std::size_t mask_ = 0;
     std::vector<Term> terms_;
-    std::vector<char> arena_;
+    std::vector<char> arena_ = std::vector<char>(inside);  // the texts, readable beyond their ends
 };
 
 }  // namespace lineal

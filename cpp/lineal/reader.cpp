@@ -26,7 +26,7 @@ void Reader::read(std::string_view document) {
     document = trimmed(document);
     if (document.empty()) return;
     if (document.size() < 64 && std::find(reading_->missing.begin(), reading_->missing.end(), document) != reading_->missing.end()) return;
-    const std::size_t needed = 3 * document.size() + 16;  // no character grows more than threefold; 8 bytes beyond the end are read
+    const std::size_t needed = 3 * document.size() + 32;  // no character grows more than threefold; some bytes beyond the end are read
     if (needed > size_) {
         size_ = needed + needed / 2;
         room_.reset(new char[size_]());

@@ -7,7 +7,7 @@ namespace lineal {
 
 namespace {
 
-constexpr Index chunk_size = 1024;
+constexpr Index chunk_size = 2048;
 
 Index chunks_of(Index count) { return (count + chunk_size - 1) / chunk_size; }
 
@@ -16,6 +16,16 @@ std::vector<Reader> readers_of(std::size_t workers, const Reading& reading) {
     readers.reserve(workers);
     for (std::size_t i = 0; i < workers; ++i) readers.emplace_back(reading);
     return readers;
+}
+
+void sort(std::vector<std::uint32_t>& row) {
+    if (row.size() > 40) return std::sort(row.begin(), row.end());
+    for (std::size_t i = 1; i < row.size(); ++i) {
+        const std::uint32_t one = row[i];
+        std::size_t at = i;
+        for (; at > 0 && row[at - 1] > one; --at) row[at] = row[at - 1];
+        row[at] = one;
+    }
 }
 
 // visit(document number, reader) for the documents of a chunk; false if the work must stop
@@ -129,8 +139,11 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
                     if (column == Lexicon::none) ++mine.unknown;
                     else row.push_back(column);
                 });
-                std::sort(row.begin(), row.end());
+                sort(row);
                 const std::size_t begin = mine.values.size();
+                std::size_t size = begin;
+                mine.columns.resize(begin + row.size());
+                mine.values.resize(begin + row.size());
                 double square = 0;
                 for (std::size_t at = 0; at < row.size();) {
                     std::size_t end = at + 1;
@@ -140,10 +153,12 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
                     double value = weighting.binary ? 1.0 : static_cast<double>(times);
                     if (weighting.scale) value *= weighting.scale[row[at]];
                     square += value * value;
-                    mine.columns.push_back(static_cast<std::int32_t>(row[at]));
-                    mine.values.push_back(static_cast<Value>(value));
+                    mine.columns[size] = static_cast<std::int32_t>(row[at]);
+                    mine.values[size++] = static_cast<Value>(value);
                     at = end;
                 }
+                mine.columns.resize(size);
+                mine.values.resize(size);
                 if (weighting.scale && square > 0) {
                     const double length = std::sqrt(square);
                     for (std::size_t k = begin; k < mine.values.size(); ++k) mine.values[k] = static_cast<Value>(static_cast<double>(mine.values[k]) / length);

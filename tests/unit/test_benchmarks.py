@@ -23,7 +23,7 @@ from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
 
 ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
 ROWS += ["small", "csv", "predict", "import"]
-ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median", "separable"]
+ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median", "separable", "text", "text-fit"]
 LOSSES = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "huber", "huber-scale", "absolute"}
 
 
@@ -41,7 +41,7 @@ def test_problems_are_complete(problem: Problem) -> None:
         return
     assert problem.make is not None
     assert problem.target > 0
-    assert problem.loss in LOSSES or (problem.task == "separable" and not problem.loss)
+    assert problem.loss in LOSSES or (problem.task in ("separable", "words") and not problem.loss)
     wanted = set(inspect.signature(problem.make).parameters)
     assert set(problem.sizes("full")) == set(problem.sizes("quick")) == wanted
     assert all(problem.sizes("quick")[key] <= problem.sizes("full")[key] for key in wanted)
