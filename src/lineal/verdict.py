@@ -23,7 +23,7 @@ KINDS: Final = (
 TOLERANCE: Final = 1e-6
 """The default of every ``tol``: ``optimal`` iff relative_gap <= tol."""
 
-WORST: Final = ("infeasible", "at_infinity", "budget")
+WORST: Final = ("infeasible", "at_infinity", "budget", "not_separable")
 """Kinds that say that something is missing, the worst first."""
 
 UNFINISHED: Final = frozenset({"at_infinity", "infeasible", "budget"})

@@ -43,6 +43,8 @@ def test_json_holds_a_proof(gates, capsys):
     # AND in augmented space: w = (-3, 2, 2) has margin 1 on (0,1), (1,0) and (1,1), so B^2 = 17 and R^2 = 3.
     assert told["margin"]["bound"] == pytest.approx(3 * 17, rel=1e-8)
     assert told["margin"]["gamma_upper"] >= told["margin"]["gamma"] > 0
+    assert told["hard_margin"]["gamma"] == pytest.approx(8**-0.5), "half the way from (1, 1) to the line a + b = 1"
+    assert told["hard_margin"]["bound_per_row"] == pytest.approx(2 * 8 / 4)
 
 
 def test_without_an_intercept(gates, capsys):

@@ -199,6 +199,18 @@ def test_the_command_line_from_fit_to_verify(fitted, capsys):
         assert "members" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("words", [["perceptron"], ["svm"], ["squared-hinge"], ["sparsemax"], ["logistic", "firth"]])
+def test_members_of_every_kind_are_verified(iris, tmp_path, monkeypatch, capsys, scheme, words):
+    monkeypatch.chdir(tmp_path)
+    lines = [",".join([*map(repr, row.tolist()), "abc"[k]]) for row, k in zip(iris[0], iris[1], strict=True)]
+    Path("iris.csv").write_text("\n".join(["p,q,r,s,kind", *lines]) + "\n")
+    penalty = [] if words == ["perceptron"] else ["--penalty", words[-1] if len(words) > 1 else "l1:0.01"]
+    asked = ["fit", "iris.csv", "--target", "kind", "--multiclass", scheme, "--model", words[0], "-o", "m.lineal"]
+    assert run([*asked, *penalty, "--accept"]) == 0
+    assert run(["verify", "m.lineal", "iris.csv"]) == 0
+
+
 def _coefficient(meta, arrays):
     arrays["1.coef"] = arrays["1.coef"] * 1.01
 

@@ -132,8 +132,9 @@ def _members(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     for member in told["members"][:SHOWN]:
         strength = member["penalty"].get("strength")
         penalty = "" if strength is None else f", {member['penalty']['name']} {strength:.4g}"
-        gap = number(member["verdict"]["relative_gap"])
-        lines.append(("Member", f"{member['asked']}: {member['verdict']['kind']}, relative gap {gap}{penalty}"))
+        relative = member["verdict"]["relative_gap"]
+        gap = "" if relative is None else f", relative gap {number(relative)}"
+        lines.append(("Member", f"{member['asked']}: {member['verdict']['kind']}{gap}{penalty}"))
     if len(told["members"]) > SHOWN:
         lines.append(("Member", f"and {len(told['members']) - SHOWN} more (see --json)"))
     return lines

@@ -56,10 +56,12 @@ def run(
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
         found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)
-        margin = _margin(cloud, found) if bound else None
+        margin = _margin(cloud, found, held=True) if bound else None
+        hard = _margin(cloud, found, held=not intercept) if bound and intercept else margin
     told: dict[str, Any] = {**found.to_dict(), "target": rows.target.name, "notes": list(rows.about["notes"])}
     if bound:
         told["margin"] = None if margin is None else margin.to_dict()
+        told["hard_margin"] = None if hard is None else hard.to_dict()
     if output is not None and found.witness is not None:
         container.write(output, _record(found, rows), {})
         told["file"] = str(output)
@@ -67,7 +69,7 @@ def run(
         click.echo(json_text(told))
     else:
         screen = Screen()
-        screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, bound)))
+        screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, hard, bound)))
         if "file" in told:
             screen.print(Text(f"Written to {output}; check it with: lineal verify {output} {data}"))
     return 3 if found.kind == "budget" else 0
@@ -98,14 +100,14 @@ def _record(found: Separability, rows: Rows) -> dict[str, Any]:
     }
 
 
-def _margin(cloud: Cloud, found: Separability) -> Margin | None:
-    """Return the largest margin as the perceptron's theorem has it: the intercept counts in both lengths."""
+def _margin(cloud: Cloud, found: Separability, *, held: bool) -> Margin | None:
+    """Return the largest margin; ``held`` as the perceptron's theorem has it: the intercept counts in both lengths."""
     if found.kind != "complete" or found.witness is None or found.witness.direction is None or len(found.classes) < 2:
         return None
-    return widest(cloud, floats(found.witness.direction), held=True)
+    return widest(cloud, floats(found.witness.direction), held=held)
 
 
-def _facts(found: Separability, margin: Margin | None, bound: bool) -> list[tuple[str, str]]:
+def _facts(found: Separability, margin: Margin | None, hard: Margin | None, bound: bool) -> list[tuple[str, str]]:
     lines = [("Rows", f"{found.strict:,} of {found.total:,} strictly on their side")] if found.kind != "overlap" else []
     witness = found.witness
     if witness is not None and witness.direction is not None:
@@ -120,6 +122,7 @@ def _facts(found: Separability, margin: Margin | None, bound: bool) -> list[tupl
         lines.append(("Sum zero", ", ".join(shown[:SHOWN]) + more))
     if bound:
         lines.append(("Bound", "none: the classes are not separable" if margin is None else _bound(margin)))
+        lines += [] if hard is None else [("Hard margin", hard.sentence)]
     return lines
 
 

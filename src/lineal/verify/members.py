@@ -24,7 +24,7 @@ from lineal.verify.training import codes_of, examples, problem_of
 from lineal.verify.verdicts import check_verdict
 
 SHARED = ("format", "version", "made_by", "columns", "encoder", "roles", "tol")
-WORST = ("infeasible", "at_infinity", "budget")
+WORST = ("infeasible", "at_infinity", "budget", "not_separable")
 """Kinds that leave something open, the worst first."""
 
 Words = npt.NDArray[np.int64]
