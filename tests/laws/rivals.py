@@ -21,8 +21,10 @@ def rival(loss, x, y, weight, offset, penalty):
     low = getattr(penalty, "lower", np.full(len(scale), -np.inf)) * scale
     high = getattr(penalty, "upper", np.full(len(scale), np.inf)) * scale
     if not loss.smooth:
-        if loss.coupled or np.any(square) or penalty.name == "group":
+        if np.any(square) or (penalty.name == "group" and loss.coupled):
             return None
+        if loss.coupled:
+            return _classes(x / scale, y, weight, offset, linear, low, high)
         return _program(loss, x / scale, y, weight, offset, linear, low, high)
     if penalty.name == "group" and loss.outputs > 1:
         return None
@@ -52,6 +54,27 @@ def _program(loss, x, y, weight, offset, linear, low, high):
         b_eq=np.concatenate(rights),
         bounds=(0, None),
     )
+    return float(found.fun) if found.status == 0 else None
+
+
+def _classes(x, y, weight, offset, linear, low, high):
+    """Minimise ``weight.xi + linear.(a + b)``, ``xi_i >= [k != y] + eta_ik - eta_iy``, a, b >= 0, eta = X (a - b) + offset."""
+    n, p = x.shape
+    k = offset.shape[1]
+    rows, rights = [], []
+    for i in range(n):
+        own = int(y[i, 0])
+        for other in set(range(k)) - {own}:
+            row = np.zeros((p, k))
+            row[:, other], row[:, own] = x[i], -x[i]
+            rows.append(np.concatenate([row.ravel(), -row.ravel(), -np.eye(n)[i]]))
+            rights.append(offset[i, own] - offset[i, other] - 1.0)
+    signed = np.hstack([np.eye(p * k), -np.eye(p * k), np.zeros((p * k, n))])
+    for sign, bound in ((1.0, np.repeat(high, k)), (-1.0, -np.repeat(low, k))):
+        rows += list(sign * signed[np.isfinite(bound)])
+        rights += list(bound[np.isfinite(bound)])
+    cost = np.concatenate([np.repeat(linear, k), np.repeat(linear, k), weight])
+    found = optimize.linprog(cost, A_ub=sparse.csr_array(np.array(rows)), b_ub=rights, bounds=(0, None))
     return float(found.fun) if found.status == 0 else None
 
 

@@ -16,6 +16,7 @@ from lineal.designs import as_design
 from lineal.fitting import fit
 from lineal.losses import (
     Absolute,
+    CrammerSinger,
     EpsilonInsensitive,
     Hinge,
     Huber,
@@ -167,3 +168,22 @@ def test_a_group_of_one_output_is_the_lasso(loss):
     group, lasso = fit(source, loss, Group(0.1, charges)), fit(source, loss, L1(0.1, charges))
     assert group.verdict.kind == "optimal"
     assert abs(group.objective - lasso.objective) <= group.verdict.gap + lasso.verdict.gap + 1e-15
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_multi_class_hinge_takes_every_separable_penalty(seed):
+    loss, rng = CrammerSinger(3), np.random.default_rng(seed)
+    x = rng.normal(size=(40, 4)) * [1.0, 1.0, 100.0, 0.01]
+    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=40) if seed % 2 else None
+    offset = rng.normal(size=(40, 3)) if seed > 1 else None
+    penalties = [NoPenalty(5), Bounds(*LIMITS, NoPenalty(5)), Bounds(*LIMITS, L1(0.05, charges))]
+    penalties += [kind(strength, charges) for kind in (Ridge, L1) for strength in (1e-20, 1e-6, 0.05, 10.0)]
+    penalties += [ElasticNet(strength, 0.5, charges) for strength in (1e-6, 0.05, 10.0)]
+    for penalty in penalties:
+        assert ends(loss, x, y, penalty, weight=weight, offset=offset).kind == "optimal", penalty
+    source = Memory(as_design(x / [1.0, 1.0, 100.0, 0.01]), y, weight, offset)
+    ridge = Ridge(0.05, charges)
+    path, rows = (fit(source, loss, ridge, solver=solver) for solver in ("interior-point", "dual-ascent"))
+    assert path.objective - rows.objective <= path.verdict.gap
+    assert rows.objective - path.objective <= rows.verdict.gap

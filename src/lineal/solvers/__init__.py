@@ -89,10 +89,15 @@ def _with_corners(problem: Problem) -> tuple[Solver, str]:
     """Return the solver for a loss that is not smooth."""
     columns, loss = problem.shape[0], problem.loss.name
     inner, row_wise = InteriorPoint().declines(problem), DualAscent().declines(problem)
-    if row_wise is None and (inner is not None or columns > GRAM_COLUMNS):
+    if row_wise is None and (inner is not None or columns * problem.shape[1] > GRAM_COLUMNS):
         return DualAscent(), f"{loss} loss with ridge and {columns} columns: one row at a time in the dual"
     if inner is None:
         return InteriorPoint(), f"{loss} loss is piecewise linear: one weighted gram per interior point"
+    if problem.penalty.name == "group":
+        raise InputError(
+            f"no solver minimises {loss} loss with a group penalty; choose l1, elastic or ridge, or a loss without corners "
+            "such as softmax or sparsemax."
+        )
     raise InputError(f"no solver minimises {loss} loss here: by interior point, {inner}; by dual ascent, {row_wise}.")
 
 

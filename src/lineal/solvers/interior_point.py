@@ -14,7 +14,8 @@ from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
-from lineal.solvers import far_rows
+from lineal.solvers import far_rows, simplex_path
+from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
 
 Index = npt.NDArray[np.intp]
 
@@ -32,7 +33,7 @@ class InteriorPoint(Solver):
         (D + X' W c X) db = r,   c = 1 / (u / p + v / q),   dtheta = c (X db - ...),
 
     one weighted gram for each step. An l1 penalty is a corner at zero in a row of its own, ``x = e_j``, a bound one whose
-    other side is steeper than any gradient.
+    other side is steeper than any gradient. The multi-class hinge has a path of its own (``simplex_path.py``).
     """
 
     largest: int = 4000
@@ -42,16 +43,20 @@ class InteriorPoint(Solver):
     def declines(self, problem: Problem) -> str | None:
         """Decline what is not piecewise linear, and what has too many columns."""
         loss, penalty = problem.loss, problem.penalty
-        if loss.smooth or loss.coupled:
+        if loss.smooth:
             return f"the {loss.name} loss is not a sum of corners"
-        if problem.shape[0] > self.largest:
-            return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
+        size = problem.shape[0] * problem.shape[1]
+        if size > self.largest:
+            return f"{size} coefficients need a gram that size squared; the limit is {self.largest}"
         if isinstance(penalty, Separable | Ridge) or (penalty.name == "group" and problem.shape[1] == 1):
             return None
         return f"the {penalty.name} penalty is neither quadratic nor made of corners; use l1, elastic or ridge"
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per point of the path; of a long table first those of its rows near their corners."""
+        if problem.loss.coupled:
+            yield from simplex_path.steps(problem, start)
+            return
         if far_rows.worthwhile(problem):
             for step in far_rows.steps(problem, start, _solve):
                 yield step
@@ -60,7 +65,7 @@ class InteriorPoint(Solver):
         best = np.inf
         stalled = 0
         while True:
-            coef = problem.penalty.prox(state.coef, np.zeros(problem.shape[0]))  # within its bounds
+            coef = problem.penalty.prox(state.rounded(), np.zeros(problem.shape[0]))  # within its bounds
             value = problem.penalty.value(coef) + state.value()
             gap = state.gap()
             yield Step(coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
@@ -85,51 +90,7 @@ def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[A
         if gap <= tol * abs(state.value()) or not state.advance():
             break
         gap = state.gap()
-    return problem.penalty.prox(state.coef, np.zeros(problem.shape[0])), state.by_row(state.theta), gap
-
-
-@dataclass(frozen=True)
-class _Own:
-    """The corners of a penalty: ``weight max(low r, high r)``, ``r = unit b_place - at``."""
-
-    places: Index
-    unit: Array
-    at: Array
-    low: Array
-    high: Array
-    weight: Array
-
-    @staticmethod
-    def of(problem: Problem, slope: float, pull: Array) -> _Own:
-        """Lay out l1 and bounds; no gradient of the loss is above ``slope`` times the size of a column plus ``|pull|``.
-
-        A corner of the penalty is a row like any other if its score is as large as the column's. No charge above the
-        largest gradient keeps a coefficient at zero any better, and a bound is a charge as large as that.
-        """
-        penalty = problem.penalty
-        columns = problem.shape[0]
-        none = np.zeros(columns)
-        linear = np.asarray(getattr(penalty, "linear", none))
-        square = problem.moments.mean**2 + problem.moments.sd**2
-        unit = np.sqrt(np.where(square > 0.0, square, 1.0))
-        steepest = 2.0 * (slope + np.abs(pull) / unit)
-        weight = np.minimum(linear / unit, steepest)
-        parts = [(np.flatnonzero(linear > 0.0), none, -1.0, 1.0, weight)]
-        for bound, low, high in (
-            (getattr(penalty, "least", none - np.inf), -1.0, 0.0),
-            (getattr(penalty, "most", none + np.inf), 0.0, 1.0),
-        ):
-            at = np.where(np.isfinite(bound), bound, 0.0)
-            force = steepest + 2.0 * (weight + penalty.curvature() * np.abs(at) / unit)
-            parts.append((np.flatnonzero(np.isfinite(bound)), at * unit, low, high, force))
-        return _Own(
-            places=np.concatenate([on for on, *_ in parts]),
-            unit=np.concatenate([unit[on] for on, *_ in parts]),
-            at=np.concatenate([at[on] for on, at, *_ in parts]),
-            low=np.concatenate([np.full(len(on), low) for on, _, low, _, _ in parts]),
-            high=np.concatenate([np.full(len(on), high) for on, _, _, high, _ in parts]),
-            weight=np.concatenate([weight[on] for on, *_, weight in parts]),
-        )
+    return problem.penalty.prox(state.rounded(), np.zeros(problem.shape[0])), state.by_row(state.theta), gap
 
 
 class _State:
@@ -166,8 +127,8 @@ class _State:
         for part in zip(*parts, strict=True):
             both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
             slopes += np.concatenate(both)[self.present]
-        own = _Own.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
-        self.places, self.unit = own.places, own.unit
+        own = PenaltyCorners.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
+        self.own, self.places, self.unit = own, own.places, own.unit
         size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
         self.w = np.ones(size)
@@ -241,6 +202,13 @@ class _State:
         p, q = self.high - self.theta, self.theta - self.low
         lost = np.abs(self.residual - self.u + self.v) * (p + q)
         return _dot(self.w, self.u * p + self.v * q + lost)
+
+    def rounded(self) -> Array:
+        """Return the coefficients, those that the path leads into a corner of the penalty there already."""
+        own = slice(self.corners * self.rows, None)
+        size = NEAR * _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
+        over, under = (self.high - self.theta)[own], (self.theta - self.low)[own]
+        return self.own.put(self.coef, ((self.u[own] < size * over) & (self.v[own] < size * under))[:, None])
 
     def corner(self, enough: float) -> Step | None:
         """Guess which corners the optimum is in, solve for it, and return it where its gap is small enough.

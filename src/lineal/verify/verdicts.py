@@ -195,7 +195,7 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
     # what the rounding bounds of a fit in plain float64 may add to a gap, in units of what there is to gain
     slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
     # what a checker with other bounds on rounding may miss of it, far below the tolerance
-    least = LEAST * claims.tol * max(null - (point.objective - proven), 0.0) + point.allowance
+    least = LEAST * claims.tol * max(null - (point.objective - proven), 0.0) + point.allowance + 64 * EPS * abs(null)
     report.check("the stated gap is not below the proven one", proven <= gap * (1.0 + 1e-6) + least, detail)
     # a fit of many coefficients builds its dual point without the whole second derivative: true, but weaker; and an
     # unfinished fit of a loss that cannot be below zero may know no more than that

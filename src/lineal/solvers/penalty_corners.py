@@ -1,0 +1,77 @@
+"""l1 and bounds as rows with a corner, for interior points."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.problem import Problem
+from lineal.solver import Array
+
+Index = npt.NDArray[np.intp]
+
+NEAR = 1e-3
+"""Distances this much smaller than the room of a dual point, in units of the mean score: the path leads into the corner."""
+
+
+@dataclass(frozen=True)
+class PenaltyCorners:
+    """``weight max(low r, high r)``, ``r = unit b_place - at``: one row for each corner.
+
+    >>> from lineal.designs import as_design
+    >>> from lineal.losses import Absolute
+    >>> from lineal.penalties import L1
+    >>> from lineal.sources.memory import Memory
+    >>> rows = Memory(as_design([[3.0], [-3.0]], intercept=False), np.zeros((2, 1)))
+    >>> problem = Problem.of(rows, Absolute(), L1(0.6, np.ones(1)))
+    >>> PenaltyCorners.of(problem, 1.0, np.zeros(1)).weight.round(3)
+    array([0.2])
+    """
+
+    places: Index
+    unit: Array
+    at: Array
+    low: Array
+    high: Array
+    weight: Array
+
+    @staticmethod
+    def of(problem: Problem, slope: float, pull: Array) -> PenaltyCorners:
+        """Lay out l1 and bounds; no gradient of the loss is above ``slope`` times the size of a column plus ``|pull|``.
+
+        A corner of the penalty is a row like any other if its score is as large as the column's. No charge above the
+        largest gradient keeps a coefficient at zero any better, and a bound is a charge as large as that.
+        """
+        penalty = problem.penalty
+        columns = problem.shape[0]
+        none = np.zeros(columns)
+        linear = np.asarray(getattr(penalty, "linear", none))
+        square = problem.moments.mean**2 + problem.moments.sd**2
+        unit = np.sqrt(np.where(square > 0.0, square, 1.0))
+        steepest = 2.0 * (slope + np.abs(pull) / unit)
+        weight = np.minimum(linear / unit, steepest)
+        parts = [(np.flatnonzero(linear > 0.0), none, -1.0, 1.0, weight)]
+        for bound, low, high in (
+            (getattr(penalty, "least", none - np.inf), -1.0, 0.0),
+            (getattr(penalty, "most", none + np.inf), 0.0, 1.0),
+        ):
+            at = np.where(np.isfinite(bound), bound, 0.0)
+            force = steepest + 2.0 * (weight + penalty.curvature() * np.abs(at) / unit)
+            parts.append((np.flatnonzero(np.isfinite(bound)), at * unit, low, high, force))
+        return PenaltyCorners(
+            places=np.concatenate([on for on, *_ in parts]),
+            unit=np.concatenate([unit[on] for on, *_ in parts]),
+            at=np.concatenate([at[on] for on, at, *_ in parts]),
+            low=np.concatenate([np.full(len(on), low) for on, _, low, _, _ in parts]),
+            high=np.concatenate([np.full(len(on), high) for on, _, _, high, _ in parts]),
+            weight=np.concatenate([weight[on] for on, *_, weight in parts]),
+        )
+
+    def put(self, coef: Array, active: npt.NDArray[np.bool_]) -> Array:
+        """Return the coefficients with those whose corner is active exactly in it."""
+        moved = coef.copy()
+        for corner, output in zip(*np.nonzero(active), strict=True):
+            moved[self.places[corner], output] = self.at[corner] / self.unit[corner]
+        return moved
