@@ -60,11 +60,11 @@ SETS = {
 }
 
 
-def written(folder: Path, X, y) -> str:
+def written(folder: Path, X, y, target: str = "class") -> str:
     path = folder / "d.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow([*(f"x{j}" for j in range(len(X[0]))), "class"])
+        writer.writerow([*(f"x{j}" for j in range(len(X[0]))), target])
         writer.writerows([*map(repr, map(float, row)), label] for row, label in zip(X, y, strict=True))
     return str(path)
 
@@ -176,6 +176,49 @@ def test_integers_of_any_length_are_read(value):
     assert integers([text], "weights") == [value]
     with pytest.raises(ModelFileError, match="weights"):
         integers([text + ".0"], "weights")
+
+
+def test_a_product_separates_what_no_plane_does(tmp_path, capsys):
+    """XOR overlaps; with squares and products of its columns it is separable; both answers are proved again."""
+    data, proof = written(tmp_path, CORNERS, list("nyyn")), str(tmp_path / "d.proof")
+    for options, kind in (([], "overlap"), (["--poly", "2"], "complete")):
+        assert run(["separable", data, "--target", "class", *options, "-o", proof]) == 0
+        assert container.read(proof)[0]["kind"] == kind
+        assert run(["verify", proof, data]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["and", "or", "setosa", "four classes on a line", "apart by 2e-9"])
+def test_the_widest_margin_is_proved_again(name, tmp_path):
+    X, y, _ = SETS[name]
+    data, proof = written(tmp_path, X, y), tmp_path / "d.proof"
+    assert run(["separable", data, "--target", "class", "--bound", "-o", str(proof)]) == 0
+    lines = [line["check"] for line in verify(proof, data)]
+    assert "weights of length 1 reach the maximum margin" in lines
+    assert "no weights have a larger margin than the sum of these rows allows" in lines
+
+
+@pytest.mark.parametrize("tie", ["mistake", "positive", "negative"])
+@pytest.mark.parametrize("variant", ["plain", "averaged", "pocket"])
+@given(
+    cells=st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2), st.integers(0, 2)), min_size=3, max_size=9),
+    several=st.booleans(),
+    bound=st.booleans(),
+)
+@settings(max_examples=12, deadline=None)
+def test_the_checker_confirms_perceptrons(variant, tie, cells, several, bound, tmp_path_factory):
+    X = np.array([cell[:2] for cell in cells], dtype=float)
+    y = np.array([cell[2] if several else min(cell[2], 1) for cell in cells])
+    if len(set(y.tolist())) < 2:
+        return
+    found = lineal.Perceptron(variant=variant, tie=tie, bound=bound, max_iter=20).fit(X, y)
+    folder = tmp_path_factory.mktemp("perceptron")
+    found.model_.save(folder / "m.lineal")
+    report = verify(folder / "m.lineal", written(folder, X, y.tolist(), target="y"))
+    kind = lineal.separability(X, y).kind
+    assert found.verdict_.kind == "separated" or kind != "complete"
+    assert found.verdict_.kind == "not_separable" or kind == "complete" or not found.verdict_.evidence["strict"]
+    assert report.passed
 
 
 def test_a_record_is_no_model(tmp_path, capsys):

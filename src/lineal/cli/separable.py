@@ -63,7 +63,7 @@ def run(
         told["margin"] = None if margin is None else margin.to_dict()
         told["hard_margin"] = None if hard is None else hard.to_dict()
     if output is not None and found.witness is not None:
-        container.write(output, _record(found, rows), {})
+        container.write(output, _record(found, rows, margin), {})
         told["file"] = str(output)
     if as_json:
         click.echo(json_text(told))
@@ -75,7 +75,7 @@ def run(
     return 3 if found.kind == "budget" else 0
 
 
-def _record(found: Separability, rows: Rows) -> dict[str, Any]:
+def _record(found: Separability, rows: Rows, margin: Margin | None) -> dict[str, Any]:
     """Return the JSON of a separability record (docs/separability.md)."""
     weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in rows.train.blocks()]
     assert found.witness is not None
@@ -97,6 +97,7 @@ def _record(found: Separability, rows: Rows) -> dict[str, Any]:
         },
         "strict_rows": found.strict,
         "witness": found.witness.to_dict(),
+        "margin": None if margin is None else margin.to_dict(),
     }
 
 

@@ -99,7 +99,8 @@ def _side(name: str, mine: npt.NDArray[Any], others: npt.NDArray[Any]) -> tuple[
         if not (np.min(sign * mine) >= edge and np.max(sign * mine) > edge):
             continue
         beyond = int(np.count_nonzero(sign * mine > edge))
-        condition = f"{name} = {1 if sign > 0 else 0}" if binary else f"{name} {word} {_label(sign * edge)}"
+        level = name if sign > 0 and "=" in name else f"{name} = {1 if sign > 0 else 0}"  # city=Rome says it already
+        condition = level if binary else f"{name} {word} {_label(sign * edge)}"
         return condition, beyond, beyond == len(mine)
     return None
 

@@ -17,6 +17,7 @@ from lineal import container
 from lineal.errors import ModelFileError
 from lineal.verify.claims import Claims, take_apart
 from lineal.verify.joining import Other, together
+from lineal.verify.margins import check_margin
 from lineal.verify.members import Committee, check_committee, take_committee
 from lineal.verify.report import Line, Refused, Report
 from lineal.verify.separability import FORMAT, Record, check_record, take_record
@@ -61,7 +62,9 @@ def verify(
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):
-                check_record(report, claims, table)
+                space, places = check_record(report, claims, table)
+                if claims.margin is not None:
+                    check_margin(report, space, claims.margin, places)
             elif isinstance(claims, Committee):
                 check_committee(report, claims, table)
             else:

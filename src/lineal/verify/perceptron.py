@@ -2,25 +2,21 @@
 
 separated       (2 y_i - 1) x_i.w > 0, or x_i.(w_own - w_k) > 0 for every other class k, in every row
 not_separable   a few rows z with weights a > 0 and sum a z = 0: a w with z.w > 0 for each would make the sum positive
-maximum margin  some v of length 1 has z.v >= gamma for every z, and no v has more than |sum a z| / sum a, since
-min z.v <= sum a (z.v) / sum a <= |sum a z| / sum a
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from lineal.errors import ModelFileError
-from lineal.verify.arithmetic import EPS, Array, Whole, times, whole
+from lineal.verify.arithmetic import EPS, Array, Whole, whole
 from lineal.verify.claims import Claims
 from lineal.verify.formulas import Problem
-from lineal.verify.ground import number
 from lineal.verify.halfspaces import Halfspaces, orthogonal
+from lineal.verify.margins import check_margin, least, longest, weights_of
 from lineal.verify.report import Report
 from lineal.verify.separability import Sum, check_sum, sum_of
 
@@ -43,7 +39,7 @@ def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
     own = problem.y[:, 0] if problem.outputs == 1 else np.argmax(problem.y, axis=1)
     space = Halfspaces(problem.x, own.astype(np.intp), max(problem.outputs, 2))
     places = {row: i for i, row in enumerate(problem.numbers.tolist())}
-    radius = math.sqrt(max(math.fsum((row * row).tolist()) for row in problem.x))
+    radius = longest(space)
     stated = claims.figure("radius")
     report.check(
         "the radius is the length of the longest row",
@@ -86,112 +82,32 @@ def exact(w: Array) -> Whole:
 
 def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float, places: Mapping[int, int]) -> None:
     evidence = claims.evidence
-    w = _weights(report, evidence.get("w"), claims.coef.shape)
+    w = weights_of(report, evidence.get("w"), claims.coef.shape)
     wrong, strict = mistaken(space, w, claims.parameter)
     report.check("the separator mistakes no training row (exact)", wrong == 0, f"{wrong} rows")
     report.check("rows on the boundary are admitted", evidence.get("strict") is strict, f"{strict}")
     norm = float(np.linalg.norm(w))
-    least = _least(space, w) / norm if norm > 0.0 else 0.0
+    nearest = least(space, w) / norm if norm > 0.0 else 0.0
     margin = claims.figure("margin")
-    rounding = 1e-9 * abs(least) + 8 * (len(w) + 8) * EPS * radius
+    rounding = 1e-9 * abs(nearest) + 8 * (len(w) + 8) * EPS * radius
     report.check(
         "the margin is that of the nearest row",
-        margin is not None and abs(margin - least) <= rounding,
-        f"{least!r}, stated {margin!r}",
+        margin is not None and abs(margin - nearest) <= rounding,
+        f"{nearest!r}, stated {margin!r}",
     )
     by, variant = evidence.get("by"), evidence.get("variant")
     averaged = variant in ("averaged", "voted")
     same = averaged or bool(np.array_equal(w, claims.coef)) or evidence.get("model_mistakes") == 0
     report.check("the weights of the model separate, unless they are averaged or voted", same, f"{by}, {variant}")
     widest = evidence.get("maximum_margin")
-    if widest is not None:
-        _margin(report, claims, space, radius, widest if isinstance(widest, dict) else {}, places)
-    elif "within_bound" in evidence:
-        report.check("a bound on the mistakes comes with the maximum margin", False)
-
-
-def _weights(report: Report, stated: object, shape: tuple[int, ...]) -> Array:
-    """Return a list of numbers per column as an array."""
-    rows = stated if isinstance(stated, list) else []
-    fits = len(rows) == shape[0] and all(isinstance(row, list) and len(row) == shape[1] for row in rows)
-    fits = fits and all(number(value) and math.isfinite(value) for row in rows for value in row)
-    report.check("the separator has a number for every coefficient", fits, f"{shape[0]} x {shape[1]}")
-    return np.array(rows, dtype=np.float64).reshape(shape)
-
-
-def _least(space: Halfspaces, w: Array) -> float:
-    """Return the least z.w, with twice the digits."""
-    least = math.inf
-    for rows, own, other in space.pairs:
-        pair = w[:, [0]] if w.shape[1] == 1 else np.vstack([w[:, [own]], -w[:, [other]]])
-        x = space.x[rows] if w.shape[1] == 1 else np.hstack([space.x[rows], space.x[rows]])
-        values = times(x, pair)[:, 0] * (1.0 if w.shape[1] > 1 or own == 1 else -1.0)
-        least = min(least, float(np.min(values, initial=math.inf)))
-    return least
-
-
-def _margin(
-    report: Report,
-    claims: Claims,
-    space: Halfspaces,
-    radius: float,
-    widest: Mapping[str, Any],
-    places: Mapping[int, int],
-) -> None:
-    """Check gamma from below by weights of length 1, from above by a sum of rows; then the bound on the mistakes."""
-    names = ("gamma", "gamma_upper", "R", "B", "bound")
-    figures = {name: float(widest[name]) for name in names if number(widest.get(name))}
-    there = len(figures) == len(names) and min(figures.values()) > 0.0
-    report.check("the maximum margin has its figures", there, ", ".join(figures))
-    gamma, upper = figures["gamma"], figures["gamma_upper"]
-    v = _weights(report, widest.get("coef"), claims.coef.shape)
-    found, length = _least(space, v), float(np.linalg.norm(v))
-    slack = 1e-9 * gamma + 8 * (len(v) + 8) * EPS * radius * length
-    report.check(
-        "weights of length 1 reach the maximum margin",
-        abs(length - 1.0) <= 1e-9 and found >= gamma - slack,
-        f"{found!r} by length {length!r}, stated {gamma!r}",
-    )
-    shortest = _length(space, widest, places)
-    report.check(
-        "no weights have a larger margin than the sum of these rows allows",
-        shortest <= upper * (1.0 + 1e-9) and gamma <= upper * (1.0 + 1e-9),
-        f"{shortest!r}, stated {upper!r}",
-    )
-    bound = (1.0 if space.outputs == 1 else 2.0) * (radius / gamma) ** 2
-    follow = abs(figures["R"] - radius) <= 1e-9 * radius and abs(figures["B"] * gamma - 1.0) <= 1e-9
-    report.check(
-        "the bound on the mistakes follows from radius and margin",
-        follow and abs(figures["bound"] - bound) <= 1e-8 * bound,
-        f"{bound!r}, stated {figures['bound']!r}",
-    )
-    if "within_bound" in claims.evidence:
-        evidence = claims.evidence
+    bound = math.nan if widest is None else check_margin(report, space, widest, places)
+    if "within_bound" in evidence:
         began = evidence.get("by") == "perceptron" and evidence.get("start") == "zero"
         report.check(
             "the mistakes of a perceptron that started at zero are within the bound",
             began and evidence["within_bound"] is True and _whole(evidence.get("mistakes")) <= bound,
             f"{evidence.get('mistakes')} against {bound:.6g}",
         )
-
-
-def _length(space: Halfspaces, widest: Mapping[str, Any], places: Mapping[int, int]) -> float:
-    """Return |sum a z| / sum a, with the entries of every class; infinite where the rows and weights are no such sum."""
-    try:
-        stated = sum_of(widest)
-    except ModelFileError:
-        return math.inf
-    if min(stated.weights, default=0) <= 0 or not all(row in places for row in stated.rows):
-        return math.inf
-    rows = [places[row] for row in stated.rows]
-    against = [1 - int(space.own[row]) for row in rows] if stated.against is None else stated.against
-    if not all(
-        0 <= other < space.classes and other != space.own[row] for row, other in zip(rows, against, strict=True)
-    ):
-        return math.inf
-    entries, unit = space.sum(rows, stated.weights, against)
-    square = sum(int(value) ** 2 for value in (entries[1] if space.outputs == 1 else entries).ravel())
-    return math.sqrt(Fraction(square) * (unit / sum(stated.weights)) ** 2)
 
 
 def _not_separable(report: Report, claims: Claims, space: Halfspaces, places: Mapping[int, int]) -> None:

@@ -44,6 +44,7 @@ class Record(Ground):
     strict: int
     direction: Whole | None
     sum: Sum | None
+    margin: object = None
 
 
 def take_record(meta: Mapping[str, Any]) -> Record:
@@ -62,6 +63,7 @@ def take_record(meta: Mapping[str, Any]) -> Record:
         strict=whole(meta, "strict_rows"),
         direction=_direction(meta, len(base.columns), 1 if len(classes) == 2 else len(classes)),
         sum=None if field(meta, "witness.rows", list, type(None)) is None else sum_of(witness),
+        margin=meta.get("margin"),
     )
 
 
@@ -106,8 +108,8 @@ def _integer(value: int | str, most: int = 4000) -> int:
     return _integer(value[:-half], most) * int(10**half) + _integer(value[-half:], most)
 
 
-def check_record(report: Report, record: Record, table: Table) -> None:
-    """Prove the answer of a record from the data."""
+def check_record(report: Report, record: Record, table: Table) -> tuple[Halfspaces, dict[int, int]]:
+    """Prove the answer of a record from the data; return its rows, and their places by number."""
     found = examples(report, record, table)
     space, places = halfspaces(report, record, found)
     report.check(
@@ -138,6 +140,7 @@ def check_record(report: Report, record: Record, table: Table) -> None:
         )
     proven = "complete" if not left else "none" if record.sum is None else "quasi" if count else "overlap"
     report.check("the answer is what this proves", proven == record.kind, f"{proven}, stated {record.kind}")
+    return space, places
 
 
 def halfspaces(report: Report, record: Ground, found: Examples) -> tuple[Halfspaces, dict[int, int]]:

@@ -229,7 +229,7 @@ def perceptron_figure_of_the_margin_missing(case):
     del evidence_of(case)["maximum_margin"]["B"]
 
 
-@mutation("perceptron", "comes with the maximum margin")
+@mutation("perceptron", "within the bound")
 def perceptron_bound_without_a_margin(case):
     del evidence_of(case)["maximum_margin"]
 

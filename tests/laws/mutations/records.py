@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from .forging import mutation
 from .honest import Case, fingerprint
 
@@ -52,6 +54,24 @@ def conjunction() -> Case:
     return record(["a", "b", "c"], rows, "complete", "Completely separable: a, b.", 4, direction)
 
 
+def widest() -> Case:
+    """AND with the widest margin: w = (-3, 2, 2) of length sqrt 17; 5, 5 and 7 times the three nearest rows add up to w."""
+    case, root = conjunction(), math.sqrt(17.0)
+    case.meta["margin"] = {
+        "gamma": 1 / root,
+        "gamma_upper": 1 / root,
+        "R": math.sqrt(3.0),
+        "B": root,
+        "bound": 51.0,
+        "coef": [[-3 / root], [2 / root], [2 / root]],
+        "rows": [1, 2, 3],
+        "against": None,
+        "weights": [5, 5, 7],
+        "augmented": True,
+    }
+    return case
+
+
 def by_a_hair() -> Case:
     """AND again, by a boundary that passes so near to (1, 1) that doubles do not see it."""
     case = conjunction()
@@ -84,6 +104,7 @@ def three() -> Case:
 CASES = {
     "record and": conjunction,
     "record by a hair": by_a_hair,
+    "record widest": widest,
     "record xor": parity,
     "record dummy": dummy,
     "record three": three,
@@ -94,6 +115,21 @@ def reworded(case: Case, kind: str) -> None:
     """Claim another answer, sentence and all."""
     begin = {"complete": "Completely separable: ", "quasi": "Quasi-completely separable: ", "overlap": "Overlap: "}
     case.meta.update(kind=kind, sentence=begin[kind] + "a.")
+
+
+@mutation("record widest", "weights of length 1 reach")
+def record_margin_raised(case):
+    case.meta["margin"].update(gamma=0.25, gamma_upper=0.25)
+
+
+@mutation("record widest", "larger margin than the sum of these rows allows")
+def record_margin_of_other_weights(case):
+    case.meta["margin"]["weights"] = [1, 1, 1]
+
+
+@mutation("record widest", "follows from radius and margin")
+def record_bound_lowered(case):
+    case.meta["margin"]["bound"] = 17.0
 
 
 @mutation("record and", "no row on the wrong side")
