@@ -29,6 +29,7 @@ from lineal.source import Source
 from lineal.sources.memory import Memory
 from lineal.summary import Likelihood, Summary
 from lineal.table import Table, as_table, uniform
+from lineal.tables.derived import derived
 from lineal.target import Target
 
 __all__ = ["Evidence", "Ratio", "evidence", "firth", "likelihood_ratio", "profile", "summarise", "training_rows"]
@@ -225,7 +226,7 @@ def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: An
 
 def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | None]:
     assert isinstance(model.encoder, Encoder)
-    table = as_table(data)
+    table = derived(as_table(data), model.target.name)
     rule = model.training.get("split")
     train = table
     if rule is not None:

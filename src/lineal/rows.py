@@ -23,6 +23,7 @@ from lineal.source import Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table
 from lineal.tables.beside import beside as put_beside
+from lineal.tables.derived import derived
 from lineal.tables.remembered import remembered
 from lineal.target import Target
 
@@ -61,7 +62,7 @@ def from_table(
     text: Asked = (),
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
-    table = remembered(as_table(data), MEMORY // 2)
+    table = derived(remembered(as_table(data), MEMORY // 2), target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
     held = held if test is None else as_table(test)
     drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
@@ -161,7 +162,7 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     """Return the rows of a table that a model can be measured on, and sentences about those it cannot."""
     if not isinstance(model.encoder, Encoder):
         raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
-    table = as_table(data)
+    table = derived(as_table(data), model.target.name)
     for name in () if table.sparse else model.target.names or (model.target.name,):
         table.require(name, "target column")
     known, strangers = _of_known_class(table, model.target)

@@ -205,6 +205,8 @@ def _measured(rows: Rows, loss: Loss, coef: Array, level: Array, variance: Array
         "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
         "metrics": {where: got, "baseline": baseline},
     }
+    if rows.validation is not None:
+        found["metrics"]["validation"] = _measure(rows.validation, loss, coef, None, classes)[1][0]
     if rows.test is not None and measured:
         found["evaluation"] = closely(rows.test, Score(loss, coef, classes), rows.target.classes)
     return found

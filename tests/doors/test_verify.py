@@ -270,6 +270,7 @@ ALLOWED = {
         "functools",
         "gzip",
         "hashlib",
+        "operator",
     ),
     *("io", "itertools", "json", "math", "numpy", "os", "pathlib", "pyarrow", "scipy", "struct", "types", "typing"),
 }

@@ -29,6 +29,8 @@ WORDS: Final = {
     **dict.fromkeys(("test", "testing", "holdout"), TEST),
 }
 """What the cells of a column that splits may say."""
+YES: Final = frozenset(("1", "true", "t", "yes", "y"))
+NO: Final = frozenset(("0", "false", "f", "no", "n"))
 _ISO = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?)?")
 
 
@@ -135,11 +137,15 @@ def _cells(array: Any) -> list[str | None]:
 
 
 def _word(cell: str, table: Table, name: str) -> int:
-    if cell.lower() not in WORDS:
+    """Return the part a cell names; in a column called ``test`` or ``train``, yes and no will do."""
+    word, part = cell.lower(), WORDS.get(name.lower())
+    if part is not None and word in YES | NO:
+        return part if word in YES else (TRAIN if part != TRAIN else TEST)
+    if word not in WORDS:
         raise InputError(
             f"column {name!r} of {table.origin} holds {cell!r}; to split rows it may hold {', '.join(WORDS)}."
         )
-    return WORDS[cell.lower()]
+    return WORDS[word]
 
 
 def _shares(u: Array, split: Split) -> Parts:

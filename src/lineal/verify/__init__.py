@@ -16,7 +16,7 @@ import numpy.typing as npt
 from lineal import container
 from lineal.errors import ModelFileError
 from lineal.verify.claims import Claims, take_apart
-from lineal.verify.joining import Other, together
+from lineal.verify.joining import Other, gathered
 from lineal.verify.margins import check_margin
 from lineal.verify.members import Committee, check_committee, take_committee
 from lineal.verify.report import Line, Refused, Report
@@ -58,7 +58,7 @@ def verify(
         names == claims.columns,
         "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
-    table = together(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header)
+    table = gathered(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header)
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 
 from lineal.errors import InputError
 from lineal.verify import cells
+from lineal.verify.questions import about, answers
 from lineal.verify.reading import Table, read
 
 Other = tuple[str | os.PathLike[str], str | None]
 
 
-def together(
+def gathered(
     path: str | os.PathLike[str],
     needed: Iterable[str],
     beside: Sequence[Other] = (),
@@ -21,7 +22,29 @@ def together(
     quote: str | None = None,
     header: bool | None = None,
 ) -> Table:
-    """Return the needed columns of a data file and of those beside it, each of which may be joined by a key column."""
+    """Return the needed columns of a data file and of those beside it, each of which may be joined by a key column.
+
+    A needed name that is a question about a column (``num > 0``) is answered from it, unless a column is called so.
+    """
+    wanted = list(needed)
+    questions = {name: column for name in wanted if (column := about(name)) is not None}
+    if not questions:
+        return _together(path, wanted, beside, delimiter, quote, header)
+    found = _together(path, [questions.get(name, name) for name in wanted], beside, delimiter, quote, header)
+    if any(name in found.names or column not in found.columns for name, column in questions.items()):
+        return _together(path, wanted, beside, delimiter, quote, header)
+    made = {name: answers(name, found.column(column)) for name, column in questions.items()}
+    return Table(found.rows, {**found.columns, **made}, zero=found.zero, names=[*found.names, *made])
+
+
+def _together(
+    path: str | os.PathLike[str],
+    needed: Iterable[str],
+    beside: Sequence[Other],
+    delimiter: str | None,
+    quote: str | None,
+    header: bool | None,
+) -> Table:
     wanted, keys = set(needed), {key for _, key in beside if key is not None}
     others: list[tuple[Table, Other]] = []
     for file, key in beside:

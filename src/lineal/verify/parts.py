@@ -15,6 +15,8 @@ from lineal.verify.rows import drawn, uniform
 
 Mask = npt.NDArray[np.bool_]
 TRAIN: Final = ("train", "training")
+YES: Final = ("1", "true", "t", "yes", "y")
+NO: Final = ("0", "false", "f", "no", "n")
 OTHERS: Final = ("validation", "validate", "valid", "val", "dev", "test", "testing", "holdout")
 
 
@@ -36,11 +38,7 @@ def fitted(split: Mapping[str, Any] | None, rows: int, column: Sequence[object] 
         raise ModelFileError(f"row {texts.index(None) + 1} has no value in the column that the rows are split by.")
     words = [str(text) for text in texts]
     if split["by"] == "column":
-        if not all(word.lower() in TRAIN + OTHERS for word in words):
-            raise ModelFileError(
-                "the column that the rows are split by holds other words than train, validation, test."
-            )
-        return np.array([word.lower() in TRAIN for word in words], dtype=bool)
+        return np.array([_trains(word.lower(), str(split["column"]).lower()) for word in words], dtype=bool)
     if split["by"] == "group":
         hashes = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big") >> 1 for word in words]
         return drawn(split["seed"], np.array(hashes, dtype=np.uint64)) >= test + validation
@@ -52,6 +50,15 @@ def fitted(split: Mapping[str, Any] | None, rows: int, column: Sequence[object] 
     return (
         np.array([key <= sorted(keys)[count - 1] for key in keys], dtype=bool) if count else np.zeros(rows, dtype=bool)
     )
+
+
+def _trains(word: str, name: str) -> bool:
+    """Return whether a cell says that its row is fitted; yes and no answer the name of the column."""
+    if name in TRAIN + OTHERS and word in YES + NO:
+        return (word in YES) == (name in TRAIN)
+    if word not in TRAIN + OTHERS:
+        raise ModelFileError("the column that the rows are split by holds other words than train, validation, test.")
+    return word in TRAIN
 
 
 def _stratified(texts: list[str | None], u: npt.NDArray[np.float64], test: float, validation: float) -> Mask:

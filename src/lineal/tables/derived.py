@@ -1,0 +1,133 @@
+"""A yes-or-no target made of another column: `num > 0`, `species == Adelie`."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import pyarrow as pa
+
+from lineal.errors import InputError
+from lineal.tables.dialect import MISSING, number
+from lineal.tables.tabular import RowNumbers, Table
+
+SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+_QUESTION = re.compile(r"(.+?)\s*(>=|<=|!=|==|>|<|=)\s*(.+)")
+
+
+def derived(table: Table, target: object) -> Table:
+    """Return the table with a column that answers the target's question, instead of the column asked about.
+
+    Itself if the target is a column, or no question about one. A missing cell has no answer.
+
+    >>> from lineal.table import as_table
+    >>> found = derived(as_table({"num": [0, 2, None], "x": [1.0, 2.0, 3.0]}), "num > 0")
+    >>> found.names, next(found.numbered())[1]["num > 0"].to_pylist()
+    (('x', 'num > 0'), ['no', 'yes', None])
+    """
+    if not isinstance(target, str) or table.sparse or target in table.names:
+        return table
+    asked = _QUESTION.fullmatch(target.strip())
+    if asked is None or asked[1] not in table.names:
+        return table
+    column, sign, value = asked[1], asked[2], asked[3].strip("'\"")
+    limit = number(value)
+    if limit is None and sign not in ("==", "=", "!="):
+        raise InputError(f"the target {target!r} compares with {value!r}, which is no number; use == or != for words.")
+    return Derived(table, target, column, sign, limit if limit is not None else value)
+
+
+@dataclass(frozen=True)
+class Derived(Table):
+    """A table with the answers to one question in place of the column it is about."""
+
+    inner: Table
+    name: str
+    column: str
+    sign: str
+    value: float | str
+    answers: bool = True
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns; the answers come last."""
+        rest = tuple(name for name in self.inner.names if name != self.column)
+        return (*rest, self.name) if self.answers else rest
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """What sentences call the table."""
+        return self.inner.origin
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether every cell is text."""
+        return self.inner.plain
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns that look like numbers."""
+        return self.inner.guess() - {self.column}
+
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells."""
+        return (self.inner.few() - {self.column}) | {self.name}
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
+        """Return the table with these columns only."""
+        answers = self.name in numbers or self.name in texts
+        own = {self.column} if answers else set()
+        inner = self.inner.select(
+            numbers=set(numbers) - {self.name, self.column}, texts=(set(texts) - {self.name}) | own
+        )
+        return replace(self, inner=inner, answers=answers)
+
+    def last(self) -> Table:
+        """Return the same table for its last pass."""
+        return replace(self, inner=self.inner.last())
+
+    def check(self) -> None:
+        """Raise an InputError if the table changed."""
+        self.inner.check()
+
+    def place(self, row: int) -> str:
+        """Return where a row stands."""
+        return self.inner.place(row)
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the batches with the answers."""
+        for rows, batch in self.inner.numbered():
+            arrays = {name: batch.column(name) for name in batch.schema.names if name != self.column}
+            if self.answers:
+                cells = batch.column(batch.schema.get_field_index(self.column)).to_pylist()
+                known = {cell: self._answer(cell, rows) for cell in set(cells)}
+                arrays[self.name] = pa.array([known[cell] for cell in cells], pa.string())
+            yield rows, pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
+
+    def _answer(self, cell: Any, rows: RowNumbers) -> str | None:
+        text = cell.strip() if isinstance(cell, str) else cell
+        lost = isinstance(text, float) and math.isnan(text)
+        if text is None or lost or (isinstance(text, str) and text in MISSING):
+            return None
+        if isinstance(self.value, str):
+            found: Any = str(text)
+        else:
+            found = number(text) if isinstance(text, str) else float(text)
+            if found is None:
+                first = self.place(int(rows[0]))
+                raise InputError(
+                    f"the target {self.name!r} needs numbers in {self.column!r}, which holds {cell!r} at or after {first}; "
+                    "compare with == or !=, or fix the cell."
+                )
+        return "yes" if SIGNS[self.sign](found, self.value) else "no"

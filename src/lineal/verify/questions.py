@@ -1,0 +1,54 @@
+"""A target that is a question about a column, such as `num > 0`: answered again from the cells."""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from lineal.verify import cells
+
+SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    "==": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+}
+QUESTION: Final = re.compile(r"(.+?)\s*(>=|<=|!=|==|>|<|=)\s*(.+)")
+
+
+def about(name: str) -> str | None:
+    """Return the column that a question is about; None if the name is no question.
+
+    >>> about("num > 0"), about("num")
+    ('num', None)
+    """
+    found = QUESTION.fullmatch(name.strip())
+    return None if found is None else found[1]
+
+
+def answers(name: str, column: Sequence[object]) -> list[object]:
+    """Return yes or no for every cell, None where it is missing.
+
+    >>> answers("num > 0", ["1", "0", "NA"]), answers("kind != 'a'", ["a", "b"])
+    (['yes', 'no', None], ['no', 'yes'])
+    """
+    found = QUESTION.fullmatch(name.strip())
+    assert found is not None
+    sign, word = SIGNS[found[2]], found[3].strip("'\"")
+    try:
+        value: float | str = cells.number(word)
+    except ValueError:
+        value = word
+    told: list[object] = []
+    for cell in column:
+        if cells.missing(cell):
+            told.append(None)
+            continue
+        own = cells.text(cell) if isinstance(value, str) else cells.number(cell)
+        told.append("yes" if sign(own, value) else "no")
+    return told
