@@ -72,6 +72,7 @@ def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, 
         asked = replace(
             rows,
             train=rows.train.map(view),
+            validation=None if rows.validation is None else rows.validation.map(view),
             test=None,
             target=Target(name, "classes", classes=(False, True)),
             training={},

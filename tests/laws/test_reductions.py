@@ -117,6 +117,35 @@ def test_files_keep_everything(iris, scheme, tmp_path):
     assert (tmp_path / "n.lineal").read_bytes() == (tmp_path / "m.lineal").read_bytes()
 
 
+@pytest.mark.parametrize("options", [{}, {"validation_size": 0.3}, {"test_size": 0.2, "seed": 3}])
+def test_strengths_are_picked_as_for_two_classes(iris, options):
+    """A member of one-vs-rest is the fit of a table whose target says whether it is this class."""
+    x, y = iris
+    table = {name: x[:, j] for j, name in enumerate("pqrs")}
+    found = lineal.fit({**table, "kind": np.array(["a", "b", "c"])[y]}, target="kind", multiclass="ovr", **options)
+    for k, member in enumerate(found.members):
+        alone = lineal.fit({**table, "kind": y == k}, target="kind", **options)
+        assert member.report["selection"] == alone.report["selection"]
+        np.testing.assert_allclose(member.coef, alone.coef, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("model", "scheme"),
+    [*((model, scheme) for model in ("logistic", "svm", "perceptron") for scheme in SCHEMES), ("zero-one", "ovo")],
+)
+def test_files_too_large_for_memory(iris, tmp_path, monkeypatch, model, scheme):
+    """Rows that are read again in every pass give the same members as rows in memory."""
+    x, y = iris
+    lines = [",".join([*map(repr, row.tolist()), "abc"[k]]) for row, k in zip(x, y, strict=True)]
+    (tmp_path / "iris.csv").write_text("\n".join(["p,q,r,s,kind", *lines]) + "\n")
+    options = {} if model in ("zero-one", "perceptron") else {"penalty": 0.01}
+    held = lineal.fit(tmp_path / "iris.csv", target="kind", model=model, multiclass=scheme, **options)
+    monkeypatch.setattr("lineal.rows.MEMORY", 0)
+    streamed = lineal.fit(tmp_path / "iris.csv", target="kind", model=model, multiclass=scheme, **options)
+    assert [v.kind for v in held.verdicts] == [v.kind for v in streamed.verdicts]
+    assert np.array_equal(held.predict(tmp_path / "iris.csv"), streamed.predict(tmp_path / "iris.csv"))
+
+
 def test_ties_are_reported():
     x = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
     y = np.repeat([0, 1, 2], 4)
