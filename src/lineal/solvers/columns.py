@@ -54,6 +54,15 @@ class Columns:
         return Problem(Blocks(blocks, names), whole.loss, whole.penalty.take(columns), moments)
 
 
+def stored(design: Design) -> int:
+    """Return how many entries a product with a design looks at."""
+    if isinstance(design, Stack):
+        return sum(map(stored, design.designs))
+    if isinstance(design, Sparse):
+        return int(design.indptr[-1] - design.indptr[0])
+    return design.shape[0] * (1 if isinstance(design, Categorical) else design.shape[1])
+
+
 def _picker(design: Design) -> Callable[[Index], Design]:
     """Return a function from sorted columns to the design that has only these."""
     if isinstance(design, Stack):
