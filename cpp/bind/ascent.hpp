@@ -23,9 +23,9 @@ std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
     return parts;
 }
 
-double ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high, const nb::object& offset,
+nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high, const nb::object& offset,
                    const Numbers& weight, const Numbers& square, const Numbers& inverse, double epsilon, double bend, double cost, double shrink,
-                   const Kept& coef, const Kept& theta, const Marks& keep) {
+                   const Kept& coef, const Kept& theta, const Marks& keep, bool look) {
     if (coef.ndim() != 2 || theta.ndim() != 2 || coef.shape(1) != theta.shape(1)) throw nb::value_error("coef and theta must be (columns, outputs) and (rows, outputs)");
     const std::vector<Part> parts = parts_of(list, coef.shape(0));
     const std::size_t n = static_cast<std::size_t>(parts[0].rows), k = coef.shape(1), one = k == 1 ? n : 0;
@@ -56,8 +56,14 @@ double ascend_rows(const nb::list& list, const Order& order, const Numbers& at, 
     a.coef = coef.data();
     a.theta = theta.data();
     a.keep = data_of(keep, order.size(), "keep");
-    const nb::gil_scoped_release release;
-    return ascend(a);
+    a.look = look;
+    if (look && k > 1) throw nb::value_error("only losses of one output can be looked at");
+    double worst;
+    {
+        const nb::gil_scoped_release release;
+        worst = ascend(a);
+    }
+    return nb::make_tuple(worst, a.loss, a.mismatch);
 }
 
 void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& square) {
@@ -70,7 +76,7 @@ void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& s
 void bind_ascent(nb::module_& m) {
     m.def("ascend", ascend_rows, nb::arg("parts"), nb::arg("order"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("offset").none(), nb::arg("weight"),
           nb::arg("square"), nb::arg("inverse"), nb::arg("epsilon"), nb::arg("bend"), nb::arg("cost"), nb::arg("shrink"), nb::arg("coef").noconvert(),
-          nb::arg("theta").noconvert(), nb::arg("keep").noconvert());
+          nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("look") = false);
     m.def("row_squares", squares_of_rows, nb::arg("parts"), nb::arg("inverse"), nb::arg("square").noconvert());
 }
 

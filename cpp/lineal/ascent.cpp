@@ -51,22 +51,109 @@ inline void entries(const Part* parts, Index count, Index row, F f) {
 
 double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
 
+// Four running sums, taken in turn, hide the latency of the additions.
+template <class T, class N>
+double sparse_dot(const Part& part, Index row, const double* coef) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    double sum[4] = {0, 0, 0, 0};
+    Index t = starts[row];
+    const Index last = starts[row + 1];
+    for (; t + 4 <= last; t += 4)
+        for (Index lane = 0; lane < 4; ++lane) sum[lane] += static_cast<double>(values[t + lane]) * coef[indices[t + lane]];
+    for (Index lane = 0; t < last; ++t, ++lane) sum[lane] += static_cast<double>(values[t]) * coef[indices[t]];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+template <class T>
+double dense_dot(const Part& part, Index row, const double* coef) {
+    const T* values = static_cast<const T*>(part.values) + row * part.row_stride;
+    const Index stride = part.column_stride;
+    double sum[4] = {0, 0, 0, 0};
+    Index j = 0;
+    for (; j + 4 <= part.columns; j += 4)
+        for (Index lane = 0; lane < 4; ++lane) sum[lane] += static_cast<double>(values[(j + lane) * stride]) * coef[j + lane];
+    for (Index lane = 0; j < part.columns; ++j, ++lane) sum[lane] += static_cast<double>(values[j * stride]) * coef[j];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+double dot(const Part* parts, Index count, Index row, const double* coef) {
+    double sum = 0;
+    for (Index k = 0; k < count; coef += parts[k].columns, ++k) {
+        const Part& part = parts[k];
+        if (part.kind == Kind::ones) sum += *coef;
+        else if (part.kind == Kind::codes) {
+            const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
+            sum += code >= 0 ? coef[code] : 0.0;
+        } else if (part.kind == Kind::dense)
+            sum += part.single ? dense_dot<float>(part, row, coef) : dense_dot<double>(part, row, coef);
+        else if (part.wide)
+            sum += part.single ? sparse_dot<float, std::int64_t>(part, row, coef) : sparse_dot<double, std::int64_t>(part, row, coef);
+        else
+            sum += part.single ? sparse_dot<float, std::int32_t>(part, row, coef) : sparse_dot<double, std::int32_t>(part, row, coef);
+    }
+    return sum;
+}
+
+// Rows come in random order, which no cache foresees: ask for one that is needed soon.
+void expect(const Part* parts, Index count, Index row) {
+    for (Index k = 0; k < count; ++k) {
+        const Part& part = parts[k];
+        if (part.kind != Kind::sparse) continue;
+        const Index first = part.wide ? static_cast<const std::int64_t*>(part.starts)[row] : static_cast<const std::int32_t*>(part.starts)[row];
+        const Index last = part.wide ? static_cast<const std::int64_t*>(part.starts)[row + 1] : static_cast<const std::int32_t*>(part.starts)[row + 1];
+        const char* values = static_cast<const char*>(part.values);
+        const char* indices = static_cast<const char*>(part.indices);
+        const Index value = part.single ? 4 : 8, index = part.wide ? 8 : 4;
+        for (Index at = first * value; at < last * value; at += 64) __builtin_prefetch(values + at);
+        for (Index at = first * index; at < last * index; at += 64) __builtin_prefetch(indices + at);
+    }
+}
+
+// coef += step x inverse, where all columns but the intercept's have one charge
+void add(const Ascent& a, Index row, double step) {
+    Index first = 0;
+    for (Index k = 0; k < a.part_count; first += a.parts[k].columns, ++k) {
+        if (a.parts[k].kind == Kind::ones) a.coef[first] += step * a.inverse[first];
+        else {
+            const double all = step * a.even;
+            entries(a.parts + k, 1, row, [coef = a.coef + first, all](Index j, double x) { coef[j] += all * x; });
+        }
+    }
+}
+
+// theta (eta - at) - epsilon |theta| - bend theta^2 / 2: what a dual point makes of a score
+double worth(const Ascent& a, double theta, double score) {
+    return theta * score - a.epsilon * std::fabs(theta) - 0.5 * a.bend * theta * theta;
+}
+
+// The dual point that makes most of it: the slope of the loss.
+double slope(const Ascent& a, double score, double low, double high) {
+    if (a.bend > 0) return std::clamp(soft(score, a.epsilon) / a.bend, low, high);
+    return score > a.epsilon ? high : score < -a.epsilon ? low : std::clamp(0.0, low, high);
+}
+
+// What one row adds to the sums, given its score without what it aims at.
+void count(Ascent& a, double weight, double theta, double score, double low, double high) {
+    const double loss = worth(a, slope(a, score, low, high), score);
+    a.loss += weight * loss;
+    a.mismatch += weight * std::max(loss - worth(a, theta, score), 0.0);
+}
+
 double one_output(Ascent& a) {
     double worst = 0;
     for (Index place = 0; place < a.length; ++place) {
         const Index i = a.order[place];
+        if (!a.look && place + 2 < a.length) expect(a.parts, a.part_count, a.order[place + 2]);
         const double w = a.weight[i];
         a.keep[place] = w > 0;
         if (!(w > 0)) continue;
-        double even = a.offset ? a.offset[i] : 0.0, odd = 0.0;
-        // two running sums, taken in turn, hide half the latency of the additions
-        entries(a.parts, a.part_count, i, [&](Index j, double x) {
-            const double next = odd;
-            odd = even + x * a.coef[j];
-            even = next;
-        });
+        const double score = (a.offset ? a.offset[i] : 0.0) + dot(a.parts, a.part_count, i, a.coef) - a.at[i];
         const double theta = a.theta[i], low = a.low[i], high = a.high[i];
-        const double gap = even + odd - a.at[i] - a.bend * theta;  // slope of the dual over w, without epsilon
+        count(a, w, theta, score, low, high);
+        if (a.look) continue;
+        const double gap = score - a.bend * theta;  // slope of the dual over w, without epsilon
         const double steep = a.bend + w * a.square[i];
         double best;
         if (steep > 0) best = std::clamp(soft(steep * theta + gap, a.epsilon) / steep, low, high);
@@ -82,7 +169,8 @@ double one_output(Ascent& a) {
         if (move == 0 || !std::isfinite(move)) continue;
         a.theta[i] = best;
         const double step = -w * move;
-        entries(a.parts, a.part_count, i, [&](Index j, double x) { a.coef[j] += step * x * a.inverse[j]; });
+        if (a.even > 0) add(a, i, step);
+        else entries(a.parts, a.part_count, i, [&](Index j, double x) { a.coef[j] += step * x * a.inverse[j]; });
     }
     return worst;
 }
@@ -151,7 +239,15 @@ double several_outputs(Ascent& a) {
 
 }  // namespace
 
-double ascend(Ascent& ascent) { return ascent.outputs == 1 ? one_output(ascent) : several_outputs(ascent); }
+double ascend(Ascent& a) {
+    Index first = 0;
+    a.even = -1;
+    for (Index k = 0; k < a.part_count; first += a.parts[k].columns, ++k)
+        for (Index j = 0; j < a.parts[k].columns && a.even != 0 && a.parts[k].kind != Kind::ones; ++j)
+            a.even = a.even < 0 || a.even == a.inverse[first + j] ? a.inverse[first + j] : 0.0;
+    a.loss = a.mismatch = 0;
+    return a.outputs == 1 ? one_output(a) : several_outputs(a);
+}
 
 void row_squares(const Part* parts, Index part_count, const double* inverse, double* square) {
     const Index rows = part_count > 0 ? parts[0].rows : 0;

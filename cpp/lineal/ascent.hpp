@@ -28,6 +28,9 @@ struct Ascent {
     double* coef;          // [columns][outputs]
     double* theta;         // [rows][outputs]
     std::uint8_t* keep;    // [length]: 0 for the marked ones
+    bool look;             // one output: move nothing
+    double even;           // the one 1 / D_j of all columns but those of ones, not above 0 where they differ; set by ascend
+    double loss, mismatch; // one output: sums of w loss and of w (loss + loss* - theta eta), each row before it moved
 };
 
 // Visits the rows in order; returns the largest distance, in scores, by which one was off its best.

@@ -123,7 +123,7 @@ def _light(problem: Problem) -> Problem | None:
     """
     if problem.light is None:
         rest = null(problem)
-        slope = float(np.max(problem.evaluate(rest.coef).slope))
+        slope = float(np.max(problem.evaluate(rest.coef).slope if rest.slope is None else rest.slope))
         square = problem.moments.mean**2 + problem.moments.sd**2
         linear = getattr(problem.penalty, "linear", np.zeros(problem.shape[0]))
         weak = linear <= WEAK_LINEAR * slope * problem.moments.largest
@@ -134,8 +134,8 @@ def _light(problem: Problem) -> Problem | None:
 
 
 def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
-    baseline, value = null(problem).value, problem.evaluate(coef).value
-    found = bound(problem, coef, theta)
+    baseline, found = null(problem).value, bound(problem, coef, theta)
+    value = problem.evaluate(coef).value if found.gap is None else found.value
     # At a corner an error of a score counts in full, not squared; and theta may have been moved into its domain.
     unit = 4.0 * float(np.sum(problem.blur(coef))) + (256 * EPS + 2.0 * MIXTURES[1]) * abs(baseline)
     return Proof(value, baseline, found.gap, found.reason, interior=True, unit=unit, theta=found.theta)

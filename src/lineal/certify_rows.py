@@ -46,12 +46,14 @@ class Bound:
     """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven.
 
     ``scale`` says how much shorter it had to be made for the penalty; ``open`` where else its gradient has to be zero.
+    ``value`` is F(coef), where there is a gap.
     """
 
     gap: float | None
     theta: Array | None = None
     reason: str | None = None
     scale: float = 1.0
+    value: float = np.nan
     open: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
 
 
@@ -62,6 +64,7 @@ class _Sums:
     gradient: Array
     size: Array
     mismatch: float = 0.0
+    value: float = 0.0
     strain: float = 0.0
     apart: float = 0.0
     steepest: float = 0.0
@@ -136,7 +139,7 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     gap += problem.penalty.blur(coef, gradient, error) + _rounding(problem, coef, sums)
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
-    return Bound(float(gap), theta, scale=scale)
+    return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef))
 
 
 def _settled(
@@ -151,7 +154,7 @@ def _settled(
             break
         left = np.where(tied, sums.gradient - aim, 0.0)
         norm = factor.norm(left)
-        if not norm < 0.5 * last:
+        if not norm < 0.5 * last or norm <= float(np.sum(problem.grain(sums.size) * factor.spread())):
             break
         theta, full = _moved(problem, theta, factor.solve(left), limit)
         last = norm if full else np.inf
@@ -230,10 +233,13 @@ def _inside(problem: Problem, coef: Array, theta: Array | None) -> Array:
     if given.shape != (height, problem.shape[1]):
         given, theta = np.zeros((height, problem.shape[1])), None
     for block, weight, (part,) in _rows(problem, given):
-        y, eta = _scores(block, coef, weight)
-        point = problem.loss.slope(y, eta) if theta is None else np.where(np.isfinite(part), part, 0.0)
-        point = _put(problem, y, point)
-        parts.append(np.where((weight > 0.0)[:, None], point, 0.0))
+        present = (weight > 0.0)[:, None]
+        if theta is None:
+            y, eta = _scores(block, coef, weight)
+            point = problem.loss.slope(y, eta)
+        else:
+            y, point = np.where(present, block.y, 0.0), np.where(np.isfinite(part), part, 0.0)
+        parts.append(np.where(present, _put(problem, y, point), 0.0))
     return np.concatenate(parts)
 
 
@@ -316,6 +322,7 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
         present = weight > 0.0
         rows = problem.loss.mismatch(y, eta, part)
         sums.mismatch += float(np.sum(weight[present] * rows[present]))
+        sums.value += float(np.sum(weight[present] * problem.loss.value(y, eta)[present]))
         slope = weight[:, None] * part
         sums.size += np.abs(slope).sum(axis=0)
         sums.gradient += block.design.transpose_times(slope)

@@ -271,7 +271,7 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
-        objective = problem.evaluate(self.coef).value
+        objective = problem.evaluate(self.coef).value if proof is None else proof.objective
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:
             arrays["theta"] = proof.theta

@@ -19,10 +19,14 @@ Index = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Null:
-    """The best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero."""
+    """The best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero.
+
+    ``slope`` is the mean of its rows' slopes without their signs, per output, where it is known.
+    """
 
     coef: Array
     value: float
+    slope: Array | None = None
 
 
 def null(problem: Problem) -> Null:
@@ -33,6 +37,7 @@ def null(problem: Problem) -> Null:
             columns = np.arange(1 if problem.intercept else 0)
         # Charged coefficients rest at zero, or as near to it as their bounds allow.
         rest = problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+        slope = None
         if problem.intercept and columns.tolist() == [0] and not rest.any():
             coef = rest
             if _small(problem):
@@ -40,7 +45,7 @@ def null(problem: Problem) -> Null:
                 value = problem.evaluate(coef, hessian=problem.shape[0]).value
             else:
                 constant = _intercept_alone(problem)
-                coef[0], value = constant.coef[0], constant.value
+                coef[0], value, slope = constant.coef[0], constant.value, constant.slope
         elif not problem.loss.smooth:
             # No second derivative: zero, or the intercept alone, is yardstick enough.
             coef = np.zeros(problem.shape)
@@ -49,7 +54,7 @@ def null(problem: Problem) -> Null:
         else:
             coef = _newton(problem, rest, columns)
             value = problem.evaluate(coef).value
-        problem.null = Null(coef, value)
+        problem.null = Null(coef, value, slope)
     return problem.null
 
 
@@ -81,7 +86,8 @@ def _intercept_alone(problem: Problem) -> Null:
         coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
     elif moments.offset > 0.0 and problem.loss.smooth:
         coef = _newton(alone, coef, np.arange(1))
-    return Null(coef, alone.evaluate(coef).value)
+    here = alone.evaluate(coef)
+    return Null(coef, here.value, here.slope)
 
 
 def _constant(problem: Problem, alone: Problem, start: float) -> float:

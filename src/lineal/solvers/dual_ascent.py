@@ -15,12 +15,20 @@ from lineal.losses.sparsemax import Sparsemax
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.centring import Centring
+from lineal.solvers.columns import stored
 from lineal.source import Block
 
 Index = npt.NDArray[np.int64]
+Marks = npt.NDArray[np.uint8]
 
 CHUNK = 20_000_000
 """Entries of rows one call works on, so that Ctrl-C is answered soon."""
+
+MOST_EPOCHS = 12
+"""After so many epochs the gap is looked at whatever the rows visited show."""
+
+FALL = 0.25
+"""The gap is looked at when the rows visited show that it fell to this share of what it was."""
 
 LOSSES = {
     "hinge": (0.0, 0.0),
@@ -63,20 +71,23 @@ class DualAscent(Solver):
         return None
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
-        """Yield a step whenever the gap was looked at: after one epoch, and ever more rarely."""
+        """Yield a step whenever the gap was looked at: after one epoch, and whenever the rows visited show that it fell."""
         centring = Centring(problem)
         yield from centring.outward(self._steps(centring.problem, centring.inward(start)))
 
     def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))
-        epoch, look = 0, 1
-        best = np.inf
+        epoch, alone = 0, problem.shape[1] == 1
+        best = seen = np.inf
         stalled = 0
         while True:
-            for _ in range(look):
-                state.epoch()
+            for _ in range(MOST_EPOCHS if alone else 1 + epoch // 8):
+                shown = state.epoch()
                 epoch += 1
+                if alone and shown <= FALL * seen:
+                    break
             value, gap = state.gap()
+            seen = gap
             yield Step(
                 state.coef.copy(), value, gap, problem.passes + state.passes, f"epoch {epoch}", theta=state.theta()
             )
@@ -84,7 +95,6 @@ class DualAscent(Solver):
             best = min(best, gap)
             if gap <= 1e-15 * abs(value) or stalled > 12:
                 return
-            look = 1 + epoch // 8
 
 
 class _State:
@@ -115,17 +125,16 @@ class _State:
         self.cost = 1.0 if loss.name == "crammer-singer" else 0.0
         self.limit = self.resting = np.inf
 
-    def epoch(self) -> None:
-        """Visit every active row once, then let the intercept go."""
-        worst = 0.0
-        active = 0
+    def epoch(self) -> float:
+        """Visit every active row once, then let the intercept go; return the gap the rows showed when they were visited."""
+        worst, shown, active = 0.0, 0.0, 0
         for rows in self.rows:
             order = self.rng.permutation(rows.active)
-            keep = np.ones(len(order), dtype=np.uint8)
-            for part in np.array_split(np.arange(len(order)), max(1, int(len(order) * rows.width // CHUNK))):
-                if len(part):
-                    worst = max(worst, self._visit(rows, order, keep, int(part[0]), int(part[-1]) + 1))
-            rows.active = order[keep == 1]
+            keep = np.empty(len(order), dtype=np.uint8)
+            for first, last in _chunks(len(order), rows.width):
+                found = self._visit(rows, order[first:last], keep[first:last])
+                worst, shown = max(worst, found[0]), shown + found[2]
+            rows.active = order[keep.view(np.bool_)]
             active += len(rows.active)
         self.limit = worst
         if self.problem.intercept:
@@ -135,12 +144,13 @@ class _State:
         if worst <= 0.1 * self.resting or active == 0:
             for rows in self.rows:
                 rows.active = np.arange(rows.height)
-            self.resting, self.limit = worst, np.inf
+            self.resting = worst
+        return shown
 
-    def _visit(self, rows: _Rows, order: Index, keep: npt.NDArray[np.uint8], first: int, last: int) -> float:
+    def _visit(self, rows: _Rows, order: Index, keep: Marks, *, look: bool = False) -> tuple[float, float, float]:
         return _core.ascend(
             rows.parts,
-            order[first:last],
+            order,
             rows.at,
             rows.low,
             rows.high,
@@ -154,7 +164,8 @@ class _State:
             self.limit,
             self.coef,
             rows.theta,
-            keep[first:last],
+            keep,
+            look,
         )
 
     def gap(self) -> tuple[float, float]:
@@ -163,20 +174,55 @@ class _State:
         self.passes += 1
         owed = np.zeros(problem.shape[1])
         for rows in self.rows:
-            eta = rows.design.times(self.coef)
-            eta = eta if rows.offset is None else eta + rows.offset
-            eta = np.where((rows.weight > 0.0)[:, None], eta, 0.0)
-            value += float(np.sum(rows.weight * problem.loss.value(rows.y, eta)))
-            gap += float(np.sum(rows.weight * problem.loss.mismatch(rows.y, eta, rows.theta)))
-            owed += np.sum(rows.weight[:, None] * rows.theta, axis=0)
+            if problem.shape[1] == 1:
+                for first, last in _chunks(rows.height, rows.width):
+                    order = np.arange(first, last)
+                    _, more, apart = self._visit(rows, order, np.empty(len(order), dtype=np.uint8), look=True)
+                    value, gap = value + more, gap + apart
+            else:
+                eta = rows.design.times(self.coef)
+                eta = eta if rows.offset is None else eta + rows.offset
+                eta = np.where((rows.weight > 0.0)[:, None], eta, 0.0)
+                value += float(np.sum(rows.weight * problem.loss.value(rows.y, eta)))
+                gap += float(np.sum(rows.weight * problem.loss.mismatch(rows.y, eta, rows.theta)))
+            owed += rows.weight @ rows.theta
         if problem.intercept:
             # made up for by rows near their corners, whose mismatch hardly changes
             gap += 0.1 * float(np.sum(np.abs(owed)))
         return value + problem.penalty.value(self.coef), gap
 
     def theta(self) -> Array:
-        """Return the dual points of all rows of the source."""
-        return np.concatenate([rows.theta for rows in self.rows])
+        """Return the dual points of all rows of the source, moved so that the intercept is owed nothing."""
+        theta = np.concatenate([rows.theta for rows in self.rows])
+        if self.problem.shape[1] > 1 or not self.problem.intercept:
+            return theta
+        weight, low, high = (
+            np.concatenate([getattr(rows, name) for rows in self.rows]) for name in ("weight", "low", "high")
+        )
+        # those between the ends of their domain move, the more the farther from both
+        free = np.flatnonzero((theta[:, 0] > low) & (theta[:, 0] < high))
+        owed = float(weight @ theta[:, 0])
+        inner, weight, low, high = theta[free, 0], weight[free], low[free], high[free]
+        for _ in range(4):
+            below, above = inner - low, high - inner
+            with np.errstate(invalid="ignore"):
+                room = below * (above / (high - low))
+            room = np.where(np.isfinite(room), room, np.minimum(np.minimum(below, above), 1.0))
+            total = float(weight @ room)
+            if not total > 0.0 or abs(owed) <= 1e-15:
+                break
+            moved = np.clip(inner - min(max(owed / total, -0.9), 0.9) * room, low, high)
+            owed += float(weight @ (moved - inner))
+            inner = moved
+        theta[free, 0] = inner
+        return theta
+
+
+def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
+    """Yield where pieces of rows begin and end, each with about CHUNK entries at most."""
+    count = max(1, CHUNK // width)
+    for first in range(0, rows, count):
+        yield first, min(rows, first + count)
 
 
 class _Rows:
@@ -186,7 +232,7 @@ class _Rows:
         design = block.design
         assert isinstance(design, Native)
         self.design, self.parts, self.height = design, list(design.parts), block.n_rows
-        self.width = design.shape[1]
+        self.width = max(1, stored(design) // block.n_rows)
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         self.weight = weight / problem.moments.weight_sum
         present = (weight > 0.0)[:, None]
