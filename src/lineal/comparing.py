@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from lineal.errors import InputError
 from lineal.estimate import Run, Wish
 from lineal.features.splitting import read as read_split
+from lineal.features.text_options import Asked
 from lineal.model import Model
 from lineal.rows import Rows, asked, from_table
 from lineal.spelling import Wanted
@@ -55,6 +56,8 @@ def compare(
     drop: Sequence[str] = (),
     formula: str | None = None,
     poly: int = 1,
+    types: Mapping[str, str] | None = None,
+    text: Asked = (),
     test_size: float = 0.2,
     split: str | None = None,
     validation_size: float = 0.0,
@@ -81,7 +84,9 @@ def compare(
     parts = read_split(split, seed, test_size, validation_size)
     target, read = asked(target, formula, poly, True)
     wanted: Wanted = next(iter(kinds), "auto")
-    rows = from_table(data, target, wanted, weight, offset, drop, parts, None, formula=read, poly=poly)
+    rows = from_table(
+        data, target, wanted, weight, offset, drop, parts, None, formula=read, poly=poly, types=types, text=text
+    )
     classes = rows.target.kind == "classes"
     if not wishes:
         wishes = {name: _wish(name, time_limit) for name in (CLASSES if classes else NUMBERS)}

@@ -64,7 +64,7 @@ def from_table(
     """Return the rows of a table; the encoder is learned from the training rows alone."""
     table = derived(remembered(as_table(data), MEMORY // 2), target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
-    held = held if test is None else as_table(test)
+    held = held if test is None else derived(as_table(test), target)
     drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
     roles |= {"formula": formula, "poly": poly, "types": types, "text": text}
