@@ -139,13 +139,15 @@ nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb
 }
 
 nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                 nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known) {
+                 nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known,
+                bool single) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
     asked.request.sample = sample;
     asked.request.turn = turn;
+    asked.request.single = single;
     const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
     const auto size = static_cast<std::size_t>(rows.rows() * asked.request.outputs);
     const Curvature curvature{kept ? data_of(*kept, size, "kept") : nullptr, known};
@@ -335,7 +337,7 @@ NB_MODULE(_core, m) {
              nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
-             nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false)
+             nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))

@@ -22,8 +22,8 @@ Layout::Layout(const std::vector<Part>& parts, bool expanded) {
     }
 }
 
-Index Layout::room() const {
-    const Index fitting = 32768 / std::max<Index>(width(), 1) / 8 * 8;
+Index Layout::room(Index more) const {
+    const Index fitting = more * 32768 / std::max<Index>(width(), 1) / 8 * 8;
     return std::min(std::clamp<Index>(fitting, 16, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
 }
 
@@ -38,9 +38,9 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
 }
 
 Block::Block(const Layout& layout, const Request& request, Index extra_groups)
-    : layout(layout), request(request), k(kernels()), room(layout.room()) {
+    : layout(layout), request(request), k(kernels()), room(layout.room(request.single ? 3 : 1)) {
     const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
-    const Index size = layout.groups() * stride;
+    const Index size = request.in_place ? 0 : layout.groups() * stride;
     const Index targets = request.y ? request.y.columns : 0;
     memory_ = Buffer(size + extra_groups * stride + room * (targets + 1 + 4 * request.outputs));
     double* at = memory_.get();
@@ -57,7 +57,7 @@ Block::Block(const Layout& layout, const Request& request, Index extra_groups)
     index_.resize(static_cast<std::size_t>(room));
     // columns of ones are written once for all blocks
     for (const Placed& placed : layout.panel)
-        if (placed.part.kind == Kind::ones) k.pack(placed.part, {0, room, nullptr}, panel, placed.at);
+        if (placed.part.kind == Kind::ones && !request.in_place) k.pack(placed.part, {0, room, nullptr}, panel, placed.at);
 }
 
 void Block::seek(Index row, Index stop) {

@@ -56,7 +56,8 @@ struct Layout {
     Index loose_columns() const { return static_cast<Index>(loose_to_column.size()); }
     Index groups() const { return (panel_columns() + 7) / 8; }
     Index width() const { return 8 * groups(); }
-    Index room() const;  // rows of a block, a multiple of 8: a panel of them fits into the second-level cache
+    // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache
+    Index room(Index more = 1) const;
 };
 
 // What a pass reads beside the design.
@@ -66,6 +67,8 @@ struct Request {
     Index outputs = 1;
     Matrix y, weight, offset;
     Index sample = 1;
+    bool single = false;  // products may be made in single precision where the rows are stored so
+    bool in_place = false;  // rows are read where they lie: a block needs no panel
     Index turn = 0;  // another sample for every turn
 };
 

@@ -5,6 +5,7 @@
 #include "loose.hpp"
 #include "losses.hpp"
 #include "panels.hpp"
+#include "single_tiles.hpp"
 
 namespace {
 
@@ -31,7 +32,7 @@ namespace lineal {
 extern const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL);
 const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
     LINEAL_STRING(LINEAL_LEVEL),
-    pack, unpack, forward, backward, gram, gram_dd, scale_dd, dependence, moments,
+    pack, unpack, forward, backward, single_forward, single_backward, gram, gram_dd, scale_dd, dependence, moments,
     loose_forward, loose_backward, loose_gram, loose_moments, loose_scatter,
     loss_rows, loss_dual, loss_mean, loss_bend,
     add, add_dd, factor_dd, solve_dd, elementary,

@@ -52,6 +52,11 @@ struct Kernels {
     // gradient[c][j] += sum_i panel[i][j] values[i][c]
     void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
                      Index gradient_stride);
+    // The same with rows of floats, in floats: rows[i][j], filled up to a multiple of eight and eight more; sums of a block in doubles
+    void (*single_forward)(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
+                           Index outputs, double* eta, Index room);
+    void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs,
+                            double* gradient, Index gradient_stride);
     // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds one group
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, double* gram,
                  Index gram_stride, Ahead& ahead);

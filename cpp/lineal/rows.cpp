@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 
 #include "hessian.hpp"
+#include "singles.hpp"
 
 namespace lineal {
 
@@ -269,20 +271,26 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     return out;
 }
 
-double Rows::curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
+double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, const Matrix& direction,
                    const Curvature& kept, double* out) const {
+    Request request = asked;
+    request.single = asked.single && Singles::suit(layout_);
+    request.in_place = request.single && kept.known;
     const Index k = request.outputs, size = gradient_size(layout_, k);
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
                         cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Coefficients w(layout_, coef), u(layout_, direction);
+    std::optional<Singles> single;
+    if (request.single) single.emplace(layout_, direction);
     const Buffer sums(size);
     double weight_sum = 0;
     sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
-        block.pack();
-        block.forward(u, block.step);
+        if (!request.in_place) block.pack();
+        if (single) single->forward(block);
+        else block.forward(u, block.step);
         LossBlock loss = describe(worker, true);
         if (kept.known) block.recall(kept.data);
         else {
@@ -292,11 +300,13 @@ double Rows::curve(const Team& team, const Request& request, const Matrix& coef,
         }
         block.k.bend(loss);
         worker.weight_sum += block.weight_sum;
-        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        if (single) single->backward(block, worker.sums.get());
+        else block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
     }, [&](Worker& worker) {
         worker.block.k.add(worker.sums.get(), sums.get(), size);
         weight_sum += worker.weight_sum;
     });
+    for (Index t = 0; single && t < size; ++t) sums.get()[t] *= single->scale();
     place_gradient(layout_, k, sums.get(), out);
     return weight_sum;
 }

@@ -202,6 +202,10 @@ void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss
     rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), false}, bent.data());
     rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), true}, again.data());
     bool good = again == bent;
+    request.single = true;
+    rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), true}, again.data());
+    request.single = false;
+    for (std::size_t i = 0; i < bent.size(); ++i) good = good && std::fabs(again[i] - bent[i]) < 1e-4 * static_cast<double>(n + 1);
     for (std::size_t i = 0; i < bent.size(); ++i)
         good = good && std::fabs((gradient[i] - other[i]) / (2 * h) - bent[i]) < 1e-5 * static_cast<double>(n + 1);
     CHECK(good);

@@ -262,7 +262,7 @@ class Curve:
 
     ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``kept`` remembers the curvatures at
     ``coef`` by the rows of a block, so that further products need no scores; only for blocks that stay in memory, and
-    for one ``coef``, sample and turn.
+    for one ``coef``, sample and turn. ``single`` allows products in single precision where the rows are stored so.
     """
 
     loss: Loss
@@ -271,6 +271,7 @@ class Curve:
     sample: int = 1
     turn: int = 0
     kept: Kept | None = None
+    single: bool = False
 
     def __call__(self, block: Block) -> Product:
         """Multiply one block."""
@@ -296,13 +297,13 @@ class Curve:
         assert loss.native is not None
         given = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
         if self.kept is None:
-            return Product(*rows.curve(*given, self.sample, self.turn))
+            return Product(*rows.curve(*given, self.sample, self.turn, single=self.single))
         place = (block.start, block.n_rows)
         room = self.kept.get(place)
         if room is not None:
-            return Product(*rows.curve(*given, self.sample, self.turn, room, known=True))
+            return Product(*rows.curve(*given, self.sample, self.turn, room, known=True, single=self.single))
         room = np.empty((block.n_rows, loss.outputs))
-        product = Product(*rows.curve(*given, self.sample, self.turn, room))
+        product = Product(*rows.curve(*given, self.sample, self.turn, room, single=self.single))
         self.kept[place] = room
         return product
 

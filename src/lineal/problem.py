@@ -221,15 +221,24 @@ class Problem:
             slope_sum=found.slope_sum / total,
         )
 
-    def curve(self, coef: Array, direction: Array, sample: int = 1, turn: int = 0, kept: Kept | None = None) -> Array:
+    def curve(
+        self,
+        coef: Array,
+        direction: Array,
+        sample: int = 1,
+        turn: int = 0,
+        kept: Kept | None = None,
+        *,
+        single: bool = False,
+    ) -> Array:
         """Return the second derivative of F at ``coef`` times ``direction``, in one pass.
 
         ``sample`` takes one row of so many, others on another ``turn``; ``kept`` (empty at first, one for every ``coef``,
-        sample and turn) saves the next products their scores.
+        sample and turn) saves the next products their scores; ``single`` allows single precision where rows have no more.
         """
         self.passes += 1
         coef, direction = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.source.sum(Curve(self.loss, coef, direction, sample, turn, kept))
+        product = self.source.sum(Curve(self.loss, coef, direction, sample, turn, kept, single))
         bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
         return np.asarray(bent + self.penalty.curvature()[:, None] * direction)
 

@@ -303,3 +303,23 @@ def test_a_table_of_many_rows_is_proven_though_products_look_at_few_of_them(solv
         <= result.objective - other.objective + other.verdict.gap
         <= result.verdict.gap + other.verdict.gap + ROUNDING
     )
+
+
+@pytest.mark.parametrize("trap", ["plain", "far from zero", "units", "read-only", "wider rows", "Fortran"])
+def test_rows_in_single_precision_are_fitted_to_all_digits(trap):
+    """Newton-CG may take its products in floats; what it reaches and what is proven is in doubles."""
+    rng = np.random.default_rng(6)
+    n, p, loss = 900, 18, Softmax(4)
+    z = rng.normal(size=(n, p))
+    y = np.argmax(z @ rng.normal(size=(p, 4)) + rng.gumbel(size=(n, 4)), axis=1)[:, None].astype(float)
+    spread = {"far from zero": 1e-3, "units": np.logspace(-30, 30, p)}.get(trap, 1.0)
+    x = (z * spread + (1.0 if trap == "far from zero" else 0.0)).astype(np.float32)
+    if trap == "wider rows":
+        x = np.hstack([x, np.full((n, 3), np.nan, dtype=np.float32)])[:, :p]
+    x = np.asfortranarray(x) if trap == "Fortran" else x
+    x.flags.writeable = trap != "read-only"
+    penalty = Ridge(1e-3, np.r_[0.0, np.var(x.astype(float), axis=0)])
+    result = fit(Memory(as_design(x), y), loss, penalty, solver="newton-cg", tol=1e-10)
+    assert result.verdict.kind == "optimal", result.verdict.sentence
+    other = fit(Memory(as_design(x.astype(float)), y), loss, penalty, solver="newton", tol=1e-10)
+    assert abs(result.objective - other.objective) <= max(result.verdict.gap, other.verdict.gap) + ROUNDING

@@ -195,3 +195,24 @@ def test_no_instructions_of_another_level_leak_out() -> None:
     assert "kernels_check" in done.stdout
     public = [line.split()[-1] for line in done.stdout.splitlines() if line.strip().startswith(".globl")]
     assert [name for name in public if "kernels_check" not in name and "DW.ref" not in name] == []
+
+
+def test_single_precision_gives_the_same_bits_for_any_number_of_threads() -> None:
+    rng = np.random.default_rng(3)
+    n, p, k = 40_000, 37, 3
+    rows = _core.Rows([_core.Ones(n), _core.Dense(rng.normal(size=(n, p)).astype(np.float32))])
+    y, kept = rng.integers(0, k, size=(n, 1)).astype(float), np.empty((n, k))
+    coef, direction = rng.normal(size=(2, p + 1, k))
+
+    def run() -> list[npt.NDArray[np.float64]]:
+        given = (2, y, None, None, coef, direction, 0.0, 1, 0, kept)
+        return [rows.curve(*given, known=known, single=True)[0] for known in (False, True)]
+
+    try:
+        _core.set_threads(1)
+        alone = run()
+        for count in (2, 3, 8):
+            _core.set_threads(count)
+            np.testing.assert_array_equal(run(), alone)
+    finally:
+        _core.set_threads(0)

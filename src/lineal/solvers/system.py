@@ -30,7 +30,8 @@ SPILL = 0.25
 class System:
     """``H d = g`` at one point: ``d`` after as many products with ``H``, that of one row in ``sample``, as were asked for.
 
-    Every ``turn`` has other rows, or what some do not show would never be seen.
+    Every ``turn`` has other rows, or what some do not show would never be seen. ``single`` allows products in single
+    precision: they are for steps, never for proofs.
     ``estimate`` guesses ``F - F* ~ g'd / 2`` before there is any product, from the preconditioner.
     """
 
@@ -41,6 +42,7 @@ class System:
     rounds: int
     sample: int = 1
     turn: int = 0
+    single: bool = False
 
     def __post_init__(self) -> None:
         charges = self.problem.penalty.curvature()[:, None]
@@ -70,7 +72,11 @@ class System:
             return self.ease.solve(self.gradient)
         if self.first > 0.0:
             self.ease.ratio = min(max(float(np.vdot(self.solution, self.gradient)) / self.first, 1e-2), 1e2)
-        return self.solution if self.closing is None else self.closing
+        shift = self.solution if self.closing is None else self.closing
+        if self.problem.loss.coupled and self.problem.penalty.even:
+            # Scores that move together move nothing; what rounding makes of that would grow from step to step.
+            shift = shift - shift.mean(axis=1, keepdims=True)
+        return shift
 
     def proof(self, goal: float | None) -> Array | None:
         """Return d from which to prove a gap of ``goal``, or None where it is better to take a step first.
@@ -114,8 +120,13 @@ class System:
         """Take one more product; False where there is nothing left to gain."""
         if not self.rho > 1e-24 * self.first:
             return False
-        image = self.problem.curve(self.coef, self.direction, self.sample, self.turn, self.kept)
+        given = (self.coef, self.direction, self.sample, self.turn, self.kept)
+        image = self.problem.curve(*given, single=self.single)
         bend = float(np.vdot(self.direction, image))
+        if self.single and not 0.0 < bend < np.inf:
+            self.single = False
+            image = self.problem.curve(*given)
+            bend = float(np.vdot(self.direction, image))
         if not bend > 0.0:
             return False
         if self.count == 0:
