@@ -36,6 +36,8 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
         "stationary": check_stationary,
         "budget": _budget,
     }
+    if claims.kind == "progressive":
+        _progressive(report, claims)
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
     report.check("the sentence says what the verdict is", *_sentence(claims))
@@ -69,6 +71,18 @@ def _diverged(report: Report, claims: Claims, point: Point) -> None:
     """Check a fit whose steps left the finite numbers: it claims nothing but that."""
     report.check("no objective is stated where it is not finite", claims.figure("objective") is None)
     _budget(report, claims, point)
+
+
+def _progressive(report: Report, claims: Claims) -> None:
+    """Check the figures, and say what is out of reach: how rows were learned that came once, in an order nobody kept."""
+    mean, loss, weight = (claims.figure(name) for name in ("mean", "loss_sum", "weight_sum"))
+    whole = mean is not None and loss is not None and weight is not None and weight > 0.0
+    report.check("the evidence holds the loss of the stream, its weight and their ratio", whole)
+    if mean is not None and loss is not None and weight is not None:
+        report.check("the mean loss is the sum over the weight", abs(mean - loss / weight) <= 4 * EPS * abs(mean))
+    report.check("no gap is claimed for a stream", claims.gap is None and claims.relative_gap is None)
+    words = "the loss of each row before it was learned is known to who learned them, in that order; fit the data for a proof"
+    report.check(words, False)
 
 
 def _gauge(report: Report, claims: Claims, problem: Problem) -> None:

@@ -203,6 +203,19 @@ def kind_unknown_to_the_checker(case):
     verdict(case)["kind"] = "separated"
 
 
+@mutation("linear", "the loss of each row before it was learned is known to who learned them")
+def proven_called_progressive(case):
+    stream = {"rows": 10, "weight_sum": 10.0, "loss_sum": 5.0, "mean": 0.5}
+    verdict(case).update(kind="progressive", sentence="Progressive: 0.5 a row.", gap=None, relative_gap=None)
+    verdict(case)["evidence"] = stream
+
+
+@mutation("linear", "the mean loss is the sum over the weight")
+def progressive_with_another_mean(case):
+    proven_called_progressive(case)
+    verdict(case)["evidence"]["mean"] = 0.4
+
+
 def charge(case, column: str) -> None:
     """Charge one column, and state the objective that then holds."""
     where = case.meta["columns"].index(column)
