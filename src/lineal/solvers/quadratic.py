@@ -63,6 +63,8 @@ def minimise(
     for _ in range(200):
         limit = max(1, min(most, int(MOST_WORK / max(work, 1.0))))
         last = _sweep(matrix, penalty, charges, z, slope, coupled, tol, limit)
+        if coupled and charges is not None:
+            _level(charges, z)
         fall = before - penalty.value(z.T) - 0.5 * float(np.sum((gradient.T + slope) * (z - coef.T)))
         tol = max(share * fall, floor)
         if last <= tol:
@@ -95,6 +97,9 @@ def _sweep(
 
 def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -> None:
     """Go to the minimiser of the face that the coefficients are on, or as far as signs and bounds allow, in place."""
+    plain = gram
+    if coupled:
+        gram = _filled(gram, charges)
     shape = (1, -1) if coupled else z.shape
     flat, steep = z.reshape(shape), slope.reshape(shape)
     free = ~charges.resting(z).reshape(shape)
@@ -128,10 +133,37 @@ def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -
             if length < 1.0:
                 moved[first] = edge[first]
                 free[a, on[first]] = False
-            steep[a] += matrix[:, on] @ (moved - at)
+            steep[a] += plain[a % len(plain)][:, on] @ (moved - at)
             flat[a, on] = moved
             if length == 1.0:
                 break
+
+
+def _level(charges: Charges, z: Array) -> None:
+    """Shift the coefficients of a column that l1 alone charges by what all outputs share, where that costs least, in place.
+
+    A loss that sees differences only does not notice: sum_k |z_k + c| is least where a middle one is zero.
+    """
+    on = np.flatnonzero((charges.linear[0] > 0.0) & (charges.square[0] == 0.0))
+    part = z[:, on]
+    shift = -np.sort(part, axis=0)[(len(z) - 1) // 2]
+    most, least = np.min(charges.upper[:, on] - part, axis=0), np.max(charges.lower[:, on] - part, axis=0)
+    z[:, on] = np.clip(part + np.clip(shift, least, most), charges.lower[:, on], charges.upper[:, on])
+
+
+def _filled(gram: Array, charges: Charges) -> Array:
+    """Return the gram with some curvature along what all outputs of an uncharged column share, of which the loss sees nothing.
+
+    Slopes have none of it either, so that solutions stay what they are.
+    """
+    k, p = charges.linear.shape
+    free = (charges.linear[0] == 0.0) & (charges.square[0] == 0.0)
+    free &= np.isinf(charges.lower[0]) & np.isinf(charges.upper[0])
+    full = gram[0].copy().reshape(k, p, k, p)
+    for j in np.flatnonzero(free):
+        size = float(np.einsum("aa->", full[:, j, :, j])) / k
+        full[:, j, :, j] += (size if size > 0.0 else 1.0) / k
+    return np.asarray(full.reshape(1, k * p, k * p))
 
 
 def _jump_rows(gram: Array, rate: Array, z: Array, slope: Array, coupled: bool) -> None:
