@@ -8,6 +8,7 @@
 
 #include "../lineal/perceptron.hpp"
 #include "../lineal/rows.hpp"
+#include "text.hpp"
 
 using namespace lineal;
 
@@ -385,6 +386,8 @@ int main(int count, char**) {
             d.columns_ = p + 1;
             for (const Index k : {1, 2, 5, 11}) check_perceptron(d, k, true, n == 70);
         }
+    CHECK(text_holds({false, true, false, 1, 1, 2, {"NA"}}));
+    CHECK(text_holds({true, true, true, 1, 2, 3, {}}));
     check_factor();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;
