@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../lineal/text.hpp"
+#include "arrays.hpp"
 #include "team.hpp"
 
 namespace {
@@ -164,6 +165,12 @@ void bind_text(nb::module_& m) {
         .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
     m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
     m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("text_statistics", [](const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon* known) {
+        const Documents documents = documents_of(starts, text);
+        const Output out({documents.count, statistic_columns + (known ? 1 : 0)});
+        without_lock([&] { text_statistics(team(), documents, reading, known, out.data); });
+        return out.array;
+    }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("known").none());
     m.def("hash_text", [](nb::handle term) {
         const std::string_view text = utf8(term);
         return hash(padded(text).data(), text.size());

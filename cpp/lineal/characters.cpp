@@ -39,6 +39,9 @@ Characters::Characters(bool lower, bool fold) : entries_(most) {
     mark(entries_, word_ranges, word);
     mark(entries_, blank_ranges, blank);
     mark(entries_, upper_ranges, upper);
+    mark(entries_, punctuation_ranges, punctuation);
+    mark(entries_, bracket_ranges, bracket);
+    mark(entries_, digit_ranges, digit);
     const std::vector<std::uint32_t> own = entries_;
     const Change small = lower ? change(lowered) : Change{}, bare = fold ? change(folded) : Change{};
     const auto becomes = [&](std::uint32_t c) {

@@ -11,7 +11,8 @@ namespace lineal {
 // it becomes with the marks of that character; or, with `several`, a place in the pool: how many, then the entries.
 class Characters {
 public:
-    static constexpr std::uint32_t code = (1u << 21) - 1, word = 1u << 21, blank = 1u << 22, upper = 1u << 23, several = 1u << 24;
+    static constexpr std::uint32_t code = (1u << 21) - 1, word = 1u << 21, blank = 1u << 22, upper = 1u << 23, several = 1u << 24,
+                                   punctuation = 1u << 25, bracket = 1u << 26, digit = 1u << 27;
 
     static const Characters& of(bool lower, bool fold);
 

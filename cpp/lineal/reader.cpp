@@ -23,9 +23,11 @@ std::string_view Reader::trimmed(std::string_view document) const {
 
 void Reader::read(std::string_view document) {
     pieces_.clear();
+    body_ = {};
     document = trimmed(document);
     if (document.empty()) return;
     if (document.size() < 64 && std::find(reading_->missing.begin(), reading_->missing.end(), document) != reading_->missing.end()) return;
+    body_ = document;
     const std::size_t needed = 3 * document.size() + 32;  // no character grows more than threefold; some bytes beyond the end are read
     if (needed > size_) {
         size_ = needed + needed / 2;

@@ -56,6 +56,14 @@ public:
             }
     }
 
+    Index count() const { return static_cast<Index>(pieces_.size()); }
+    std::string_view piece(Index i) const {
+        const Piece& one = pieces_[static_cast<std::size_t>(i)];
+        return {room_.get() + one.begin, one.end - one.begin};
+    }
+    // the document without blanks at its ends, empty if it is missing
+    std::string_view body() const { return body_; }
+
 private:
     struct Piece {
         std::size_t begin, end;
@@ -69,6 +77,7 @@ private:
     std::unique_ptr<char[]> room_;
     std::size_t size_ = 0;
     std::vector<Piece> pieces_;
+    std::string_view body_;
 };
 
 }  // namespace lineal

@@ -178,6 +178,70 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
         });
 }
 
+namespace {
+
+bool is_number(std::string_view word) {
+    const Characters& plain = Characters::of(false, false);
+    const unsigned char* p = reinterpret_cast<const unsigned char*>(word.data());
+    const unsigned char* const end = p + word.size();
+    while (p < end)
+        if (!(plain[decode(p, end)] & Characters::digit)) return false;
+    return true;
+}
+
+void describe(const Reader& reader, const Lexicon* known, std::vector<std::string_view>& words, double* out) {
+    const Characters& plain = Characters::of(false, false);
+    const std::string_view body = reader.body();
+    const unsigned char* p = reinterpret_cast<const unsigned char*>(body.data());
+    const unsigned char* const end = p + body.size();
+    Index characters = 0, punctuation = 0, brackets = 0, capitals = 0, letters = 0, numbers = 0, strange = 0;
+    while (p < end) {
+        const std::uint32_t entry = plain[decode(p, end)];
+        ++characters;
+        punctuation += (entry & Characters::punctuation) != 0;
+        brackets += (entry & Characters::bracket) != 0;
+        capitals += (entry & Characters::upper) != 0;
+    }
+    words.clear();
+    for (Index i = 0; i < reader.count(); ++i) {
+        const std::string_view word = reader.piece(i);
+        words.push_back(word);
+        for (const char byte : word) letters += (byte & 0xC0) != 0x80;
+        const bool number = is_number(word);
+        numbers += number;
+        if (known && !number) strange += known->find(word, hash(word.data(), word.size())) == Lexicon::none;
+    }
+    std::sort(words.begin(), words.end());
+    const auto different = std::unique(words.begin(), words.end()) - words.begin();
+    const auto share = [](auto part, Index whole) { return whole ? static_cast<double>(part) / static_cast<double>(whole) : 0.0; };
+    const Index count = reader.count();
+    out[0] = static_cast<double>(count);
+    out[1] = static_cast<double>(characters);
+    out[2] = share(letters, count);
+    out[3] = share(different, count);
+    out[4] = share(punctuation, characters);
+    out[5] = share(brackets, characters);
+    out[6] = share(numbers, count);
+    out[7] = share(capitals, characters);
+    if (known) out[8] = share(strange, count);
+}
+
+}  // namespace
+
+void text_statistics(const Team& team, const Documents& documents, const Reading& reading, const Lexicon* known, double* out) {
+    const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
+    std::vector<Reader> readers = readers_of(workers, reading);
+    std::vector<std::vector<std::string_view>> rooms(workers);
+    const Index width = statistic_columns + (known ? 1 : 0);
+    run(
+        team, chunks_of(documents.count),
+        [&](int worker, Index chunk, Watch& watch) {
+            Reader& reader = readers[static_cast<std::size_t>(worker)];
+            read_chunk(documents, reader, chunk, watch, [&](Index i) { describe(reader, known, rooms[static_cast<std::size_t>(worker)], out + i * width); });
+        },
+        [](int) {});
+}
+
 template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<float>&);
 template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<double>&);
 

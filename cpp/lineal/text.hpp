@@ -55,4 +55,10 @@ template <class Value>
 void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
                   Matrix32<Value>& out);
 
+// What can be said about a document without its words: so many columns of `out`, row by row.
+//   words, characters, characters per word, different words / words, punctuation / characters, brackets / characters,
+//   numbers / words, capitals / characters, and with a lexicon of known words: others that are no numbers / words
+constexpr Index statistic_columns = 8;
+void text_statistics(const Team& team, const Documents& documents, const Reading& reading, const Lexicon* known, double* out);
+
 }  // namespace lineal

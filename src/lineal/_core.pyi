@@ -136,6 +136,9 @@ def encode_buckets(
     scale: Array | None,
     single: bool,
 ) -> _Encoded: ...
+def text_statistics(
+    reading: Reading, starts: npt.NDArray[np.int64], text: npt.NDArray[np.uint8], known: Lexicon | None
+) -> Array: ...
 def hash_text(text: str) -> int: ...
 def factor_dd(
     high: Array, low: Array, threshold: float, fixed: int = 0

@@ -276,3 +276,24 @@ def test_spellings_come_back(spelled: str) -> None:
     from lineal.features.text_options import Options
 
     assert Options.parse(spelled).spelled == spelled
+
+
+def test_statistics_of_text(tmp_path: Path) -> None:
+    path, data, words = tmp_path / "m.lineal", tmp_path / "notes.csv", tmp_path / "words.txt"
+    write(data, notes())
+    words.write_text("\n".join([*GOOD, *ANY]))
+    model = lineal.fit(data, "mood", text={"note": f"statistics=only,spelling={words}", "title": "statistics,min=3"})
+    assert model.columns[1:4] == ("hours", "note words", "note characters")
+    assert "title words" in model.columns
+    assert not any(name.startswith("note: ") for name in model.columns)
+    assert model.coef[model.columns.index("note misspelling share"), 0] < 0  # the bad words are not in the list
+    model.save(path)
+    assert np.array_equal(load(path).means(notes(seed=2)), model.means(notes(seed=2)))
+    verify(path, data)
+    for options, said in (
+        ("spelling=x", "add statistics"),
+        ("statistics=only,max=3", "leave it out"),
+        ("statistics,spelling=/no/file", "cannot be read"),
+    ):
+        with pytest.raises(InputError, match=said):
+            lineal.fit(data, "mood", text={"note": options})

@@ -19,6 +19,8 @@ from lineal.errors import InputError
 from lineal.features.text import Rows, Text, documents
 from lineal.features.text_learning import Learner
 from lineal.features.text_options import Options, columns_of
+from lineal.features.text_statistics import TextStatistics
+from lineal.verify.terms import statistics
 from lineal.verify.terms import text as twin
 
 CHOICES = [
@@ -210,3 +212,20 @@ def test_spellings() -> None:
     assert asdict(Options.parse("hash=2^18"))["bits"] == 18
     with pytest.raises(InputError, match="named twice"):
         columns_of(["note", "note:binary"], ("note",))
+
+
+@settings(max_examples=60, deadline=None)
+@given(CELLS, st.none() | st.lists(st.sampled_from(["go", "été", "x_1", "don", "3"]), min_size=1, unique=True))
+def test_statistics_are_those_of_the_plain_twin(cells: list[str | None], words: list[str] | None) -> None:
+    term = TextStatistics("t", None if words is None else tuple(sorted(words)))
+    out = np.empty((len(cells), len(term.columns)))
+    term.write(out, pa.array(cells, pa.large_string()))
+    assert out.T.tolist() == statistics.values(term.to_dict(), cells)
+    assert list(term.columns) == statistics.names(term.to_dict())
+
+
+def test_statistics_of_a_sentence() -> None:
+    term = TextStatistics("t", ("a", "this"))
+    out = np.empty((1, 9))
+    term.write(out, pa.array(["  This is (a) TEST, 42 this!  "]))
+    assert out.tolist() == [[6, 26, 17 / 6, 5 / 6, 4 / 26, 2 / 26, 1 / 6, 5 / 26, 2 / 6]]

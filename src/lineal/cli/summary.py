@@ -112,6 +112,8 @@ def _use(term: Mapping[str, Any]) -> str:
         whom = "each with its own score" if term["reference"] is None else f"compared with {term['reference']}"
         words = f"{len(term['levels'])} levels, {whom}"
         return words + ("; missing is a level" if term["missing"] else "")
+    if term["kind"] == "statistics":
+        return "statistics of the text"
     if term["kind"] == "text":
         return described(term)
     words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term["kind"] == "boolean" else ""

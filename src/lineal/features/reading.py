@@ -11,7 +11,7 @@ from lineal.features import reading_texts
 from lineal.features.curves import FUNCTIONS, Curve, Poly, Spline
 from lineal.features.expecting import expect, finite, words_from
 from lineal.features.product import MANY, Factor, Product
-from lineal.features.reading_text import text_from
+from lineal.features.reading_text import statistics_from, text_from
 from lineal.features.terms import Boolean, Category, Number, Term
 from lineal.features.written import Ordinal, Written
 from lineal.formula import DEGREE, PIECES
@@ -28,6 +28,8 @@ def term_from(data: Any) -> Term:
         return _product(data)
     if kind == "text":
         return text_from(data)
+    if kind == "statistics":
+        return statistics_from(data)
     fields = {
         **{name: {"kind", "column", "functions", "fill", "indicator"} for name in CURVES},
         "number": {"kind", "column", "fill", "indicator"},

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from itertools import pairwise
 from typing import Any, Final
 
 from lineal.errors import InputError
 from lineal.features.expecting import expect
-from lineal.features.text import Text
+from lineal.features.text import OWN, Text
 from lineal.features.text_options import BITS, Options
+from lineal.features.text_statistics import TextStatistics
 
 TERMS: Final = 2**22
 """At most so many terms a file may name."""
@@ -19,12 +19,11 @@ LONGEST: Final = 4096
 
 def text_from(data: Any) -> Text:
     """Return a text term, or refuse the file naming what is wrong."""
-    own = [field.name for field in fields(Options)]
-    members = {"kind", "column", "terms", "documents", "rows", *own}
+    members = {"kind", "column", "terms", "documents", "rows", *OWN}
     expect(set(data) == members, f"has a text term with other members than {sorted(members)}")
     name = data["column"]
     expect(isinstance(name, str) and name != "", "has a text term without a column name")
-    options = _options({member: data[member] for member in own}, name)
+    options = _options({member: data[member] for member in OWN}, name)
     terms, documents, rows = data["terms"], data["documents"], data["rows"]
     expect(isinstance(terms, list) and 0 < len(terms) <= TERMS, f"has no list of terms for {name!r}, or too long a one")
     if options.bits is None:
@@ -44,6 +43,22 @@ def text_from(data: Any) -> Text:
             fine and all(0 < seen <= rows for seen in documents), f"has odd numbers of rows for the terms of {name!r}"
         )
     return Text(name, options, tuple(terms), None if documents is None else tuple(documents), rows)
+
+
+def statistics_from(data: Any) -> TextStatistics:
+    """Return a term of text statistics, or refuse the file."""
+    expect(
+        set(data) == {"kind", "column", "spelling"}, "has text statistics with other members than column and spelling"
+    )
+    name, words = data["column"], data["spelling"]
+    expect(isinstance(name, str) and name != "", "has text statistics without a column name")
+    if words is not None:
+        fine = isinstance(words, list) and 0 < len(words) <= TERMS
+        expect(
+            fine and all(isinstance(word, str) and 0 < len(word) <= LONGEST for word in words), "has an odd word list"
+        )
+        expect(all(a < b for a, b in pairwise(words)), "has a word list that is not in order")
+    return TextStatistics(name, None if words is None else tuple(words))
 
 
 def _options(data: dict[str, Any], name: str) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,6 +21,8 @@ from lineal.tables.dialect import MISSING
 Array = npt.NDArray[np.float64]
 Documents = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 
+OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling"))
+"""The options that belong to terms."""
 EXACT = 2**24
 """Counts up to this are exact in single precision."""
 
@@ -184,7 +186,7 @@ class Text:
         return {
             "kind": self.kind,
             "column": self.column,
-            **asdict(self.options),
+            **{name: value for name, value in asdict(self.options).items() if name in OWN},
             "terms": list(self.terms),
             "documents": None if self.documents is None else list(self.documents),
             "rows": self.rows,

@@ -10,8 +10,10 @@ from lineal.features.deciding import is_text
 from lineal.features.decision import Decision
 from lineal.features.encoder import column
 from lineal.features.survey import Column
+from lineal.features.terms import Term
 from lineal.features.text_learning import Learner
 from lineal.features.text_options import Asked, Options, columns_of
+from lineal.features.text_statistics import TextStatistics, known_words
 from lineal.features.told import Told
 from lineal.formula import EVERY, Formula
 from lineal.tables.tabular import Table
@@ -50,18 +52,31 @@ def learn_texts(
     """Learn the terms of text columns in a pass of their own; ``again(texts=...)`` yields the rows that have a target."""
     if not wanted:
         return {}
-    learners = {name: Learner(name, options) for name, options in wanted.items()}
-    for batch in again(texts=list(wanted)):
+    learners = {name: Learner(name, o) for name, o in wanted.items() if o.statistics != "only"}
+    for batch in again(texts=list(learners)) if learners else ():
         for name, learner in learners.items():
             learner.add(column(batch, name))
-    decisions = {}
-    for survey in surveys:
-        if survey.name in learners:
-            learner = learners[survey.name]
-            term = learner.term()
-            kept = term if term.terms else None
-            why = learner.said(term)
-            spelled = learner.options.spelled
-            told = (f"text:{spelled}" if spelled else "text") if kept is not None else "drop"
-            decisions[survey.name] = Decision(survey.name, "text", survey.missing, kept, why, told=told)
-    return decisions
+    return {
+        survey.name: _decision(survey, wanted[survey.name], learners.get(survey.name))
+        for survey in surveys
+        if survey.name in wanted
+    }
+
+
+def _decision(survey: Column, options: Options, learner: Learner | None) -> Decision:
+    """Return the decision on a text column: its terms, its statistics, or both."""
+    terms: list[Term] = []
+    why = []
+    if learner is not None:
+        term = learner.term()
+        terms += [term] if term.terms else []
+        why.append(learner.said(term))
+    if options.statistics:
+        spelling = None if options.spelling is None else known_words(options.spelling)
+        found = TextStatistics(survey.name, spelling)
+        terms.append(found)
+        why.append(f"{len(found.columns)} statistics of it")
+    spelled = options.spelled
+    told = "drop" if not terms else f"text:{spelled}" if spelled else "text"
+    first, more = (terms[0], tuple(terms[1:])) if terms else (None, ())
+    return Decision(survey.name, "text", survey.missing, first, "; ".join(why), more=more, told=told)

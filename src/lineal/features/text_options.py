@@ -22,7 +22,7 @@ BITS: Final = 20
 """At most so many bits of a hash number the columns of a table's text."""
 SPELLED: Final = (
     "ngrams=1-2", "characters=3-5", "counts", "binary", "tfidf", "min=2", "common=0.9", "max=50000", "hash=2^18",
-    "letters=2", "fold", "case",
+    "letters=2", "fold", "case", "statistics", "statistics=only", "spelling=FILE",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ class Options:
     Terms are the n-grams of ``low`` to ``high`` ``unit``s, words of at least ``letters`` characters. A term is kept if at
     least ``least`` rows have it (a share of them if below 1) and at most the share ``common``; of those the ``size`` most
     frequent, equal ones in the order of the alphabet. With ``bits``, a column is the first bits of a term's hash.
+    ``statistics`` of the text stand beside the terms, or are ``only`` there; ``spelling`` is a file of known words.
 
     >>> options = Options.parse("ngrams=1-2,tfidf,max=5000")
     >>> options.high, options.size
@@ -50,6 +51,8 @@ class Options:
     common: float = 1.0
     size: int | None = 50_000
     bits: int | None = None
+    statistics: Literal["", "beside", "only"] = ""
+    spelling: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field; an option without effect is an error."""
@@ -77,6 +80,10 @@ class Options:
         )
         _check(0 < self.common <= 1, f"common is {self.common}; give a share of the rows, above 0 and at most 1")
         _check(self.size is None or self.size >= 1, f"max is {self.size}; give a number of terms, at least 1")
+        _check(
+            self.spelling is None or bool(self.statistics),
+            "spelling counts words that are not in a list, which is one of the statistics; add statistics",
+        )
         _check(self.bits is None or 1 <= self.bits <= 30, f"hash is 2^{self.bits}; give 2^1 to 2^{BITS}")
 
     @classmethod
@@ -93,6 +100,8 @@ class Options:
             raise InputError(
                 "min, common and max choose the terms of a vocabulary; with hash there is none: leave them out."
             )
+        if found.get("statistics") == "only" and found.keys() - {"statistics", "spelling"}:
+            raise InputError("statistics=only leaves all terms out, so nothing can be said about them; leave it out.")
         if "bits" in found:
             found |= {"least": 1, "size": None}
         return cls(**found)
@@ -113,7 +122,9 @@ class Options:
         words += [] if self.size == usual.size else [f"max={self.size}"]
         words += [] if self.bits is None else [f"hash=2^{self.bits}"]
         words += [] if self.letters == 1 else [f"letters={self.letters}"]
-        return ",".join([*words, *(["fold"] if self.fold else []), *([] if self.lower else ["case"])])
+        words += [*(["fold"] if self.fold else []), *([] if self.lower else ["case"])]
+        words += {"": [], "beside": ["statistics"], "only": ["statistics=only"]}[self.statistics]
+        return ",".join([*words, *([] if self.spelling is None else [f"spelling={self.spelling}"])])
 
 
 def _check(holds: bool, sentence: str) -> None:
@@ -129,10 +140,15 @@ def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
         "tfidf": {"weighting": "tfidf"},
         "fold": {"fold": True},
         "case": {"lower": False},
+        "statistics": {"statistics": "beside"},
     }
     if key in flags and value is None:
         return flags[key]
     if value is not None:
+        if (key, value) == ("statistics", "only"):
+            return {"statistics": "only"}
+        if key == "spelling" and value:
+            return {"spelling": value}
         if key in ("ngrams", "characters") and (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", value)):
             first, last = int(match[1]), int(match[2] or match[1])
             low = first if match[2] else (1 if key == "ngrams" else first)

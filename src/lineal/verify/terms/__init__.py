@@ -18,6 +18,7 @@ from lineal.verify.terms import (
     poly,
     product,
     spline,
+    statistics,
     text,
     written,
 )
@@ -35,6 +36,7 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "cycle": cycle,
     "merged": merged,
     "text": text,
+    "statistics": statistics,
 }
 """Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
 PRODUCT: Final = "product"
