@@ -336,6 +336,40 @@ def test_descent_by_few_rows_says_how_near_it_came(
     assert lineal("verify", "p.lineal", "p.csv")[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("target", "model", "kind"),
+    [
+        ("sex", "perceptron", "not_separable"),
+        ("sex", "perceptron:averaged", "not_separable"),
+        ("sex", "perceptron:pocket", "not_separable"),
+        ("species", "perceptron", "separated"),
+        ("species", "perceptron:averaged", "separated"),
+    ],
+)
+def test_perceptrons_agree_with_the_exact_answer_and_are_verified(
+    target: str, model: str, kind: str, folder: Path, lineal: Lineal
+) -> None:
+    penguins(folder)
+    words = ("p.csv", "--target", target, *WITHOUT[target])
+    assert told(lineal("fit", *words, "--model", model, *ALL))["verdict"]["kind"] == kind
+    assert lineal("verify", "p.lineal", "p.csv")[0] == 0
+    exact = told(lineal("separable", *words, "--json", "-o", "p.proof"))
+    assert (exact["kind"] == "complete") == (kind == "separated")
+    assert lineal("verify", "p.proof", "p.csv")[0] == 0
+
+
+def test_an_infinite_estimate_is_told_as_the_exact_answer_tells_it(folder: Path, lineal: Lineal) -> None:
+    penguins(folder)
+    words = ("p.csv", "--target", "species", *WITHOUT["species"])
+    data = told(lineal("fit", *words, "--penalty", "none", *ALL), 3)["verdict"]
+    exact = told(lineal("separable", *words, "--json"))
+    assert data["kind"] == "at_infinity"
+    assert data["evidence"]["strict_rows"] == exact["strict_rows"]
+    assert set(data["evidence"]["direction"]) == {*data["evidence"]["plus"], *data["evidence"]["minus"]}
+    assert "ridge" in data["evidence"]["remedies"]
+    assert lineal("verify", "p.lineal", "p.csv")[0] == 0
+
+
 def test_a_path_is_that_of_scikit_learn(folder: Path, lineal: Lineal) -> None:
     columns = penguins(folder)
     words = ("path", "p.csv", "--target", "body_mass_g", *WITHOUT["body_mass_g"], "--test-size", "0", "--points", "6")

@@ -246,11 +246,48 @@ def test_a_timeout_is_no_answer():
         ([[1.0]], [0, 1], "one class for every row"),
         ([["a"]], [0], "numbers"),
         ([[1.0], [2.0]], [0.0, np.nan], "y contains NaN"),
+        ([[1.0], [2.0]], ["a", None], "missing value"),
+        ([[2**53], [2**53 + 1]], [0, 1], "9007199254740993, which no double is"),
+        (np.array([[2**64 - 1], [1]], dtype=np.uint64), [0, 1], "which no double is"),
+        ([[1j], [2.0]], [0, 1], "complex"),
+        (np.zeros((0, 1)), [], "some rows"),
     ],
 )
 def test_what_is_refused(X, y, words):
     with pytest.raises(InputError, match=words):
         lineal.separability(np.array(X), np.array(y))
+
+
+@pytest.mark.parametrize("options", [{"time_limit": 0}, {"time_limit": np.nan}, {"sample_weight": ["a", 1, 1, 1]}])
+def test_options_that_are_refused(options):
+    with pytest.raises(InputError, match="number"):
+        lineal.separability(CORNERS, [0, 1, 1, 0], **options)
+
+
+UNITS = [[1.0, 1.7e308], [1e-300, 1e300], [5e-324, 5e-324], [1.7e308, 1.7e308], [1e300, 1e300]]
+
+
+@pytest.mark.parametrize("units", UNITS)
+@pytest.mark.parametrize(("y", "kind"), [([0, 0, 0, 1], "complete"), ([0, 1, 1, 0], "overlap"), ([0, 1, 2, 2], None)])
+def test_units_do_not_matter(units, y, kind):
+    """Also where squares, or products with other numbers, are no doubles."""
+    X = CORNERS * units
+    kind = kind or lineal.separability(CORNERS, y).kind
+    for rows in (X, sparse.csr_array(X)):
+        answer = lineal.separability(rows, y)
+        assert answer.kind == kind
+        confirm(answer, X, y)
+    held = X.astype(np.float64)
+    held.flags.writeable = False
+    assert lineal.separability(held, y).kind == kind
+
+
+def test_entries_of_one_column_may_be_as_far_apart_as_doubles_are():
+    X = np.array([[1e-320], [2e-320], [1e308], [1.5e308]])
+    for y in ([0, 0, 1, 1], [0, 1, 1, 1], [0, 1, 0, 1]):
+        answer = lineal.separability(X, y)
+        assert answer.kind == ("overlap" if y == [0, 1, 0, 1] else "complete")
+        confirm(answer, X, y)
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5))

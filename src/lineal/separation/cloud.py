@@ -6,7 +6,7 @@ class being zero (a gauge). A direction is a vector of D integers: D = p, or p (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +20,8 @@ Index = npt.NDArray[np.intp]
 Signs = npt.NDArray[np.int8]
 
 CHUNK = 16384
+FAR_POWER = 200
+"""Columns beyond this power of two are divided by it before anything is computed."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,32 @@ class Cloud:
         found = abs(self.x).max(axis=0)
         found = np.asarray(found.todense() if hasattr(found, "todense") else found, dtype=np.float64).reshape(-1)
         return np.where(found > 0.0, found, 1.0)
+
+    @cached_property
+    def far(self) -> npt.NDArray[np.int64]:
+        """The power of two near the largest entry of each coefficient's column, if some are so far that squares overflow.
+
+        Zeros where none is, or where some entry would be lost by dividing by it.
+        """
+        power = np.ceil(np.log2(self.largest)).astype(np.int64)
+        none = np.zeros(self.width, dtype=np.int64)
+        if not np.any(np.abs(power) > FAR_POWER):
+            return none
+        kept, x = self.levelled(power).x, self.x
+        if isinstance(x, np.ndarray):
+            same = np.array_equal(np.ldexp(kept, power), x)
+        else:
+            same = np.array_equal(np.ldexp(kept.data, power[kept.indices]), x.data)
+        return np.tile(power, self.width // len(power)) if same else none
+
+    def levelled(self, power: npt.NDArray[np.int64]) -> Cloud:
+        """Return the cloud with every column divided by its power of two."""
+        power = power[: self.x.shape[1]]
+        if isinstance(self.x, np.ndarray):
+            return replace(self, x=np.ldexp(self.x, -power))
+        x = self.x.copy()
+        x.data = np.ldexp(x.data, -power[x.indices])
+        return replace(self, x=x)
 
     def z(self, ids: Index) -> Array:
         """Return some z as the rows of a matrix."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ def separability(
     >>> separability(corners, [0, 1, 1, 0]).witness.weights
     (1, 1, 1, 1)
     """
+    if not time_limit > 0.0:
+        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
     cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
     return answer(cloud, names, labels, str(getattr(y, "name", None) or "y"), time_limit)
 
@@ -112,7 +115,10 @@ def cloud_of(
     labels, own = _labels(y, x.shape[0])
     numbers = np.arange(x.shape[0])
     if sample_weight is not None:
-        weight = np.asarray(sample_weight, dtype=np.float64)
+        try:
+            weight = np.asarray(sample_weight, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputError("sample_weight must hold one finite number >= 0 for every row.") from None
         if weight.shape != own.shape or not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
             raise InputError("sample_weight must hold one finite number >= 0 for every row.")
         numbers = np.flatnonzero(weight > 0.0)
@@ -170,15 +176,21 @@ def _matrix(X: Any, intercept: bool) -> tuple[Any, tuple[str, ...]]:
     if hasattr(X, "tocsr"):
         from scipy import sparse
 
-        x: Any = sparse.csr_array(X, dtype=np.float64)
+        given = sparse.csr_array(X)
+        x: Any = given.astype(np.float64)
         values = x.data
+        _unchanged(given.data, values)
         if intercept:
             x = sparse.csr_array(sparse.hstack([sparse.csr_array(np.ones((x.shape[0], 1))), x]))
     else:
         try:
-            x = np.array(X, dtype=np.float64, ndmin=1)
+            cells = np.asarray(X)
+            if cells.dtype.kind == "c":
+                raise InputError("X holds complex numbers; give real ones, such as the parts as columns of their own.")
+            x = np.array(cells if cells.dtype.kind in "biuf" else X, dtype=np.float64, ndmin=1)
         except (TypeError, ValueError) as error:
             raise InputError(f"X cannot be read as numbers ({error}); encode categories first.") from None
+        _unchanged(cells, x)
         if x.ndim != 2:
             raise InputError(f"X has shape {x.shape}; give two dimensions, rows and columns.")
         values = x
@@ -189,11 +201,35 @@ def _matrix(X: Any, intercept: bool) -> tuple[Any, tuple[str, ...]]:
     return x, ("(intercept)", *names) if intercept else names
 
 
+def _unchanged(given: npt.NDArray[Any], values: Array) -> None:
+    """Refuse numbers that are others as doubles: an exact answer about them would be one about other rows."""
+    if given.dtype.kind in "iu":
+        at = np.abs(values) >= 2.0**53
+    elif given.dtype.kind == "f" and given.dtype.itemsize > 8:
+        at = values.astype(given.dtype) != given
+    else:
+        at = np.full(values.shape, given.dtype.kind == "O" and given.shape == values.shape)
+    for number, value in zip(given[at].tolist() if given.dtype.kind in "iuO" else given[at], values[at], strict=True):
+        if not np.isnan(value) and number != float(value):
+            raise InputError(f"X holds {number}, which no double is; subtract a constant from its column, or split it.")
+
+
 def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
     values = np.asarray(y)
     if values.shape != (n,) or not n:
         raise InputError(f"y has shape {values.shape}, X has {n} rows; give one class for every row, and some rows.")
     if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
         raise InputError("y contains NaN or infinity; leave such rows out.")
+    if values.dtype.kind == "O" and any(_absent(value) for value in values.tolist()):
+        raise InputError("y contains a missing value; leave such rows out.")
     labels, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
     return labels, own
+
+
+def _absent(value: object) -> bool:
+    """Return whether a label is None, NaN, or what data frames have for them."""
+    return (
+        value is None
+        or type(value).__name__ in ("NAType", "NaTType")
+        or (isinstance(value, float) and math.isnan(value))
+    )

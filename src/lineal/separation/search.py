@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -107,6 +107,19 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = (), *, two_
     ``guesses`` are directions (D floats) worth a look. ``two_way`` asks only whether some boundary makes no mistake: the
     kinds are then "complete" and "not complete", the latter with at most rank + 1 rows.
     """
+    with np.errstate(all="ignore"):  # floats only propose; infinity and NaN are found out where they are used
+        powers = cloud.far
+        if not powers.any():
+            return _decided(cloud, deadline, guesses, two_way)
+        found = _decided(cloud.levelled(powers), deadline, [np.ldexp(g, powers) for g in guesses], two_way)
+    if found.direction is None:
+        return found
+    shift = (int(powers.max()) - powers).astype(object)
+    return replace(found, direction=reduced(np.asarray(found.direction << shift)))
+
+
+def _decided(cloud: Cloud, deadline: float, guesses: Sequence[Array], two_way: bool) -> Decision:
+    """Decide for columns that floats can be computed with."""
     core = Core(cloud, deadline)
     zero = cloud.ids[~_any(cloud)]
     for guess in [*guesses, *_squares(cloud)]:
@@ -212,8 +225,9 @@ def _program(core: Core, work: Index, table: Array) -> tuple[Whole | None, Index
     from scipy import optimize
 
     power = np.ceil(np.log2(np.where(np.any(table, axis=0), np.max(np.abs(table), axis=0, initial=0.0), 1.0)))
-    scaled = table / np.exp2(power)
-    scaled /= np.max(np.abs(scaled), axis=1, keepdims=True)
+    scaled = np.ldexp(table, -power.astype(np.int64))
+    size = np.max(np.abs(scaled), axis=1, keepdims=True)
+    scaled /= np.where(size > 0.0, size, 1.0)
     columns = scaled.shape[1]
     result: Any = optimize.linprog(
         np.append(np.zeros(columns), -1.0),
@@ -244,7 +258,7 @@ def _program(core: Core, work: Index, table: Array) -> tuple[Whole | None, Index
 
 def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
     """Return which z are not zero."""
-    filled = np.asarray(abs(cloud.x).sum(axis=1)).reshape(-1) > 0.0
+    filled = np.asarray((cloud.x != 0).sum(axis=1)).reshape(-1) > 0
     return filled if cloud.outputs == 1 else filled[cloud.ids // cloud.outputs]
 
 

@@ -27,12 +27,11 @@ def said(
         return f"Every row has {target} = {_label(classes[0])}, so there is nothing to separate."
     if found.kind == "overlap":
         shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, found.ids)[:SHOWN])
-        more = len(_rows(cloud, found.ids)) - SHOWN
-        return (
-            "Overlap: no halfspace separates any rows without a mistake on others, proven by "
-            f"{len(_rows(cloud, found.ids))} rows (numbers {shown}{f' and {more} more' if more > 0 else ''}) "
-            "whose weighted sum is zero."
-        )
+        count, more = len(_rows(cloud, found.ids)), len(_rows(cloud, found.ids)) - SHOWN
+        proof = f"1 row (number {shown}) that is" if count == 1 else f"{count} rows (numbers {shown}"
+        if count > 1:
+            proof += f"{f' and {more} more' if more > 0 else ''}) whose weighted sum is"
+        return f"Overlap: no halfspace separates any rows without a mistake on others, proven by {proof} zero."
     complete, partial = _reasons(cloud, columns, classes, target)
     names, one = _moving(cloud, found, columns)
     if found.kind == "complete":
