@@ -15,6 +15,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -27,6 +29,9 @@ from lineal.separation.search import Core, decide
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+
+FIRST = 4
+"""Halfspaces tried before the first bound: often one of them is the answer."""
 
 RESTARTS = 6
 """Times the cost of missing each row is drawn anew in the search for a good halfspace."""
@@ -44,7 +49,8 @@ SLACK = 1e-9
 class Covering:
     """The rows of two classes with weights ``s`` > 0, the cuts found so far, and the best halfspace so far.
 
-    ``whole`` says that the weights are whole numbers, ``intercept`` that the first column is all ones.
+    ``whole`` says that the weights are whole numbers, ``intercept`` that the first column is all ones. Rows that are not
+    ``strict`` may lie on the boundary; then a combination proves something only if a strict row is in it.
     """
 
     cloud: Cloud
@@ -52,6 +58,7 @@ class Covering:
     deadline: float
     whole: bool
     intercept: bool
+    strict: npt.NDArray[np.bool_]
     cuts: dict[tuple[int, ...], Whole] = field(default_factory=dict)
     upper: float = np.inf
     lower: float = 0.0
@@ -69,15 +76,18 @@ class Covering:
     def run(self) -> None:
         """Close the bounds as far as the deadline allows."""
         try:
-            for guess in self._guesses():
+            guesses = self._guesses()
+            for guess in islice(guesses, FIRST):
                 self.offer(guess)
             self._pack(np.ones(len(self.s), dtype=bool))
             self._relax()
+            for guess in () if self.closed else guesses:
+                self.offer(guess)
             while not self.closed:
                 self._check()
                 chosen = self._cheapest()
                 if chosen is not None:
-                    for number in range(PACKINGS):
+                    for number in range(min(PACKINGS, 1 + len(self.s) // 4)):
                         self._pack(~chosen, number)
         except TimeoutError:
             self.stopped = "the time limit was reached"
@@ -94,10 +104,14 @@ class Covering:
             self.count(whole(guess))
 
     def count(self, direction: Whole) -> None:
-        """Count the mistakes of a halfspace of integers; a row on the boundary is one."""
-        missed = float(np.sum(self.s[self.cloud.signs(direction) <= 0]))
+        """Count the mistakes of a halfspace of integers; a strict row on the boundary is one."""
+        missed = float(np.sum(self.s[self.wrong(direction)]))
         if missed < self.upper:
             self.upper, self.direction = missed, reduced(direction)
+
+    def wrong(self, direction: Whole) -> npt.NDArray[np.bool_]:
+        """Return which rows a halfspace mistakes."""
+        return np.asarray(self.cloud.signs(direction) < self.strict)
 
     def _check(self) -> None:
         if time.monotonic() > self.deadline or len(self.cuts) > MOST_CUTS:
@@ -105,6 +119,8 @@ class Covering:
 
     def _guesses(self) -> Iterator[Array]:
         """Yield halfspaces: those of each class alone, and hinge programs whose costs follow what was missed before."""
+        if not self.strict.all():
+            self.count(np.zeros(self._z.shape[1], dtype=object))
         if self.intercept:
             yield from (side * np.eye(self._z.shape[1])[0] for side in (1.0, -1.0))
         rng = np.random.default_rng(0)
@@ -156,21 +172,27 @@ class Covering:
         """Ask the exact oracle about rows that floats call separable: count its separator, or return one more cut."""
         part = Cloud(self.cloud.x[ids], self.cloud.own[ids], 1, ids.astype(np.int64))
         found = decide(part, self.deadline)
-        if found.kind == "complete" and found.direction is not None:
-            self.count(found.direction)
+        need = self.strict[ids]
+        left = np.setdiff1d(np.flatnonzero(need), found.strict)
+        if not len(left):
+            none = np.zeros(self.cloud.width, dtype=object)
+            self.count(none if found.direction is None else found.direction)
             return None
-        return self._add(ids[found.ids], found.weights)
+        if np.any(need[found.ids]):
+            return self._add(ids[found.ids], found.weights)
+        rows, weights = joined(part, found.ids, found.weights, int(left[0]))
+        return self._add(ids[rows], weights)
 
     def _circuit(self, ids: Index, cost: Array) -> tuple[int, ...] | None:
         """Return few rows of ``ids`` with sum a z = 0, a > 0, of little cost; None if floats find none. Exact.
 
-        A vertex of { a >= 0, Z'a = 0, sum a = 1 } has as few rows as can be.
+        A vertex of { a >= 0, Z'a = 0, sum of a over strict rows = 1 } has as few rows as can be.
         """
         from scipy import optimize
 
         result: Any = optimize.linprog(
             cost,
-            A_eq=np.vstack([self._z[ids].T, np.ones(len(ids))]),
+            A_eq=np.vstack([self._z[ids].T, self.strict[ids]]),
             b_eq=np.append(np.zeros(self._z.shape[1]), 1.0),
             bounds=(0.0, None),
             method="highs-ds",
@@ -181,7 +203,7 @@ class Covering:
         if result.x is None or result.status != 0:
             return None
         found = Core(self.cloud, self.deadline).solve(ids[result.x > 1e-10])
-        if not isinstance(found, Circuit):
+        if not isinstance(found, Circuit) or not np.any(self.strict[found.rows]):
             return None
         return self._add(np.array(found.rows, dtype=np.intp), np.array(found.weights, dtype=object))
 
@@ -272,3 +294,34 @@ class Covering:
         rows = np.repeat(np.arange(len(keys)), [len(key) for key in keys])
         columns = np.array([i for key in keys for i in key], dtype=np.int64)
         return sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(keys), len(self.s)))
+
+
+def joined(cloud: Cloud, ids: Index, weights: Whole, row: int) -> tuple[Index, Whole]:
+    """Return a positive combination of z that is zero and holds ``row``, which lies in the span of ``ids``.
+
+    From sum a z = 0 with a > 0 over ``ids`` and z_row = -sum c z: z_row + sum (t a + c) z = 0, positive for t large enough.
+    """
+    z = cloud.integers(np.append(ids, row))
+    table = [[Fraction(int(value)) for value in column] for column in z.T]  # unknowns c: Z'c = -z_row
+    pivots: list[int] = []
+    for line in range(len(table)):
+        column = next((j for j in range(len(ids)) if table[line][j] != 0), None)
+        if column is None:
+            continue
+        scale = table[line][column]
+        table[line] = [value / scale for value in table[line]]
+        for other in range(len(table)):
+            share = table[other][column]
+            if other != line and share != 0:
+                table[other] = [a - share * b for a, b in zip(table[other], table[line], strict=True)]
+        pivots.append(line)
+    c = [Fraction(0)] * len(ids)
+    for line in pivots:
+        column = next(j for j in range(len(ids)) if table[line][j] != 0)
+        c[column] = -table[line][-1]
+    a = [Fraction(int(weight)) for weight in weights]
+    most = max((-value / weight for value, weight in zip(c, a, strict=True)), default=Fraction(0))
+    times = max(int(most) + 1, 1)
+    mixed = [times * weight + value for weight, value in zip(a, c, strict=True)] + [Fraction(1)]
+    common = int(np.lcm.reduce(np.array([value.denominator for value in mixed], dtype=object)))
+    return np.append(ids, row), np.array([int(value * common) for value in mixed], dtype=object)

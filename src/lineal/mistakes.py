@@ -2,7 +2,8 @@
 
     F(w) = (1/S) sum_i s_i [z_i'w <= 0],  z_i = x_i for the second class, -x_i for the first
 
-A row on the boundary is a mistake. With an intercept no other rule could do better: a boundary can be moved by a hair.
+A row on the boundary is a mistake, unless ``tie`` gives the boundary to a class. With an intercept no rule does better than
+another: a boundary can be moved by a hair.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+Tie = Literal["mistake", "positive", "negative"]
 
 LIMIT = 60.0
 """Seconds, where no time limit is given."""
@@ -67,11 +70,18 @@ class Halfspace:
 
 
 def zero_one(
-    X: Any, y: Any, *, intercept: bool = True, sample_weight: Any = None, time_limit: float = LIMIT
+    X: Any,
+    y: Any,
+    *,
+    intercept: bool = True,
+    tie: Tie = "mistake",
+    sample_weight: Any = None,
+    time_limit: float = LIMIT,
 ) -> Halfspace:
     """Return the halfspace with the least number (weight) of mistakes on the rows X with two classes y, and a lower bound.
 
-    ``min over w of sum_i s_i [z_i'w <= 0]``, z_i = (1, x_i) for the second class and -(1, x_i) for the first. The verdict is
+    ``min over w of sum_i s_i [z_i'w <= 0]``, z_i = (1, x_i) for the second class and -(1, x_i) for the first. ``tie`` says
+    what a row on the boundary is: a "mistake", or "positive" (of the second class) or "negative" (of the first). The verdict is
     ``optimal`` if the bounds meet, ``budget`` with both bounds if time runs out first: the work may double with every
     further mistake, so overlapping classes are solved up to about a hundred rows, nearly separable ones up to thousands.
 
@@ -87,7 +97,9 @@ def zero_one(
     weight = np.ones(len(cloud.own)) if sample_weight is None else np.asarray(sample_weight, float)[cloud.numbers]
     if len(labels) == 1:  # then nothing is of the second class, whatever the only one is
         cloud = Cloud(cloud.x, np.zeros_like(cloud.own), 1, cloud.numbers)
-    return least(cloud, weight, names, labels, time_limit=time_limit, intercept=intercept)
+    if tie not in ("mistake", "positive", "negative"):
+        raise InputError(f"tie is {tie!r}; accepted are mistake, positive and negative.")
+    return least(cloud, weight, names, labels, time_limit=time_limit, intercept=intercept, tie=tie)
 
 
 def least(
@@ -99,6 +111,7 @@ def least(
     time_limit: float,
     intercept: bool,
     tol: float = TOLERANCE,
+    tie: Tie = "mistake",
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Halfspace:
     """Return the halfspace of fewest mistakes for rows that are already gathered, each with a weight above zero."""
@@ -110,24 +123,27 @@ def least(
     kept, place = _distinct(cloud)
     few = Cloud(cloud.x[kept], cloud.own[kept], 1, cloud.numbers[kept])
     unit, exact = _unit(weight)
-    search = Covering(
-        few, np.bincount(place, weight / unit).astype(np.float64), time.monotonic() + time_limit, exact, intercept
-    )
+    counts = np.bincount(place, weight / unit).astype(np.float64)
+    strict = few.own != {"mistake": 2, "positive": 1, "negative": 0}[tie]
+    # with an intercept every rule has the same minimum, reached without rows on the boundary
+    search = Covering(few, counts, time.monotonic() + time_limit, exact, intercept, strict | intercept)
     try:
         search.run()
     except KeyboardInterrupt:
         if interrupt == "raise":
             raise
         search.stopped = "interrupted"
-    coef, missed = _chosen(few, search)
+    coef, missed = _chosen(few, search, strict)
     total = float(weight.sum())
     upper = float(weight[missed[place]].sum())
     lower = min(float(search.lower) * unit, upper)
     cuts = tuple(
         (tuple(few.numbers[list(key)].tolist()), tuple(int(a) for a in weights)) for key, weights in search.cuts.items()
     )
-    constant = min(float(weight[cloud.own == k].sum()) for k in (0, 1)) if intercept else total
-    verdict = _verdict(upper, lower, max(constant, upper), total, search, cuts, tol, bool(np.all(weight == 1.0)))
+    constant = float(weight[strict[place]].sum())
+    if intercept:
+        constant = min(float(weight[cloud.own == k].sum()) for k in (0, 1))
+    verdict = _verdict(upper, lower, max(constant, upper), total, search, cuts, tol, tie, bool(np.all(weight == 1.0)))
     rows = tuple(cloud.numbers[missed[place]].tolist())
     return Halfspace(coef, upper, lower, rows, cuts, verdict, tuple(columns), tuple(classes))
 
@@ -181,21 +197,21 @@ def _unit(weight: Array) -> tuple[float, bool]:
     return float(weight.mean()), False
 
 
-def _chosen(cloud: Cloud, search: Covering) -> tuple[Array, npt.NDArray[np.bool_]]:
+def _chosen(cloud: Cloud, search: Covering, strict: Mask) -> tuple[Array, Mask]:
     """Return the best halfspace as floats, and which rows it mistakes, counted exactly for these very floats.
 
     Of the halfspaces that are right on the same rows, the widest is taken: its floats stay right when they are rounded.
     """
     if search.direction is None:
-        return np.zeros(cloud.x.shape[1]), np.ones(len(cloud.own), dtype=bool)
+        return np.zeros(cloud.x.shape[1]), strict
     start = floats(search.direction)
     right = cloud.signs(search.direction) > 0
     found = []
-    if len(np.unique(cloud.own[right])) == 2:
+    if len(np.unique(cloud.own[right])) == 2 and search.strict.all():
         part = Cloud(cloud.x[right], cloud.own[right], 1, np.flatnonzero(right))
         found.append(widest(part, start[:, None], held=not search.intercept).coef[:, 0])
     found.append(start)
-    counted = [(coef, np.asarray(cloud.signs(whole(coef)) <= 0)) for coef in found]
+    counted = [(coef, np.asarray(cloud.signs(whole(coef)) < strict)) for coef in found]
     return min(counted, key=lambda pair: float(search.s[pair[1]].sum()))
 
 
@@ -207,6 +223,7 @@ def _verdict(
     search: Covering,
     cuts: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...],
     tol: float,
+    tie: Tie,
     plain: bool,
 ) -> Verdict:
     gap, gain = (upper - lower) / total, (constant - lower) / total
@@ -217,6 +234,7 @@ def _verdict(
         "lower_bound": upper / total - gap,
         "null_objective": constant / total,
         "tol": tol,
+        "tie": tie,
         "mistakes": upper,
         "least": lower,
         "cuts": [

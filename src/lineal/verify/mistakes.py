@@ -30,6 +30,7 @@ def check_mistakes(report: Report, claims: Claims, problem: Problem) -> None:
     """Check the number of mistakes, every set of rows, and the bound that follows from them."""
     report.check("the verdict on a halfspace is optimal or budget", claims.kind in ("optimal", "budget"), claims.kind)
     report.check("a halfspace has no penalty and no offset", claims.penalty == "none" and not np.any(problem.offset))
+    report.check("a row on the boundary is a mistake", claims.evidence.get("tie") == "mistake")
     own = (problem.y[:, 0] > 0.5).astype(np.intp)
     side = np.where(own == 1, 1, -1) * signs(problem.x, claims.coef[:, 0])
     mistaken = total(problem.q[side <= 0])
