@@ -6,7 +6,9 @@ class l of least expected cost sum_k p_k C[k, l].
 
 from __future__ import annotations
 
+import csv
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -129,9 +131,10 @@ def of_threshold(threshold: float, classes: Sequence[Any]) -> Rule:
             f"a threshold is for two classes, and there are {len(classes)}: {_listed(classes)}. Give costs instead, a "
             "number for every pair of a true and a decided class."
         )
-    if not (isinstance(threshold, int | float) and 0.0 < threshold < 1.0):
+    value: object = threshold
+    tau = float(value) if isinstance(value, numbers.Real) else math.nan
+    if not 0.0 < tau < 1.0:
         raise InputError(f"the threshold is {threshold!r}; it is a probability and must lie between 0 and 1.")
-    tau = float(threshold)
     return Rule(tuple(classes), np.array([[0.0, tau], [1.0 - tau, 0.0]]), tau, "threshold")
 
 
@@ -158,8 +161,10 @@ def read_costs(text: str, classes: Sequence[Any]) -> Array:
     >>> read_costs("true,yes,no\nno,1,0\nyes,0,5", ("no", "yes")).tolist()
     [[0.0, 1.0], [5.0, 0.0]]
     """
-    lines = [line for line in text.lstrip("\ufeff").replace(";", "\n").splitlines() if line.strip()]
-    cells = [[cell.strip().strip('"') for cell in line.split(",")] for line in lines]
+    text = text.lstrip("\ufeff").strip()
+    lines = text.splitlines() if "\n" in text else text.split(";")
+    found = csv.reader(lines, delimiter="," if "," in text else ";", skipinitialspace=True)
+    cells = [[cell.strip() for cell in row] for row in found if any(cell.strip() for cell in row)]
     if len(cells) != len(classes) + 1 or any(len(row) != len(classes) + 1 for row in cells):
         return _matrix([[_number(cell) for cell in row] for row in cells], classes)
     named = {row[0]: dict(zip(cells[0][1:], row[1:], strict=True)) for row in cells[1:]}

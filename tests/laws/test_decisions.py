@@ -117,6 +117,11 @@ def test_what_has_no_meaning_is_refused(table):
     for costs in ([[0, 1]], [[0, np.nan], [1, 0]], "abc", {"no": {"yes": 1}}, {"no": {"maybe": 1}}, [[1, 1], [2, 2]]):
         with pytest.raises(InputError, match="cost"):
             logistic.decide(data, costs=costs)
+    assert logistic.decide({"x": [0.5]}, threshold=np.float32(0.5)).labels.shape == (1,)
+    with pytest.raises(InputError, match="no rows"):
+        logistic.decide({"x": []}, threshold=0.5)
+    with pytest.raises(InputError, match="threshold"):
+        logistic.decide(data, threshold="0.5")
     with pytest.raises(InputError, match="no probabilities"):
         lineal.fit(data, target="ill", model="svm", penalty=0.01).decide(data, threshold=0.3)
     with pytest.raises(InputError, match="predicts a number"):
@@ -126,6 +131,9 @@ def test_what_has_no_meaning_is_refused(table):
 def test_costs_are_read_from_text():
     assert read_costs("0, 1\n5, 0\n", ("no", "yes")).tolist() == [[0, 1], [5, 0]]
     assert read_costs("\ufeff,1,0\n0,4,0\n1,0,3", (0, 1)).tolist() == [[0, 4], [3, 0]]
+    assert read_costs('t,"a, b",c\n"a, b",0,2\nc,3,0', ("a, b", "c")).tolist() == [[0, 2], [3, 0]]
+    assert read_costs("t;no;yes\nno;0;1\nyes;5;0", ("no", "yes")).tolist() == [[0, 1], [5, 0]]
+    assert read_costs("0,1,2;3,0,4;5,6,0", "abc").tolist() == [[0, 1, 2], [3, 0, 4], [5, 6, 0]]
     for text in ("", "0,1", "0,1;2", "0,a;1,0", ",no,no\nno,0,1\nyes,1,0", ",no,yes\nno,0,1\nmaybe,1,0"):
         with pytest.raises(InputError, match="cost"):
             read_costs(text, ("no", "yes"))

@@ -268,6 +268,14 @@ def _better(meta, arrays):
     meta["verdict"]["relative_gap"] = 0.0
 
 
+def _sentence(meta, arrays):
+    meta["verdict"]["sentence"] += " All is well."
+
+
+def _kinds(meta, arrays):
+    meta["verdict"]["evidence"]["kinds"] = {"optimal": 7}
+
+
 def _question(meta, arrays):
     meta["members"][0]["target"]["name"] = "species is something else"
 
@@ -284,7 +292,21 @@ def _scheme(meta, arrays):
     meta["multiclass"]["scheme"] = {"ovr": "ovo", "ovo": "ecoc", "ecoc": "ovr"}[meta["multiclass"]["scheme"]]
 
 
-MUTATIONS = [_coefficient, _gap, _swapped, _word, _turned, _distance, _better, _question, _rows, _dropped, _scheme]
+MUTATIONS = [
+    _coefficient,
+    _gap,
+    _swapped,
+    _word,
+    _turned,
+    _distance,
+    _better,
+    _sentence,
+    _kinds,
+    _question,
+    _rows,
+    _dropped,
+    _scheme,
+]
 
 
 def test_changed_files_are_refused(fitted, capsys):
@@ -319,6 +341,7 @@ def test_the_command_line_refuses_in_words(tmp_path, monkeypatch, capsys):
         lineal.LinearSVC(),
         lineal.SparsemaxClassifier(),
         lineal.SGDClassifier(random_state=0),
+        lineal.Perceptron(),
     ],
     ids=lambda model: type(model).__name__,
 )
@@ -333,4 +356,6 @@ def test_estimators_work_inside_the_meta_estimators(iris, binary, meta):
         "optimal",
         "budget",
         "progressive",
+        "separated",
+        "not_separable",
     }

@@ -6,6 +6,7 @@ weight 0. The verdict of the committee is that of its worst member.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -168,9 +169,17 @@ def _worst(report: Report, claims: Committee) -> None:
         member.relative_gap,
         member.reason,
     )
-    begins = str(stated.get("sentence")).startswith(member.sentence)
     report.check(
         "the verdict is that of the worst member",
-        same and named == place and begins,
+        same and named == place,
         f"member {place}, {member.kind}; stated member {named}, {stated.get('kind')}",
+    )
+    counts = Counter(other.kind for other in claims.members)
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    worst = f"That is the worst of {len(claims.members)} members ({kinds}), the one asked whether {member.targets[0]}."
+    whole = isinstance(evidence, dict) and evidence == {"members": len(claims.members), "worst": place, "kinds": counts}
+    report.check(
+        "its sentence says so, and how many members ended in which way",
+        stated.get("sentence") == f"{member.sentence} {worst}" and whole,
+        kinds,
     )
