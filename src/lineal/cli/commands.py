@@ -142,6 +142,23 @@ def compare(context: click.Context, /, **options: Any) -> int:
 
 
 @lineal.command()
+@click.argument("recipe", type=File)
+@click.argument("data", type=File)
+@click.option("-o", "--output", type=File, required=True, metavar="FOLDER", help="The new folder to write.")
+@beside
+@reading
+@json_option
+def stack(**options: Any) -> int:
+    """Fit models whose out-of-fold scores are columns of a last one, as a TOML recipe says (docs/stacking.md).
+
+    lineal predict takes the folder in place of a model.
+    """
+    from lineal.cli.stack import run
+
+    return run(**options)
+
+
+@lineal.command()
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
 @click.option("--model", metavar="NAME", default="auto", show_default=True, help="As for fit; it names the loss.")

@@ -23,6 +23,7 @@ from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed
 from lineal.model import Model
 from lineal.model_file import load
+from lineal.stacking import Stack
 from lineal.table import Table
 
 
@@ -48,7 +49,8 @@ def run(
     as_json: bool,
 ) -> int:
     """Predict every row and write the predictions."""
-    fitted = load(model)
+    whole = Stack.load(model) if model.is_dir() else None
+    fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
     if output is not None and any(output.exists() and output.samefile(path) for path in (model, data)):
@@ -56,6 +58,7 @@ def run(
     matrix = asked(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = opened(data, delimiter, header, beside)
+    table = table if whole is None else whole.table(table)
     seen = Noticed()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:

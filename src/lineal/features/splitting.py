@@ -104,20 +104,37 @@ def parted(table: Table, split: Split, target: str | None) -> Callable[[RowNumbe
     if name is None:
         raise InputError("a stratified split needs one target column.")
     table.require(name, "column to split by,")
+    order, cells = _read(table, name)
+    if split.by != "stratified":
+        _require(cells, order, table, name)
+    table_of = np.zeros(int(order.max(initial=-1)) + 1, dtype=np.int8)
+    table_of[order] = _by(split, cells, order, table, name)
+    return lambda rows: table_of[rows]
+
+
+def groups(table: Table, name: str, seed: int) -> tuple[RowNumbers, Array]:
+    """Return the row numbers of a table and ``u(seed, h)`` of the group of each."""
+    table.require(name, "column to split by,")
+    order, cells = _read(table, name)
+    return order, grouped(seed, _require(cells, order, table, name))
+
+
+def _read(table: Table, name: str) -> tuple[RowNumbers, list[str | None]]:
+    """Return the row numbers and the cells of one column, in a pass of its own."""
     seen: list[RowNumbers] = []
     cells: list[str | None] = []
     for rows, batch in table.select(texts=[name]).numbered():
         seen.append(rows)
         cells += _cells(column(batch, name))
-    order = np.concatenate([*seen, np.empty(0, np.int64)])
-    if split.by != "stratified" and None in cells:
-        place = table.place(int(order[cells.index(None)]))
-        raise InputError(
-            f"{place} of {table.origin} has no value in {name!r}, so it cannot be split by it; fill the cell."
-        )
-    table_of = np.zeros(int(order.max(initial=-1)) + 1, dtype=np.int8)
-    table_of[order] = _by(split, cells, order, table, name)
-    return lambda rows: table_of[rows]
+    return np.concatenate([*seen, np.empty(0, np.int64)]), cells
+
+
+def _require(cells: list[str | None], order: RowNumbers, table: Table, name: str) -> list[str]:
+    """Return the cells if all of them are there."""
+    if None in cells:
+        place = f"{table.place(int(order[cells.index(None)]))} of {table.origin}"
+        raise InputError(f"{place} has no value in {name!r}, so it cannot be split by it; fill the cell.")
+    return [cell for cell in cells if cell is not None]
 
 
 def _by(split: Split, cells: list[Any], order: RowNumbers, table: Table, name: str) -> Parts:
