@@ -84,7 +84,8 @@ def _data(model: Model) -> dict[str, Any]:
         for term in plain["terms"]:
             for factor in term.get("factors", [term]):
                 words = _product(term) if factor is not term else _use(term)
-                terms.setdefault(factor["column"], []).append(words)
+                for name in [factor["column"]] if "column" in factor else [factor["source"], factor["target"]]:
+                    terms.setdefault(name, []).append(words)
     uses = {name: "; ".join(dict.fromkeys(filter(None, words))) for name, words in terms.items()}
     said["columns"] = [{**c, "use": uses.get(c["column"], "")} for c in said.get("columns", [])]
     said["target"] = {**model.target.to_dict(), "counts": said.get("target", {}).get("counts")}
@@ -112,6 +113,8 @@ def _use(term: Mapping[str, Any]) -> str:
         whom = "each with its own score" if term["reference"] is None else f"compared with {term['reference']}"
         words = f"{len(term['levels'])} levels, {whom}"
         return words + ("; missing is a level" if term["missing"] else "")
+    if term["kind"] == "pair":
+        return f"features of the pair {term['source']}, {term['target']}"
     if term["kind"] == "statistics":
         return "statistics of the text"
     if term["kind"] == "text":

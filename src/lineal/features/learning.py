@@ -177,7 +177,9 @@ def _decide(
         raise again
     text = learn_texts(written, found.features, partial(_again, table, found))
     decisions = [{**{d.column: d for d in decisions}, **text}[survey.name] for survey in found.features]
-    terms += [term for decision in text.values() for term in decision.terms]
+    terms += {
+        id(term): term for decision in text.values() for term in decision.terms
+    }.values()  # a pair has two columns
     terms.sort(key=rank)  # stable: otherwise in the order of the table
     encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
     _check_columns(encoder, decisions, table, formula)

@@ -11,6 +11,7 @@ from lineal.features import reading_texts
 from lineal.features.curves import FUNCTIONS, Curve, Poly, Spline
 from lineal.features.expecting import expect, finite, words_from
 from lineal.features.product import MANY, Factor, Product
+from lineal.features.reading_pair import pair_from
 from lineal.features.reading_text import statistics_from, text_from
 from lineal.features.terms import Boolean, Category, Number, Term
 from lineal.features.written import Ordinal, Written
@@ -28,6 +29,8 @@ def term_from(data: Any) -> Term:
         return _product(data)
     if kind == "text":
         return text_from(data)
+    if kind == "pair":
+        return pair_from(data)
     if kind == "statistics":
         return statistics_from(data)
     fields = {

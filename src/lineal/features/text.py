@@ -21,7 +21,7 @@ from lineal.tables.dialect import MISSING
 Array = npt.NDArray[np.float64]
 Documents = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 
-OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling"))
+OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner"))
 """The options that belong to terms."""
 EXACT = 2**24
 """Counts up to this are exact in single precision."""

@@ -9,6 +9,8 @@ from lineal.errors import InputError
 from lineal.features.deciding import is_text
 from lineal.features.decision import Decision
 from lineal.features.encoder import column
+from lineal.features.pair import Pair
+from lineal.features.pair_learning import learn_pair
 from lineal.features.survey import Column
 from lineal.features.terms import Term
 from lineal.features.text_learning import Learner
@@ -27,6 +29,13 @@ def asked_texts(
     for name in asked.keys() & given.keys():
         raise InputError(f"the column {name!r} has a type already; say how its text is read in one place.")
     asked |= {name: Options.parse(",".join(one.words)) for name, one in given.items() if one.kind == "text"}
+    for name, options in list(asked.items()):
+        if options.pair is not None:
+            if options.pair in asked or options.pair == name:
+                raise InputError(
+                    f"the column {options.pair!r} is part of the pair with {name!r} already; name it once."
+                )
+            asked[options.pair] = Options(partner=name)
     for name in asked:
         table.require(name, "text column")
         if name not in features or (formula is not None and name in formula.columns):
@@ -52,15 +61,28 @@ def learn_texts(
     """Learn the terms of text columns in a pass of their own; ``again(texts=...)`` yields the rows that have a target."""
     if not wanted:
         return {}
-    learners = {name: Learner(name, o) for name, o in wanted.items() if o.statistics != "only"}
+    words = {name: o for name, o in wanted.items() if o.statistics != "only" and o.pair is None and o.partner is None}
+    learners = {name: Learner(name, options) for name, options in words.items()}
     for batch in again(texts=list(learners)) if learners else ():
         for name, learner in learners.items():
             learner.add(column(batch, name))
-    return {
-        survey.name: _decision(survey, wanted[survey.name], learners.get(survey.name))
-        for survey in surveys
-        if survey.name in wanted
-    }
+    pairs = {name: learn_pair(name, o.pair, again) for name, o in wanted.items() if o.pair is not None}
+    decisions = {}
+    for survey in surveys:
+        if survey.name in wanted:
+            options = wanted[survey.name]
+            pair = pairs.get(options.partner or survey.name)
+            decisions[survey.name] = (
+                _decision(survey, options, learners.get(survey.name)) if pair is None else _paired(survey, pair)
+            )
+    return decisions
+
+
+def _paired(survey: Column, pair: Pair) -> Decision:
+    """Return the decision on either column of a pair."""
+    told = f"text:pair={pair.target}" if survey.name == pair.source else ""
+    why = f"{len(pair.columns)} features of the pair {pair.source!r} and {pair.target!r}"
+    return Decision(survey.name, "text", survey.missing, pair, why, told=told)
 
 
 def _decision(survey: Column, options: Options, learner: Learner | None) -> Decision:

@@ -83,6 +83,18 @@ class Learner:
         seen = tuple(frequency[chosen[order]].tolist()) if counted else None
         return Text(self.column, self.options, tuple(terms[k] for k in order), seen, self.rows if counted else 0)
 
+    @property
+    def words(self) -> int:
+        """How many single words there were, each as often as it occurs."""
+        every = self._lexicon.take(np.arange(len(self._lexicon)))
+        return sum(times for term, times in zip(every, self._lexicon.times().tolist(), strict=True) if " " not in term)
+
+    def times(self) -> dict[str, int]:
+        """Return how often each term within the limits occurs, in the order of the alphabet."""
+        chosen = self._within(self._lexicon.documents())
+        found = zip(self._lexicon.take(chosen), self._lexicon.times()[chosen].tolist(), strict=True)
+        return dict(sorted(found))
+
     def _within(self, frequency: Counts) -> Counts:
         """Return the numbers of the terms within the limits."""
         o = self.options

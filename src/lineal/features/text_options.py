@@ -22,7 +22,7 @@ BITS: Final = 20
 """At most so many bits of a hash number the columns of a table's text."""
 SPELLED: Final = (
     "ngrams=1-2", "characters=3-5", "counts", "binary", "tfidf", "min=2", "common=0.9", "max=50000", "hash=2^18",
-    "letters=2", "fold", "case", "statistics", "statistics=only", "spelling=FILE",
+    "letters=2", "fold", "case", "statistics", "statistics=only", "spelling=FILE", "pair=COL",
 )  # fmt: skip
 
 
@@ -33,6 +33,7 @@ class Options:
     Terms are the n-grams of ``low`` to ``high`` ``unit``s, words of at least ``letters`` characters. A term is kept if at
     least ``least`` rows have it (a share of them if below 1) and at most the share ``common``; of those the ``size`` most
     frequent, equal ones in the order of the alphabet. With ``bits``, a column is the first bits of a term's hash.
+    ``pair`` names the column of a translation: features of the pair instead of terms (``partner`` is the other way round).
     ``statistics`` of the text stand beside the terms, or are ``only`` there; ``spelling`` is a file of known words.
 
     >>> options = Options.parse("ngrams=1-2,tfidf,max=5000")
@@ -53,6 +54,8 @@ class Options:
     bits: int | None = None
     statistics: Literal["", "beside", "only"] = ""
     spelling: str | None = None
+    pair: str | None = None
+    partner: str | None = None
 
     def __post_init__(self) -> None:
         """Check every field; an option without effect is an error."""
@@ -102,6 +105,8 @@ class Options:
             )
         if found.get("statistics") == "only" and found.keys() - {"statistics", "spelling"}:
             raise InputError("statistics=only leaves all terms out, so nothing can be said about them; leave it out.")
+        if "pair" in found and len(found) > 1:
+            raise InputError("pair makes features of two columns instead of terms, so that other options mean nothing.")
         if "bits" in found:
             found |= {"least": 1, "size": None}
         return cls(**found)
@@ -113,6 +118,8 @@ class Options:
         >>> Options.parse("tfidf,ngrams=2,max=50000,fold").spelled
         'ngrams=1-2,fold'
         """
+        if self.pair is not None:
+            return f"pair={self.pair}"
         usual = Options() if self.bits is None else Options(least=1, size=None)
         words = [f"{'ngrams' if self.unit == 'words' else 'characters'}={self.low}-{self.high}"]
         words = [] if (self.unit, self.low, self.high) == ("words", 1, 1) else words
@@ -147,6 +154,8 @@ def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
     if value is not None:
         if (key, value) == ("statistics", "only"):
             return {"statistics": "only"}
+        if key == "pair" and value:
+            return {"pair": value}
         if key == "spelling" and value:
             return {"spelling": value}
         if key in ("ngrams", "characters") and (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", value)):

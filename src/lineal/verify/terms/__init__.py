@@ -15,6 +15,7 @@ from lineal.verify.terms import (
     merged,
     number,
     ordinal,
+    pair,
     poly,
     product,
     spline,
@@ -37,8 +38,11 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "merged": merged,
     "text": text,
     "statistics": statistics,
+    "pair": pair,
 }
 """Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
+PAIR: Final = "pair"
+"""The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
 """The kind of a term that has ``factors``, terms of the kinds above."""
 
@@ -54,6 +58,8 @@ def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
     >>> inputs({"kind": "number", "column": "age", "fill": 41.5, "indicator": True})
     [('age', 'n')]
     """
+    if term["kind"] == PAIR:
+        return [(term["source"], pair.TYPE), (term["target"], pair.TYPE)]
     return [(factor["column"], str(BY_KIND[factor["kind"]].TYPE)) for factor in factors(term)]
 
 
@@ -65,12 +71,16 @@ def names(term: Mapping[str, Any]) -> list[str]:
 
 def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> list[list[float]]:
     """Return the values of the design columns of a term, row by row."""
+    if term["kind"] == PAIR:
+        return pair.values(term, columns)
     found = [BY_KIND[factor["kind"]].values(factor, columns[factor["column"]]) for factor in factors(term)]
     return product.values(found) if term["kind"] == PRODUCT else list(found[0])
 
 
 def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> str | None:
     """Return what is wrong with a term as learned from these training cells."""
+    if term["kind"] == PAIR:
+        return pair.learned(term, columns)
     for factor in factors(term):
         problem: str | None = BY_KIND[factor["kind"]].learned(factor, columns[factor["column"]])
         if problem is not None:

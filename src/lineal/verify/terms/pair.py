@@ -1,0 +1,153 @@
+"""A pair of texts in plain Python: n-grams, chances, quarters, translations and shares of docs/text.md once more."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lineal.verify.terms import statistics, text
+
+FIELDS: Final[dict[str, tuple[type, ...]]] = {
+    "source": (str,), "target": (str,), "source_terms": (list,), "source_times": (list,), "source_words": (int,),
+    "target_terms": (list,), "target_times": (list,), "target_words": (int,), "translations": (list,),
+}  # fmt: skip
+TYPE: Final = "t"
+NUMBERS: Final = ("source_times", "target_times", "translations")
+SIDES: Final = ("source", "target")
+LONGEST: Final = {"source": 3, "target": 2}
+SHARES: Final = {
+    "characters per word": 2, "different words per word": 3, "punctuation share": 4, "bracket share": 5, "number share": 6,
+}  # fmt: skip
+MOST: Final = 50_000
+TRIPLES: Final = 4_000_000
+
+
+class Side:
+    """What is known of one text of the pair."""
+
+    def __init__(self, term: Mapping[str, Any], name: str) -> None:
+        self.times: dict[str, int] = dict(zip(term[f"{name}_terms"], term[f"{name}_times"], strict=True))
+        singles = [word for word in self.times if " " not in word]
+        self.whole = term[f"{name}_words"] + len(singles) + 1
+        self.empty = set(sorted(singles, key=lambda word: (-self.times[word], word))[:100])
+        self.quarter: dict[str, int] = {}
+        for n in (1, 2, 3):
+            mine = [gram for gram in self.times if gram.count(" ") == n - 1]
+            ordered = sorted(self.times[gram] for gram in mine)
+            limits = [ordered[-(-k * len(ordered) // 4) - 1] for k in (1, 2, 3)] if ordered else []
+            self.quarter |= {gram: 1 + sum(limit < self.times[gram] for limit in limits) for gram in mine}
+
+    def chance(self, words: Sequence[str]) -> float:
+        """Return the log-probability of a text: a bigram's share, else 0.4 times the word's."""
+        found = []
+        for before, word in zip([None, *words], words, strict=False):
+            both = self.times.get(f"{before} {word}")
+            if both is not None and before is not None:
+                found.append(math.log(both / self.times[before]))
+            else:
+                found.append(math.log(0.4 * (self.times.get(word, 0) + 1) / self.whole))
+        return math.fsum(found)
+
+
+def _reading(name: str) -> dict[str, Any]:
+    return {**statistics.WORDS, "high": LONGEST[name]}
+
+
+def names(term: Mapping[str, Any]) -> list[str]:
+    """Return the design columns of the term."""
+    quarters = Side(term, "source").quarter
+    used = {(gram.count(" ") + 1, quarter) for gram, quarter in quarters.items()}
+    found = ["source words", "target words", "target words per source word", "source log-probability"]
+    found += ["target log-probability", "log-probability difference per word"]
+    found += [f"source {n}-grams in quartile {q}" for n in (1, 2, 3) for q in (1, 2, 3, 4) if (n, q) in used]
+    found += ["translations per source word"]
+    found += [f"{side} {name}" for name in [*SHARES, "content share"] for side in SIDES]
+    return [f"{term['source']}, {term['target']}: {name}" for name in found]
+
+
+def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> list[list[float]]:
+    """Return the values of the design columns, row by row."""
+    sides = [Side(term, name) for name in SIDES]
+    used = sorted({(gram.count(" ") + 1, quarter) for gram, quarter in sides[0].quarter.items()})
+    singles = [word for word in term["source_terms"] if " " not in word]
+    many = dict(zip(singles, term["translations"], strict=True))
+    rows = []
+    for source, target in zip(columns[term["source"]], columns[term["target"]], strict=True):
+        cells = (source, target)
+        words = [list(text.terms_of(statistics.WORDS, cell)) for cell in cells]
+        w = [len(found) for found in words]
+        chance = [side.chance(found) for side, found in zip(sides, words, strict=True)]
+        row = [float(w[0]), float(w[1]), _per(w[1], w[0]), *chance, _per(chance[1], w[1]) - _per(chance[0], w[0])]
+        grams = list(text.terms_of(_reading("source"), source))
+        seen = Counter((gram.count(" ") + 1, sides[0].quarter[gram]) for gram in grams if gram in sides[0].quarter)
+        row += [_per(seen[n, q], max(w[0] - n + 1, 0)) for n, q in used]
+        row.append(_per(sum(many.get(word, 0) for word in words[0]), w[0]))
+        plain = [[column[0] for column in statistics.values({"spelling": None}, [cell])] for cell in cells]
+        row += [plain[side][place] for place in SHARES.values() for side in (0, 1)]
+        row += [_per(sum(word not in sides[k].empty for word in words[k]), w[k]) for k in (0, 1)]
+        rows.append(row)
+    return [list(found) for found in zip(*rows, strict=True)]
+
+
+def _per(part: float, whole: float) -> float:
+    return part / whole if whole else 0.0
+
+
+def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> str | None:
+    """Return what is wrong with the term as learned from these training cells."""
+    for name in SIDES:
+        documents: Counter[str] = Counter()
+        times: Counter[str] = Counter()
+        for cell in columns[term[name]]:
+            found = Counter(text.terms_of(_reading(name), cell))
+            documents.update(found.keys())
+            times.update(found)
+        kept = sorted((gram for gram in documents if documents[gram] >= 2), key=lambda gram: (-times[gram], gram))
+        kept = sorted(kept[:MOST])
+        if kept != term[f"{name}_terms"] or [times[gram] for gram in kept] != term[f"{name}_times"]:
+            return f"the n-grams of the {name} are not those of the training rows"
+        if sum(count for gram, count in times.items() if " " not in gram) != term[f"{name}_words"]:
+            return f"the number of words of the {name} is not that of the training rows"
+    low, high = _translations(term, columns)
+    singles = [word for word in term["source_terms"] if " " not in word]
+    if len(term["translations"]) != len(singles):
+        return "not every word of the source has its number of translations"
+    for word, number in zip(singles, term["translations"], strict=True):
+        if not low[word] <= number <= high[word]:
+            return f"{word!r} has {low[word]} translations, stated {number}"
+    return None
+
+
+def _translations(
+    term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]
+) -> tuple[Counter[str], Counter[str]]:
+    """Return how many translations every word has, at least and at most: chances are known to rounding only."""
+    known = [{word for word in term[f"{name}_terms"] if " " not in word} for name in SIDES]
+    pairs, room = [], TRIPLES
+    for cells in zip(columns[term["source"]], columns[term["target"]], strict=True):
+        a, b = (
+            sorted(set(text.terms_of(statistics.WORDS, cell)) & words) for cell, words in zip(cells, known, strict=True)
+        )
+        room -= len(a) * len(b)
+        if room < 0:
+            break
+        pairs.append((a, b))
+    chance: dict[str, dict[str, float]] = defaultdict(dict)
+    for a, b in pairs:
+        for s in a:
+            chance[s].update(dict.fromkeys(b, 1.0))
+    chance = {s: dict.fromkeys(found, 1.0 / len(found)) for s, found in chance.items() if found}
+    for _ in range(5):
+        share: dict[str, dict[str, float]] = {s: dict.fromkeys(found, 0.0) for s, found in chance.items()}
+        for a, b in pairs:
+            for t in b:
+                whole = sum(chance[s][t] for s in a)
+                for s in a:
+                    share[s][t] += chance[s][t] / whole
+        for s, found in share.items():
+            total = sum(found.values())
+            chance[s] = {t: part / total for t, part in found.items()}
+    low = Counter({s: sum(p > 0.2 + 1e-9 for p in found.values()) for s, found in chance.items()})
+    return low, Counter({s: sum(p > 0.2 - 1e-9 for p in found.values()) for s, found in chance.items()})
