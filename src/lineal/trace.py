@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,12 @@ class Trace:
     def to_dict(self) -> dict[str, list[object]]:
         """Return the trace as columns, ready for any data frame."""
         return {name: self.column(name) for name in Record.__dataclass_fields__}
+
+    def to_frame(self) -> Any:
+        """Return the trace as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict())
 
     def __len__(self) -> int:
         return len(self.records)
