@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import click
 import pyarrow as pa
@@ -38,85 +39,30 @@ def run(
     *,
     given: set[str],
     data: Path,
-    target: str | tuple[str, ...] | None,
-    model: str,
-    penalty: str | None,
-    bounds: tuple[str, ...],
-    multiclass: str,
-    solver: str,
-    trace: Path | None,
-    weight: str | None,
-    offset: str | None,
-    drop: tuple[str, ...],
-    text: tuple[str, ...],
-    intercept: bool,
-    formula: str | None,
-    poly: int,
-    types: tuple[str, ...],
-    recipe: Path | None,
-    test_size: float,
-    split: str | None,
-    validation_size: float,
-    test_file: Path | None,
-    seed: int,
-    time_limit: float | None,
-    accept: bool,
     output: Path | None,
+    trace: Path | None,
+    recipe: Path | None,
+    test_file: Path | None,
+    accept: bool,
     beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Fit, write the model file, print, and return the exit code."""
-    if test_file is not None:
-        if "test_size" in given:
-            raise InputError(
-                "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
-            )
-        test_size = 0.0
-    if split is not None and split.startswith("column:") and "test_size" not in given:
-        test_size = 0.0
-    known = Recipe() if recipe is None else Recipe.read(recipe)
-    target = target if target is not None or formula is not None else known.target
-    weight, offset = weight or known.weight, offset or known.offset
-    drop = (*drop, *(name for name in known.drop if name not in drop))
-    asked = "auto" if penalty is None else penalty
-    wish = Wish.of(model, asked, bounds, solver, time_limit)
-    if "seed" in given and test_size == 0 and not (wish.penalty.picked or wish.model.drawn):
-        raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
+    wanted = _settled(options, given, recipe, test_file)
     path = output if output is not None else Path(f"{stem(data)}.lineal")
     free(path)
-    if trace is not None and read_multiclass(multiclass)[0] != "direct":
-        raise InputError("--trace records the steps of one fit, and --multiclass makes several; leave one of them out.")
     if trace is not None:
-        table_file(trace, "--trace")
-        if any(trace.exists() and used.exists() and trace.samefile(used) for used in (data, path)):
-            raise InputError(f"--trace {trace} is the data or the model; choose another name.")
+        _check_trace(trace, data, path, wanted["multiclass"])
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
             opened(data, delimiter, header, beside),
-            target,
-            model=model,
-            penalty=asked,
-            bounds=bounds,
-            solver=wish.solver,
-            multiclass=multiclass,
-            weight=weight,
-            offset=offset,
-            drop=drop,
-            text=text,
-            intercept=intercept,
-            formula=formula,
-            poly=poly,
-            types={**known.types, **pairs(types)},
-            test_size=test_size,
-            split=split,
-            validation_size=validation_size,
             test=None if test_file is None else as_table(test_file, delimiter=delimiter, header=header),
-            seed=seed,
-            time_limit=time_limit,
             progress=watch.step,
             interrupt="budget",
+            **wanted,
         )
     fitted.save(path)
     if trace is not None and fitted.trace is not None:
@@ -124,16 +70,50 @@ def run(
     check = command(path, data, delimiter, header, beside)
     told = {**summary(fitted), "file": str(path), "verify": check}
     told |= {} if trace is None else {"trace": str(trace)}
-    screen = Screen()
     if as_json:
         click.echo(as_text(told))
     else:
+        screen = Screen()
         screen.print(*page(told, screen.width))
         steps = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
-        click.echo(
-            f"\nWritten to {path}.{steps} To let an independent program check it:\n{check}"
-        )  # never wrapped: it is copied
+        # never wrapped: it is copied
+        click.echo(f"\nWritten to {path}.{steps} To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
+
+
+def _settled(
+    options: Mapping[str, Any], given: set[str], recipe: Path | None, test_file: Path | None
+) -> dict[str, Any]:
+    """Return the arguments of ``lineal.fit``: options with what a recipe says, those without effect refused."""
+    found = dict(options)
+    by_column = (found["split"] or "").startswith("column:")
+    if test_file is not None and "test_size" in given:
+        raise InputError(
+            "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
+        )
+    if test_file is not None or (by_column and "test_size" not in given):
+        found["test_size"] = 0.0
+    known = Recipe() if recipe is None else Recipe.read(recipe)
+    if found["target"] is None and found["formula"] is None:
+        found["target"] = known.target
+    found["weight"], found["offset"] = found["weight"] or known.weight, found["offset"] or known.offset
+    found["drop"] = (*found["drop"], *(name for name in known.drop if name not in found["drop"]))
+    found["types"] = {**known.types, **pairs(found["types"])}
+    found["penalty"] = "auto" if found["penalty"] is None else found["penalty"]
+    wish = Wish.of(found["model"], found["penalty"], found["bounds"], found["solver"], found["time_limit"])
+    found["solver"] = wish.solver
+    if "seed" in given and found["test_size"] == 0 and not (wish.penalty.picked or wish.model.drawn):
+        raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
+    return found
+
+
+def _check_trace(trace: Path, data: Path, path: Path, multiclass: str) -> None:
+    """Refuse a trace of several fits, or one that would overwrite the data or the model."""
+    if read_multiclass(multiclass)[0] != "direct":
+        raise InputError("--trace records the steps of one fit, and --multiclass makes several; leave one of them out.")
+    table_file(trace, "--trace")
+    if any(trace.exists() and used.exists() and trace.samefile(used) for used in (data, path)):
+        raise InputError(f"--trace {trace} is the data or the model; choose another name.")
 
 
 def stem(data: Path) -> str:
