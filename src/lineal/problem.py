@@ -348,9 +348,15 @@ class View:
     @staticmethod
     def of(problem: Problem, shift: Array, scale: Array) -> View:
         """Return the view; charges change so that every coefficient pays what it paid before."""
+        seen: list[tuple[Block, Block]] = []
 
         def change(block: Block) -> Block:
-            return replace(block, design=Affine(block.design, shift, scale))
+            if seen and seen[0][0] is block:
+                return seen[0][1]
+            changed = replace(block, design=Affine(block.design, shift, scale))
+            if problem.source.resident:
+                seen[:] = [(block, changed)]
+            return changed
 
         moments = replace(
             problem.moments,
