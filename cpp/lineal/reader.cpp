@@ -2,7 +2,32 @@
 
 #include <algorithm>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace lineal {
+
+#if defined(__SSE2__)
+namespace {
+
+__m128i between(__m128i bytes, char low, char high) {
+    return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))), _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));
+}
+
+// Sixteen ASCII characters in lower case, if asked; returns which are parts of words, one bit each.
+unsigned sixteen(__m128i bytes, bool lower, char* block) {
+    const __m128i capital = between(bytes, 'A', 'Z'), step = _mm_set1_epi8(0x20);
+    const __m128i letter = between(_mm_or_si128(bytes, step), 'a', 'z');
+    const __m128i other = _mm_or_si128(between(bytes, '0', '9'), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
+    if (lower) bytes = _mm_or_si128(bytes, _mm_and_si128(capital, step));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(block), bytes);
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(block + 16), bytes);
+    return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letter, other)));
+}
+
+}  // namespace
+#endif
 
 Reader::Reader(const Reading& reading) : reading_(&reading), characters_(&Characters::of(reading.lower, reading.fold)) {}
 
@@ -59,14 +84,39 @@ void Reader::words(std::string_view document) {
         } else if (out > start) close();
     };
     while (p < end) {
-        if (*p < 0x80) {
-            const std::uint8_t found = ascii[*p++];
+        const unsigned char* stop = end;  // up to here there are no other characters than ASCII's
+#if defined(__SSE2__)
+        if (end - p >= 16) {
+            const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(p));
+            const unsigned other = static_cast<unsigned>(_mm_movemask_epi8(bytes));
+            if (!other) {
+                char block[32];
+                const unsigned marks = sixteen(bytes, reading_->lower, block);
+                for (unsigned at = 0;;) {
+                    const unsigned run = static_cast<unsigned>(__builtin_ctz(~(marks >> at)));
+                    std::memcpy(out, block + at, 16);
+                    out += run;
+                    length += run;
+                    at += run;
+                    if (at == 16) break;
+                    if (out > start) close();
+                    if (!(marks >> at)) break;
+                    at += static_cast<unsigned>(__builtin_ctz(marks >> at));
+                }
+                p += 16;
+                continue;
+            }
+            stop = p + __builtin_ctz(other);
+        }
+#endif
+        for (; p < stop && *p < 0x80; ++p) {
+            const std::uint8_t found = ascii[*p];
             if (found) {
                 *out++ = static_cast<char>(found);
                 ++length;
             } else if (out > start) close();
-            continue;
         }
+        if (p == end) break;
         const std::uint32_t entry = (*characters_)[decode(p, end)];
         if (!(entry & Characters::several)) put(entry);
         else {

@@ -169,6 +169,11 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
         [&](int worker) {
             const Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
             const auto before = static_cast<std::int64_t>(out.columns.size());
+            if (!before) {  // the chunks are alike, more or less
+                const std::size_t guess = mine.columns.size() * static_cast<std::size_t>(chunks_of(documents.count)) / 15 * 16;
+                out.columns.reserve(guess);
+                out.values.reserve(guess);
+            }
             for (const std::int64_t end : mine.starts) out.starts.push_back(before + end);
             out.columns.insert(out.columns.end(), mine.columns.begin(), mine.columns.end());
             out.values.insert(out.values.end(), mine.values.begin(), mine.values.end());
