@@ -83,7 +83,7 @@ def test_columns_that_say_nothing_are_left_out():
     assert why([dt.date(2020, 1, 1)] * 4) == "it is the same date in every row"
     assert why(["2020-01-01", "2020-01-01", "2020-01-01", None]) == "it is the same date wherever it is present"
     assert why(["7 %"] * 4) == "it is 7 in every row"
-    assert why([[1], [2], [3], [4]]) == "it holds lists or bytes, not cells"
+    assert why([b"1", b"2", b"3", b"4"]) == "it holds lists or bytes, not cells"
 
 
 ROW_NUMBERS = ("ID", "row_no", "PassengerId", "customerid", "Unnamed: 0", "case number")

@@ -166,8 +166,10 @@ def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _columns(about: Mapping[str, Any]) -> Table | None:
     """Return the columns as understood, one a line; many plain numbers share a line."""
     columns = about.get("columns") or []
-    plain = [column for column in columns if column["type"] == "number" and not column["missing"]]
-    listed = columns if len(columns) <= SHOWN // 2 else [column for column in columns if column not in plain]
+    numbers = [column["type"] == "number" and not column["missing"] for column in columns]
+    plain = [column for column, bare in zip(columns, numbers, strict=True) if bare]
+    many = len(columns) > SHOWN // 2
+    listed = [column for column, bare in zip(columns, numbers, strict=True) if not (many and bare)]
     rows = [[str(column[key]) for key in ("column", "type", "missing", "use")] for column in listed]
     if len(listed) < len(columns):
         names = ", ".join(column["column"] for column in plain[:SHOWN]) + (", ..." if len(plain) > SHOWN else "")

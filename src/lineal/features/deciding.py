@@ -22,6 +22,8 @@ TRUE = frozenset(("true", "yes", "t", "y"))
 FALSE = frozenset(("false", "no", "f", "n"))
 ENOUGH = 20
 """Fewer rows than this tell nothing about a column being an identifier."""
+LONG = 1000
+"""Characters of a level at most."""
 MANY = 50
 RARE = 5
 """Of a category with more than MANY levels, those with fewer than RARE rows are merged."""
@@ -127,6 +129,9 @@ def _category(survey: Column, *, asked: bool = False) -> Decision:
         return without(
             survey, "text", f"it has {len(levels)} different values in {present} cells; it looks like an identifier"
         )
+    longest = max(map(len, levels), default=0)
+    if longest > LONG:
+        return without(survey, "text", f"it holds texts of up to {longest:,} characters, too long for names of levels")
     if len(levels) == 1 and not survey.missing:
         return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     reference = min(levels, key=lambda level: (-levels[level], level))

@@ -142,9 +142,10 @@ class Encoder:
     def select(self, table: Table) -> Table:
         """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
         if not table.sparse:
+            names = frozenset(table.names)
             for term in self.terms:
                 for name in term.inputs:
-                    if name not in table.names:
+                    if name not in names:
                         raise absent(name, table.names, table.origin)
         return table.select(numbers=self.number_columns, texts=self.text_columns)
 

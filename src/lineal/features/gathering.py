@@ -16,7 +16,7 @@ from lineal.features.encoder import column, needed
 from lineal.features.leaks import SAMPLE
 from lineal.features.notation import Notation
 from lineal.features.outcome import NeedsTextError
-from lineal.features.readings import NeedsReadingError
+from lineal.features.readings import NeedsReadingError, place
 from lineal.features.survey import Column
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
@@ -87,7 +87,16 @@ def gather(
         )
     if weight is not None and not found.weight_sum > 0:
         raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
+    _check_header(found, table)
     return found
+
+
+def _check_header(found: Pass, table: Table) -> None:
+    """Raise an InputError if a row holds the columns' names again."""
+    surveys = [survey for survey in (*found.targets, *found.features) if not survey.full]
+    if table.plain and len(surveys) > 1 and all(survey.name in survey.levels for survey in surveys):
+        row = place(surveys[0], table, surveys[0].name)
+        raise InputError(f"{row} of {table.origin} holds the names of the columns once more; delete that line.")
 
 
 def _add(found: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:

@@ -90,7 +90,8 @@ def learn(
     drop = (*drop, *(name for name, one in given.items() if one.kind == "drop" and name not in drop))
     _check_roles(table, names, weight, offset, drop)
     _check_types(table, given, {*names, weight, offset}, drop)
-    features = [name for name in table.names if name not in {*names, weight, offset, *drop}]
+    apart = {*names, weight, offset, *drop}
+    features = [name for name in table.names if name not in apart]
     as_text: set[str] = {name for name, one in given.items() if one.as_text}
     readings: dict[str, Notation | Calendar] = {}
     asked = asked_texts(table, text, given, features, formula)
@@ -176,7 +177,8 @@ def _decide(
     if again.as_text:
         raise again
     text = learn_texts(written, found.features, partial(_again, table, found))
-    decisions = [{**{d.column: d for d in decisions}, **text}[survey.name] for survey in found.features]
+    by_name = {**{d.column: d for d in decisions}, **text}
+    decisions = [by_name[survey.name] for survey in found.features]
     terms += {
         id(term): term for decision in text.values() for term in decision.terms
     }.values()  # a pair has two columns

@@ -50,6 +50,10 @@ def check_numbers(survey: Column, table: Table) -> None:
     if survey.bad:
         row, found = survey.bad[0]
         more = f" ({survey.no_number} such cells)" if survey.no_number > 1 else ""
+        if found == survey.name:
+            more += ", its own name, so the header seems to be repeated there: delete that line"
+        elif row == 0:
+            more += ", perhaps a second line of the header: delete it then"
         raise InputError(
             f"column {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more};"
             f" fix the cell, or leave the column out (--drop {survey.name})."

@@ -188,7 +188,8 @@ class Column:
                 for position in np.flatnonzero(wrong[codes])[:3]:
                     self.bad.append((int(rows[position]), cell(array, int(position))))
         if self.reading is None:
-            self._narrow(levels)
+            if wrong.any() or self.notations is not None:
+                self._narrow(levels)
         elif isinstance(self.reading, Calendar):
             self._date(self.reading, levels, counts[1:])
         if not self.full:
@@ -199,14 +200,18 @@ class Column:
         """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""
         if self.notations == [] and self.calendars == []:
             return
-        new = [level for level in levels if level not in self.levels]
+        if self.notations is None:  # the first text that is no number: those before are judged as well
+            new = list(dict.fromkeys([*self.levels, *levels]))
+        else:
+            new = [level for level in levels if level not in self.levels]
         judged = [level for level in new if level not in MARKERS]
         self.judged += len(judged)
-        if self.notations is None and judged:
+        if self.notations is None:
+            if not judged:
+                return
             self.notations, self.calendars = notations(judged[0]), list(CALENDARS)
-            new = [*(level for level in self.levels if level in MARKERS), *new]
-        self.notations = notation.fitting(self.notations or [], new) if self.notations is not None else None
-        self.calendars = dates.fitting(self.calendars or [], new) if self.calendars is not None else None
+        self.notations = notation.fitting(self.notations, new)
+        self.calendars = dates.fitting(self.calendars or [], new)
 
     def _date(self, calendar: Calendar, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
         for level, count in zip(levels, counts.tolist(), strict=True):

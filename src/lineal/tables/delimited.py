@@ -75,9 +75,14 @@ class Delimited(Table):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Say if the file was not UTF-8."""
-        spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(self.file.encoding or "", "UTF-16")
-        return () if self.file.encoding is None else (f"{self.origin} is not UTF-8; it is read as {spoken}.",)
+        """Say if the file was not UTF-8, and if its quotes are no quotes."""
+        found = []
+        if self.file.encoding is not None:
+            spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(self.file.encoding, "UTF-16")
+            found.append(f"{self.origin} is not UTF-8; it is read as {spoken}.")
+        if self.dialect.stray:
+            found.append(f"{self.origin} has quotes that do not enclose whole cells; they are read as plain text.")
+        return tuple(found)
 
     def guess(self) -> frozenset[str]:
         """Return the columns whose first cells are all numbers."""

@@ -26,7 +26,10 @@ _SPOKEN = {"\t": "tab", " ": "space"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """A delimited file's conventions; ``start`` is where the first data row begins, in bytes."""
+    """A delimited file's conventions; ``start`` is where the first data row begins, in bytes.
+
+    ``stray`` says that quote characters were found which do not enclose cells, and so are text.
+    """
 
     delimiter: str
     quote: str | None
@@ -35,6 +38,7 @@ class Dialect:
     start: int
     numeric: frozenset[str]
     few: frozenset[str] = frozenset()
+    stray: bool = False
 
     @property
     def spoken(self) -> str:
@@ -95,13 +99,15 @@ def detect(
                 f"{origin} has no {spoken(delimiter)} in its first line, so the delimiter does not fit;"
                 f" it looks like {spoken(better[0])}."
             )
+    _check_first(rows, origin)
     has_header = _has_header(rows) if header is None else header
     width = Counter(map(len, rows)).most_common(1)[0][0] if not has_header else len(rows[0])
     names = tuple(name.strip() for name in rows[0]) if has_header else tuple(f"c{j + 1}" for j in range(width))
     check_names(names, origin)
     start = skip + (record_end(data[skip:], quoting, chosen) if has_header else 0)
     numeric, few = _kinds(rows[1:] if has_header else rows, names)
-    return Dialect(chosen, quoting, has_header, names, start, numeric, few)
+    stray = quote is None and quoting is None and '"' in look
+    return Dialect(chosen, quoting, has_header, names, start, numeric, few, stray)
 
 
 def _check_options(delimiter: str | None, quote: str | None) -> None:
@@ -131,18 +137,22 @@ def _decode(data: bytes, whole: bool, origin: str) -> str:
 
 
 def _look(text: str) -> str:
-    """Return the beginning of a text that decides how it is written: whole lines, three at least where there are."""
+    """Return the beginning of a text that decides how it is written: whole lines, eight at least where there are."""
     if len(text) <= LOOK:
         return text
     at = 0
-    for _ in range(3):
+    for _ in range(8):
         at = text.find("\n", at) + 1 or len(text)
     return text[: max(at, text.rfind("\n", 0, LOOK) + 1)]
 
 
 def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str) -> list[_Candidate]:
-    first = text.splitlines()[0]
-    delimiters = [delimiter] if delimiter else [d for d in DELIMITERS if d in first] or [","]
+    lines = text.splitlines()[:50]
+    inside = [d for d in DELIMITERS if d in lines[0]]
+    usual = [
+        d for d in DELIMITERS[:-1] if d not in inside and sum(d in line for line in lines) > 0.9 * (len(lines) - 1)
+    ]
+    delimiters = [delimiter] if delimiter else inside + usual or [","]
     quotes = [quote or None] if quote is not None else ['"', None] if '"' in text else ['"']
     found = []
     for d in delimiters:
@@ -191,9 +201,19 @@ def _well_quoted(text: str, whole: bool, delimiter: str, quote: str) -> bool:
     return True
 
 
+def _check_first(rows: list[list[str]], origin: str) -> None:
+    """Raise an InputError if the first line is a title or a comment above the table."""
+    width, count = Counter(len(row) for row in rows[1:]).most_common(1)[0] if len(rows) > 2 else (1, 0)
+    if len(rows[0]) == 1 < width and count > 0.5 * len(rows):
+        raise InputError(
+            f"line 1 of {origin} is {rows[0][0][:40]!r}, one cell, where most lines have {width};"
+            " delete what stands above the header."
+        )
+
+
 def _has_header(rows: list[list[str]]) -> bool:
     """Decide whether the first row names the columns."""
-    first, rest = [cell.strip() for cell in rows[0]], rows[1:1000]
+    first, rest = [cell.strip() for cell in rows[0]], [row for row in rows[1:1000] if row != rows[0]]
     plain = True  # no cell of the first row is a number or missing
     repeated = False
     for j, name in enumerate(first):

@@ -17,6 +17,7 @@ from lineal.tables.encoding import encoding_of, recoded
 
 CHUNK_BYTES = 4 << 20
 SAMPLE_BYTES = 1 << 20
+SAMPLE_LINES = 8
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -95,10 +96,10 @@ class File:
         return self if found is None else replace(self, encoding=found)
 
     def sample(self) -> tuple[bytes, bool]:
-        """Return the first megabyte, more if it holds no two lines, and whether that is the whole file."""
+        """Return the first megabyte, more if it holds few lines, and whether that is the whole file."""
         with self.open() as stream:
             data, more = stream.read(SAMPLE_BYTES), stream.read(1)
-            while more and data.count(b"\n") < 2:
+            while more and (lines := data.count(b"\n")) < SAMPLE_LINES and (lines < 2 or len(data) < 32 * SAMPLE_BYTES):
                 data += more + stream.read(len(data))
                 more = stream.read(1)
         return data, not more
