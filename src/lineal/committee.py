@@ -110,13 +110,15 @@ def score(member: Model) -> Array:
     return coef if coef.shape[1] == 1 else coef[:, 1:] - coef[:, :1]
 
 
-def spelled(scheme: str, column: Mapping[Any, int], target: str) -> str:
+def spelled(scheme: str, column: Mapping[Any, int], target: str, number: int) -> str:
     """Return what a member is asked, in words; ``column`` maps classes to the entries of the code.
 
-    >>> spelled("ovo", {"a": -1, "b": 1, "c": 0}, "kind"), spelled("ecoc", {"a": 1, "b": -1, "c": 1}, "kind")
+    A question about many classes is told from others by its ``number``.
+
+    >>> spelled("ovo", {"a": -1, "b": 1, "c": 0}, "kind", 0), spelled("ecoc", {"a": 1, "b": -1, "c": 1}, "kind", 1)
     ('kind is b rather than a', 'kind is a or c')
     """
     yes = [str(label) for label, entry in column.items() if entry > 0]
     no = [str(label) for label, entry in column.items() if entry < 0]
-    shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more" if len(yes) > 6 else "")
+    shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more (question {number})" if len(yes) > 6 else "")
     return f"{target} is {shown}" + (f" rather than {no[0]}" if scheme == "ovo" else "")

@@ -67,7 +67,7 @@ def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, 
     members: list[Model] = []
     ending = run.deadline
     for number, column in enumerate(words.T):
-        name = spelled(scheme, dict(zip(labels, column.tolist(), strict=True)), rows.target.name)
+        name = spelled(scheme, dict(zip(labels, column.tolist(), strict=True)), rows.target.name, number)
         view = Question(column.astype(np.float64))
         asked = replace(
             rows,

@@ -146,6 +146,21 @@ def test_files_too_large_for_memory(iris, tmp_path, monkeypatch, model, scheme):
     assert np.array_equal(held.predict(tmp_path / "iris.csv"), streamed.predict(tmp_path / "iris.csv"))
 
 
+def test_questions_about_many_classes_have_different_names(tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(16), 6)
+    x = rng.normal(size=(16, 3))[y] + 0.3 * rng.normal(size=(96, 3))
+    monkeypatch.chdir(tmp_path)
+    lines = [",".join([*map(repr, row.tolist()), f"class {k}"]) for row, k in zip(x, y, strict=True)]
+    Path("t.csv").write_text("\n".join(["p,q,r,kind", *lines]) + "\n")
+    words = ["fit", "t.csv", "--target", "kind", "--multiclass", "ecoc", "--penalty", "ridge:0.01", "--test-size", "0"]
+    assert run(words) == 0
+    assert "40 binary models for 16 classes" in " ".join(capsys.readouterr().out.split())
+    assert len(set(lineal.load("t.lineal").outputs)) == 40
+    assert run(["show", "t.lineal"]) == 0
+    assert run(["verify", "t.lineal", "t.csv"]) == 0
+
+
 def test_ties_are_reported():
     x = np.array([[np.cos(a), np.sin(a)] for a in np.arange(12) * np.pi / 6])
     y = np.repeat([0, 1, 2], 4)

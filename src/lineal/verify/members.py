@@ -146,7 +146,7 @@ def _asked(claims: Committee, number: int) -> str:
     labels = [str(label) for label in claims.classes or []]
     yes = [label for label, entry in zip(labels, claims.words[:, number], strict=True) if entry > 0]
     no = [label for label, entry in zip(labels, claims.words[:, number], strict=True) if entry < 0]
-    shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more" if len(yes) > 6 else "")
+    shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more (question {number})" if len(yes) > 6 else "")
     return f"{claims.targets[0]} is {shown}" + (f" rather than {no[0]}" if claims.scheme == "ovo" else "")
 
 
