@@ -20,6 +20,7 @@ from lineal.fitting import fit
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import NoPenalty
 from lineal.separation import check, seek
+from lineal.separation.digits import PRIME, dependency
 from lineal.separation.integers import exactly, floats, mantissas, whole
 from lineal.sources.memory import Memory
 from lineal.verify import verify
@@ -220,6 +221,39 @@ def test_larger_sets(seed):
         y = ((score + rng.normal(size=n) > 0.1) | (X[:, 4] == 1)).astype(int)
     answer = lineal.separability(X, y)
     assert answer.kind == ("complete", "overlap", "quasi")[seed % 3]
+    confirm(answer, X, y)
+
+
+@given(data=st.data(), n=st.integers(2, 7), width=st.integers(1, 6), bits=st.sampled_from([2, 2, 60, 200]))
+@settings(max_examples=150, deadline=None)
+def test_the_only_dependency_of_rows_is_found_by_its_digits(data, n, width, bits):
+    """Against the null space that flint computes: one vector up to a factor, or else None."""
+    entry = st.integers(-(2**bits), 2**bits)
+    rows = data.draw(st.lists(st.lists(entry, min_size=width, max_size=width), min_size=n, max_size=n))
+    if data.draw(st.booleans()):  # make the last row depend on the others
+        factors = data.draw(st.lists(st.integers(-5, 5), min_size=n - 1, max_size=n - 1))
+        rows[-1] = [sum(f * row[j] for f, row in zip(factors, rows[:-1], strict=True)) for j in range(width)]
+    basis, nullity = flint.fmpz_mat(rows).transpose().nullspace()
+    found = dependency(np.array(rows, dtype=object), np.inf)
+    if nullity != 1:
+        assert found is None
+        return
+    truth = [int(basis[i, 0]) for i in range(n)]
+    divisor = np.gcd.reduce(np.array(truth, dtype=object))
+    truth = [value // divisor for value in truth]
+    unlucky = n > 1 and flint.nmod_mat(flint.fmpz_mat(rows), PRIME).rank() < flint.fmpz_mat(rows).rank()
+    assert (found is None and (unlucky or n == 1 or not any(map(any, rows)))) or found.tolist() in (
+        truth,
+        [-value for value in truth],
+    )
+
+
+@pytest.mark.parametrize(("n", "p"), [(200, 45), (240, 60)])
+def test_overlap_of_many_columns_is_proved(n, p):
+    rng = np.random.default_rng(n)
+    X, y = rng.normal(size=(n, p)), rng.integers(0, 2, size=n)
+    answer = lineal.separability(X, y)
+    assert answer.kind == "overlap"
     confirm(answer, X, y)
 
 

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
+from lineal.separation.digits import dependency
 from lineal.separation.integers import Whole, floats, reduced, whole
 
 Array = npt.NDArray[np.float64]
@@ -187,6 +188,10 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
 def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
     """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
     cloud = core.cloud
+    if len(support) > 1 and not core.weights:
+        quick = _circuit(core, support)
+        if quick is not None:
+            return quick
     some = support if len(support) else work[: 2 * cloud.width]
     while True:
         found = core.solve(some)
@@ -196,6 +201,14 @@ def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
         if not len(bad):
             return found
         some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
+
+
+def _circuit(core: Core, support: Index) -> Circuit | None:
+    """Return the rows as a circuit if one positive combination of them is zero, and no other combination is."""
+    weights = dependency(core.cloud.integers(support), core.deadline)
+    if weights is None or not (np.all(weights > 0) or np.all(weights < 0)):
+        return None
+    return Circuit(support.tolist(), [abs(int(weight)) for weight in weights], [], [])
 
 
 def _worst(cloud: Cloud, direction: Whole, bad: Index, most: int) -> Index:
