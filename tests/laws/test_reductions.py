@@ -205,6 +205,25 @@ def test_a_time_limit_is_shared_out(iris):
     assert {verdict.kind for verdict in found.verdicts} == {"budget"}
 
 
+def test_one_interrupt_ends_the_whole_fit(iris):
+    x, y = iris
+    calls = []
+
+    def pressed(record):
+        calls.append(record)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    options = {"penalty": 1e-6, "multiclass": "ovo", "solver": "gradient-descent", "progress": pressed}
+    found = lineal.fit(x, y, interrupt="budget", **options)
+    assert [verdict.kind for verdict in found.verdicts] == ["budget"] * 3
+    assert found.verdicts[0].reason == "interrupted"
+    assert len(calls) < 20, "the other members stop as soon as they have begun"
+    calls.clear()
+    with pytest.raises(KeyboardInterrupt):
+        lineal.fit(x, y, **options)
+
+
 @pytest.fixture(params=SCHEMES)
 def fitted(request, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
