@@ -47,11 +47,13 @@ def times(x: Array, b: Array, start: Array | None = None) -> Array:
         rows = slice(begin, begin + step)
         high, low = out[rows], np.zeros_like(out[rows])
         for j in range(p):
-            product, rest = two_product(x[rows, j, None], b[None, j, :])
-            total = high + product
-            part = total - high
-            low += ((high - (total - part)) + (product - part)) + rest
-            high = total
+            used = _used(x[rows, j])  # the other rows do not change
+            before = high[used]
+            product, rest = two_product(x[rows, j][used, None], b[None, j, :])
+            total = before + product
+            part = total - before
+            low[used] += ((before - (total - part)) + (product - part)) + rest
+            high[used] = total
         out[rows] = high + low
     return out
 
@@ -64,10 +66,17 @@ def sums(x: Array, v: Array) -> Array:
     """
     out = np.empty((x.shape[1], v.shape[1]))
     for j in range(x.shape[1]):
+        used = _used(x[:, j])
         for k in range(v.shape[1]):
-            high, low = two_product(x[:, j], v[:, k])
+            high, low = two_product(x[used, j], v[used, k])
             out[j, k] = math.fsum(np.concatenate([high, low]).tolist())
     return out
+
+
+def _used(column: Array) -> slice | npt.NDArray[np.intp]:
+    """Return the rows in which a column is not zero; all of them where most are not."""
+    rows = np.flatnonzero(column)
+    return rows if 2 * len(rows) < len(column) else slice(None)
 
 
 def total(values: Array) -> float:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.errors import near
+from lineal.errors import InputError, near
 from lineal.verify import cells, terms
 from lineal.verify.arithmetic import EPS, Array, total
 from lineal.verify.claims import Claims
@@ -21,6 +21,8 @@ from lineal.verify.report import Report
 from lineal.verify.rows import class_of, fingerprint
 
 Columns = dict[str, list[object]]
+MOST: Final = 8 * 2**30
+"""Bytes of a matrix at most."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,11 @@ def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Column
 def _design(report: Report, ground: Ground, columns: Columns, zero: bool) -> Array:
     """Return X; each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
     rows = len(next(iter(columns.values())))
+    if 8 * rows * len(ground.columns) > MOST:
+        raise InputError(
+            f"the matrix of {rows:,} rows and {len(ground.columns):,} columns is too large for this checker, which works"
+            f" with all of it, zeros included (at most {MOST // 2**30} GB); fit fewer columns, or fewer rows."
+        )
     parts: list[Sequence[float]] = [[1.0] * rows] if ground.intercept else []
     wrong: dict[str, str] = {}
     for term in ground.terms:
