@@ -25,10 +25,10 @@ CHUNK = 20_000_000
 """Entries of rows one call works on, so that Ctrl-C is answered soon."""
 
 MOST_EPOCHS = 12
-"""After so many epochs the gap is looked at whatever the rows visited show."""
+"""After so many epochs (later after an eighth of those so far) the gap is looked at whatever the rows visited show."""
 
 FALL = 0.25
-"""The gap is looked at when the rows visited show that it fell to this share of what it was."""
+"""The gap is looked at when what visited rows show fell to this share of what they showed at the last look."""
 
 LOSSES = {
     "hinge": (0.0, 0.0),
@@ -81,13 +81,14 @@ class DualAscent(Solver):
         best = seen = np.inf
         stalled = 0
         while True:
-            for _ in range(MOST_EPOCHS if alone else 1 + epoch // 8):
+            for _ in range(max(MOST_EPOCHS if alone else 1, epoch // 8)):
                 shown = state.epoch()
                 epoch += 1
                 if alone and shown <= FALL * seen:
                     break
-            value, gap = state.gap()
-            seen = gap
+            seen = shown
+            value, apart, owed = state.gap()
+            gap = apart + owed
             yield Step(
                 state.coef.copy(), value, gap, problem.passes + state.passes, f"epoch {epoch}", theta=state.theta()
             )
@@ -144,7 +145,7 @@ class _State:
         if worst <= 0.1 * self.resting or active == 0:
             for rows in self.rows:
                 rows.active = np.arange(rows.height)
-            self.resting = worst
+            self.resting, self.limit = worst, np.inf
         return shown
 
     def _visit(self, rows: _Rows, order: Index, keep: Marks, *, look: bool = False) -> tuple[float, float, float]:
@@ -168,8 +169,8 @@ class _State:
             look,
         )
 
-    def gap(self) -> tuple[float, float]:
-        """Return the objective and the sum of mismatches, with what the intercept still owes."""
+    def gap(self) -> tuple[float, float, float]:
+        """Return the objective, the sum of mismatches, and about what it costs to settle what the intercept is owed."""
         problem, value, gap = self.problem, 0.0, 0.0
         self.passes += 1
         owed = np.zeros(problem.shape[1])
@@ -186,10 +187,9 @@ class _State:
                 value += float(np.sum(rows.weight * problem.loss.value(rows.y, eta)))
                 gap += float(np.sum(rows.weight * problem.loss.mismatch(rows.y, eta, rows.theta)))
             owed += rows.weight @ rows.theta
-        if problem.intercept:
-            # made up for by rows near their corners, whose mismatch hardly changes
-            gap += 0.1 * float(np.sum(np.abs(owed)))
-        return value + problem.penalty.value(self.coef), gap
+        # made up for by rows near their corners, whose mismatch hardly changes
+        debt = 0.1 * float(np.sum(np.abs(owed))) if problem.intercept else 0.0
+        return value + problem.penalty.value(self.coef), gap, debt
 
     def theta(self) -> Array:
         """Return the dual points of all rows of the source, moved so that the intercept is owed nothing."""
