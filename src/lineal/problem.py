@@ -18,6 +18,7 @@ from lineal.normal import Normal
 from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, Moments, NormalEquations, Sums, Survey
 from lineal.penalty import Penalty
 from lineal.source import Block, Source
+from lineal.sources.memory import Blocks
 
 if TYPE_CHECKING:
     from lineal.null import Null
@@ -364,8 +365,14 @@ class View:
             scatter=problem.moments.scatter / scale**2,
             largest=(problem.moments.largest + np.abs(shift)) / scale,
         )
-        penalty = problem.penalty.rescaled(scale)
-        return View(Problem(problem.source.map(change), problem.loss, penalty, moments), shift, scale)
+        source, penalty = problem.source, problem.penalty.rescaled(scale)
+        # blocks that stay are changed once, not in every pass
+        moved = (
+            Blocks([change(block) for block in source.blocks()], source.columns)
+            if source.resident
+            else source.map(change)
+        )
+        return View(Problem(moved, problem.loss, penalty, moments), shift, scale)
 
     def inner_coef(self, coef: Array) -> Array:
         """Return coefficients on the original columns."""
