@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.basis import Basis
-from lineal.certify_rows import MIXTURES, bound
+from lineal.certify_rows import MIXTURES, bound, independent
 from lineal.factor import Factor
 from lineal.null import null
 from lineal.passes import Dual
@@ -41,11 +41,8 @@ MOST_UNCHARGED = 4000
 """More uncharged coefficients than this have no factor, and so no certificate."""
 
 
-WEAK_LINEAR = 1e-8
-"""An l1 charge below this share of a column's largest gradient is weak,"""
-
-WEAK_SQUARE = 1e-13
-"""a ridge below this share of its second derivative."""
+WEAK_LINEAR, WEAK_SQUARE = 1e-8, 1e-13
+"""An l1 charge below the first share of a column's largest gradient is weak, a ridge below the second of its curvature."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +74,7 @@ class Proof:
 
     def within(self, tol: float) -> bool:
         """Whether the gap is proven to be small enough."""
-        relative = self.relative_gap
-        return relative is not None and relative <= tol
+        return (relative := self.relative_gap) is not None and relative <= tol
 
 
 def prove(
@@ -242,6 +238,8 @@ def _prove_tied(
                 return Proof(here.value, baseline, None, "it could not be told which columns depend on others"), none
             inner = problem.factor(here, _without(tied, basis))
             basis = basis if len(basis.dependent) else None
+        if inner.singular and (kept := independent(problem, tied)) is not None:
+            inner = problem.factor(here, kept)
         if inner.singular:
             # Scores so large that probabilities are 0 or 1, or a column that is zero.
             return Proof(
@@ -394,4 +392,6 @@ def _steep(problem: Problem, dual: Dual) -> tuple[float, Array]:
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:
     """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared."""
-    return float(np.sum((32.0 * problem.blur(coef)) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    unit = float(np.sum((32.0 * problem.blur(coef)) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    # A dual point scaled into what a kink allows pays for rounding in full.
+    return unit if problem.penalty.smooth else unit + 2.0 * MIXTURES[1] * abs(baseline)

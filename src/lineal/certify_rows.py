@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal.basis import Basis
 from lineal.factor import Factor
 from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
@@ -86,8 +87,10 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
         found = _bound_mixed(problem, coef, tied, start)
     if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
         found = _better(found, _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start)))
-    # Zero is always allowed, and enough where the loss can vanish.
-    return found if found.gap is not None else _bound(problem, coef, tied, np.zeros_like(start))
+    if found.gap is not None:
+        return found
+    # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
+    return _bound(problem, coef, tied | problem.penalty.open(coef, np.zeros(problem.shape)), np.zeros_like(start))
 
 
 def _better(one: Bound, other: Bound) -> Bound:
@@ -111,8 +114,11 @@ def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bou
 
 def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves."""
-    limit = 0.5 if problem.loss.coupled else 1.0
-    theta, sums, factor = _settled(problem, coef, tied, theta, np.zeros(problem.shape), limit)
+    limit, none = 0.5 if problem.loss.coupled else 1.0, np.zeros(problem.shape)
+    start = theta
+    theta, sums, factor = _settled(problem, coef, tied, start, none, limit)
+    if factor is not None and factor.singular and (kept := independent(problem, tied)) is not None:
+        theta, sums, factor = _settled(problem, coef, kept, start, none, limit)
     norm, error = 0.0, problem.grain(sums.size)
     if factor is not None:
         if factor.singular:
@@ -140,6 +146,25 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
     return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef))
+
+
+def independent(problem: Problem, tied: Mask) -> Mask | None:
+    """Return coefficients whose gradients have to be zero for all tied ones to be; None where bounds have no part in it.
+
+    A gradient is zero where those of columns are whose combination its own column is.
+    """
+    if not np.any(tied & problem.penalty.charged[:, None]):
+        return None
+    kept = tied.copy()
+    known: dict[bytes, Basis | None] = {}
+    for output in range(tied.shape[1]):
+        columns = np.flatnonzero(tied[:, output])
+        if columns.tobytes() not in known:
+            known[columns.tobytes()] = problem.among(columns)
+        if (basis := known[columns.tobytes()]) is None:
+            return None
+        kept[basis.dependent, output] = False
+    return kept
 
 
 def _settled(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lineal.basis import Basis
 from lineal.designs import Affine
+from lineal.doubled import Doubled
 from lineal.errors import InputError
 from lineal.factor import Factor
 from lineal.loss import Loss
@@ -288,37 +289,48 @@ class Problem:
         """The normal equations in double-double; None where there are too many columns."""
         if self.shape[0] > MOST_COLUMNS:
             return None
-        self.passes += 1
-        gram = self.source.sum(NormalEquations())
-        curvature = self.penalty.curvature()
         if not self.penalty.smooth:
             # Kinks and bounds have no normal equations: these only tell which uncharged columns depend on each other.
-            square = self.moments.mean**2 + self.moments.sd**2
-            curvature = np.where(self.penalty.charged, np.where(square > 0.0, square, 1.0), curvature)
-        return Normal.of(gram, curvature, self.moments.weight_sum, self.moments.rows)
+            return self._normal_of(self.uncharged)
+        return Normal.of(self._products, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
+
+    @cached_property
+    def _products(self) -> Doubled:
+        self.passes += 1
+        return self.source.sum(NormalEquations())
+
+    def _normal_of(self, columns: Index) -> Normal:
+        """Return normal equations in which all columns but some are held by a square as large as their own."""
+        square = self.moments.mean**2 + self.moments.sd**2
+        curvature = np.where(square > 0.0, square, 1.0)
+        curvature[columns] = 0.0
+        return Normal.of(self._products, curvature, self.moments.weight_sum, self.moments.rows)
 
     @cached_property
     def basis(self) -> Basis | None:
-        """Which uncharged columns are combinations of others; None where that cannot be told.
+        """Which uncharged columns are combinations of others; None where that cannot be told."""
+        return self.among(self.uncharged)
+
+    def among(self, columns: Index) -> Basis | None:
+        """Return which of some columns are combinations of others of them; None where that cannot be told.
 
         A column counts as dependent only if the combination is zero in every row, to the rounding of its terms.
         """
-        columns = self.shape[0]
-        if columns > MOST_COLUMNS:
+        if self.shape[0] > MOST_COLUMNS:
             return None
         # Curvature is positive at zero scores, so its gram has the rank of the columns.
-        hessian = self.evaluate(np.zeros(self.shape), hessian=columns).hessian
+        hessian = self.evaluate(np.zeros(self.shape), hessian=self.shape[0]).hessian
         assert hessian is not None
-        plain = Basis.plain(hessian[0][:columns, :columns], self.uncharged, self.source.columns)
+        plain = Basis.plain(hessian[0][: self.shape[0], : self.shape[0]], columns, self.source.columns)
         if plain is not None and self._vanish(plain.null_space, np.zeros_like(plain.null_space)):
             return plain
-        normal = self.normal
+        normal = self.normal if np.array_equal(columns, self.uncharged) else self._normal_of(columns)
         if normal is None:
             return None
         high, low = normal.combinations()
         if not self._vanish(high, low):
             return None
-        return Basis(np.setdiff1d(self.uncharged, normal.dependent), normal.dependent, high, self.source.columns)
+        return Basis(np.setdiff1d(columns, normal.dependent), normal.dependent, high, self.source.columns)
 
     def _vanish(self, high: Array, low: Array) -> bool:
         """Whether these combinations of columns are zero in every row, to the rounding of their terms."""

@@ -11,9 +11,10 @@ import pytest
 
 from lineal.verify import verify
 from lineal.verify.charges import Charges
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import CORNERED, FLAT, Point, Problem
 from lineal.verify.null import null_objective
-from lineal.verify.proof import NotProvenError, bound
+from lineal.verify.proof import bound
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "laws"))
 

@@ -15,11 +15,12 @@ from hypothesis.extra import numpy as hnp
 from lineal.verify.arithmetic import EPS, signs, sums, times
 from lineal.verify.charges import Charges
 from lineal.verify.covariance import covariance
+from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
 from lineal.verify.formulas import Problem
 from lineal.verify.null import null_objective
-from lineal.verify.proof import DEPENDENT, NotProvenError, bound, newton_step, prove
+from lineal.verify.proof import bound, newton_step, prove
 from lineal.verify.smooth import excess
-from lineal.verify.witnesses import dependence, independent, spanning, strict_rows
+from lineal.verify.witnesses import independent, strict_rows
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False).filter(lambda v: v == 0 or abs(v) > 1e-6)
 
@@ -199,7 +200,7 @@ def test_dependent_columns_have_no_provable_gap_until_one_is_set_aside(loss):
     assert dependence(x, direction) <= DEPENDENT
     assert dependence(x, direction + 1e-12) > DEPENDENT
     kept = independent(direction[:, None], np.abs(x).max(axis=0), problem.uncharged)
-    for columns in (kept, spanning(problem)):
+    for columns in (kept, spanning(problem.x, problem.uncharged)):
         assert len(columns) == 4
         assert bound(problem.at(coef), columns).gap <= 1e-20 * max(1.0, base.at(best).objective)
 
@@ -211,7 +212,7 @@ def test_powers_are_ill_conditioned_and_not_dependent():
     problem = Problem(
         "squared", x, y, np.full(200, 1 / 200), np.zeros((200, 1)), Charges.ridge(np.zeros(15)), True, np.arange(200)
     )
-    assert len(spanning(problem)) == 15
+    assert len(spanning(problem.x, problem.uncharged)) == 15
     exact = mpmath_least_squares(x, y)
     assert bound(problem.at(exact), problem.uncharged).gap < 1e-20
     assert bound(problem.at(exact * (1 + 1e-6)), problem.uncharged).gap > 1e-18

@@ -187,3 +187,21 @@ def test_the_multi_class_hinge_takes_every_separable_penalty(seed):
     path, rows = (fit(source, loss, ridge, solver=solver) for solver in ("interior-point", "dual-ascent"))
     assert path.objective - rows.objective <= path.verdict.gap
     assert rows.objective - path.objective <= rows.verdict.gap
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=name)
+def test_one_sided_bounds_on_dependent_columns(loss):
+    """The gradient of a column is zero where those are whose combination it is."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(40, 4))
+    x[:, 3] = x[:, 0] - x[:, 1]
+    y, penalty = target(loss, rng, x), Bounds(np.array([-INF, 0.0, 0.0, 0.0, 0.0]), np.full(5, INF), NoPenalty(5))
+    assert ends(loss, x, y, penalty).kind == "optimal"
+
+
+def test_huber_far_from_its_rows_is_led_back_within_bounds():
+    """Where every residual is beyond the threshold there is no curvature: a parabola above the loss leads on."""
+    penalty = Bounds(np.zeros(2), np.full(2, INF), NoPenalty(2))
+    for scale in (1.0, 1e4):
+        x, y = np.array([[1.0], [2.0], [3.0]]), scale * np.array([[2.0], [4.0], [6.5]])
+        assert ends(Huber(0.1), x, y, penalty).kind == "optimal"

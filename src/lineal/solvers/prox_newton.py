@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -47,13 +47,27 @@ class ProxNewton(Solver):
             goal, fall = model(problem, coef, here)
             yield Step(coef, here.value, max(fall, 0.0), problem.passes)
             # Close to the optimum the fall of F drowns in rounding; then the model tells whether steps still help.
-            if not fall > 0.0 or (fall <= rounding(here) and not fall < 0.5 * last):
-                return
-            found = search(problem, coef, here, goal, fall)
+            done = not fall > 0.0 or (fall <= rounding(here) and not fall < 0.5 * last)
+            found = None if done else search(problem, coef, here, goal, fall)
+            if found is None:
+                wider, fall = _above(problem, coef, here)
+                if wider is None or not fall > rounding(here):
+                    return
+                found = search(problem, coef, here, wider, fall)
             if found is None:
                 return
             coef, here = found
             last = fall
+
+
+def _above(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array | None, float]:
+    """Return what ``model`` does for a quadratic above the loss: where its curvature vanishes (Huber's, far from its rows)."""
+    above = problem.loss.majorant()
+    if above is None:
+        return None, 0.0
+    problem.passes += 1
+    bent = replace(problem, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=problem.shape[0])
+    return model(problem, coef, replace(here, hessian=bent.hessian))
 
 
 def rounding(here: Evaluation) -> float:

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.verify.arithmetic import Array, Whole, signs, whole
-from lineal.verify.proof import NotProvenError
+from lineal.verify.dependence import NotProvenError
 
 Index = npt.NDArray[np.intp]
 Pairs = list[tuple[Index, int, int]]

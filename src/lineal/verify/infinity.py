@@ -11,8 +11,8 @@ from lineal.errors import ModelFileError
 from lineal.verify import cells
 from lineal.verify.arithmetic import Array, Whole
 from lineal.verify.claims import Claims
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Point
-from lineal.verify.proof import NotProvenError
 from lineal.verify.report import Report
 from lineal.verify.separability import integers
 from lineal.verify.witnesses import strict_rows

@@ -15,9 +15,9 @@ import numpy as np
 
 from lineal.verify.arithmetic import total
 from lineal.verify.charges import Mask
+from lineal.verify.dependence import NotProvenError, spanning
 from lineal.verify.formulas import Index, Point
-from lineal.verify.proof import Gap, NotProvenError, bound
-from lineal.verify.witnesses import spanning
+from lineal.verify.proof import Gap, bound
 
 LINEAR = 1e-6
 """An l1 charge below this share of a column's largest gradient may be left out,"""
@@ -62,6 +62,6 @@ def _without(point: Point, chosen: Mask) -> Gap:
     light = replace(charges, linear=np.where(chosen, 0.0, charges.linear), square=np.where(chosen, 0.0, charges.square))
     spared = replace(charges, linear=charges.linear - light.linear, square=charges.square - light.square)
     problem = replace(point.problem, charges=light)
-    found = bound(problem.at(point.coef), spanning(problem))
+    found = bound(problem.at(point.coef), spanning(problem.x, problem.uncharged))
     more = total(spared.terms(point.coef)) * (1.0 + 1e-9)
     return Gap(found.gap + more, found.weakest + more)

@@ -14,9 +14,9 @@ import numpy.typing as npt
 
 from lineal.verify.arithmetic import EPS, Array, signs, total
 from lineal.verify.claims import Claims
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Index, Problem
 from lineal.verify.halfspaces import Halfspaces
-from lineal.verify.proof import NotProvenError
 from lineal.verify.report import Report
 
 SECONDS = 300.0

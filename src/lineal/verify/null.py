@@ -8,8 +8,9 @@ import numpy as np
 
 from lineal.verify.arithmetic import Array, times, total
 from lineal.verify.charges import Charges
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import CORNERED, FLAT, Problem
-from lineal.verify.proof import NotProvenError, descend
+from lineal.verify.proof import descend
 
 
 def null_objective(problem: Problem) -> float:

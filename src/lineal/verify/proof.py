@@ -37,15 +37,9 @@ import numpy as np
 
 from lineal.verify.arithmetic import EPS, Array, sums, times, total
 from lineal.verify.charges import Mask
+from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
 from lineal.verify.dual import Dual
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point
-
-DEPENDENT = 64 * EPS
-"""A weighted sum of columns is zero if in every row it is at most this part of the sum of the sizes of its terms."""
-
-
-class NotProvenError(Exception):
-    """Nothing can be proven at this point, and why."""
 
 
 @dataclass(frozen=True)
@@ -173,6 +167,21 @@ def settle(point: Point, dual: Dual, free: Mask) -> Settled:
     return Settled(dual, kappa, g, e)
 
 
+def enough(point: Point, free: Mask) -> Mask:
+    """Return free coefficients whose g has to be zero for that of all free ones to be: where bounds free dependent columns.
+
+    ``columns`` are independent as they are given; a gradient is zero where those are whose combination its column is.
+    """
+    if not np.any(free & point.problem.charges.bounded[:, None]):
+        return free
+    kept = free.copy()
+    for output in range(free.shape[1]):
+        columns = np.flatnonzero(free[:, output])
+        with contextlib.suppress(NotProvenError):
+            kept[np.setdiff1d(columns, spanning(point.problem.x, columns)), output] = False
+    return kept
+
+
 def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
     """Bound F(b) - F* by one dual point, its g zero on ``columns`` (all uncharged ones, or a basis of them).
 
@@ -183,7 +192,8 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
     free = charges.inside(point.coef, both=both)
     free[columns] = True
     for _ in range(20):
-        found = settle(point, dual, free)
+        kept = enough(point, free)
+        found = settle(point, dual, kept)
         more = charges.open(found.g, found.e) & ~free
         if not np.any(more):
             break
@@ -193,7 +203,7 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
         scale = charges.shrink(found.g, found.e, chosen)
         if scale == 1.0:
             break
-        found = settle(point, found.dual.shrunk(scale), free)
+        found = settle(point, found.dual.shrunk(scale), kept)
     gap = total(p.q * found.dual.cost(found.kappa)) + charges.mismatch(point.coef, found.g, found.e, chosen)
     if not np.isfinite(gap):
         raise NotProvenError("the coefficients are too far from an optimum, or there is none")

@@ -10,9 +10,9 @@ import numpy as np
 
 from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import Whole
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.ground import Ground, field, ground, whole
 from lineal.verify.halfspaces import Halfspaces
-from lineal.verify.proof import NotProvenError
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
 from lineal.verify.training import Examples, codes_of, examples

@@ -10,10 +10,11 @@ import numpy as np
 from lineal.verify import criteria
 from lineal.verify.arithmetic import EPS
 from lineal.verify.claims import Claims
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Point
 from lineal.verify.ground import number
 from lineal.verify.null import null_objective
-from lineal.verify.proof import NotProvenError, bound
+from lineal.verify.proof import bound
 from lineal.verify.report import Report
 from lineal.verify.tolerances import FACTOR, SLACK, check_objective
 

@@ -10,17 +10,18 @@ import numpy as np
 from lineal.verify.arithmetic import EPS, Array
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
+from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
 from lineal.verify.infinity import check_infinity
 from lineal.verify.light import lighter_bound
 from lineal.verify.mistakes import check_mistakes
 from lineal.verify.null import null_objective
 from lineal.verify.perceptron import check_perceptron
-from lineal.verify.proof import DEPENDENT, NotProvenError, eased_gap
+from lineal.verify.proof import eased_gap
 from lineal.verify.report import Report
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
 from lineal.verify.tolerances import COARSE, FACTOR, LEAST, SLACK, box_slack, check_objective
-from lineal.verify.witnesses import dependence, independent, spanning
+from lineal.verify.witnesses import independent
 
 
 def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
@@ -103,7 +104,7 @@ def _columns(problem: Problem) -> Index:
     """Return the columns a dual point has to respect; of dependent ones a basis, where no claim of uniqueness is made."""
     if problem.loss in FLAT:
         try:
-            return spanning(problem)
+            return spanning(problem.x, problem.uncharged)
         except NotProvenError:
             pass
     return problem.uncharged
@@ -159,7 +160,7 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
     """Find the dependencies where the null space was too large to keep; smallest coefficients are rows combined."""
     problem = point.problem
     try:
-        kept, bad = spanning(problem), ""
+        kept, bad = spanning(problem.x, problem.uncharged), ""
     except NotProvenError as error:
         kept, bad = problem.uncharged, str(error)
     report.check(
@@ -181,7 +182,7 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
         report.check("no gap is claimed, and a reason is given", bare, claims.reason or "")
         return
     try:
-        columns = spanning(point.problem)
+        columns = spanning(point.problem.x, point.problem.uncharged)
     except NotProvenError:
         columns = point.problem.uncharged
     _gap(report, claims, point, columns)
@@ -266,12 +267,13 @@ def _unit(point: Point, null: float) -> float:
     """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared.
 
     At a corner, and where the border of a domain is near, an error counts in full; and a dual point may have been moved
-    into its domain by a share of 1e-11.
+    into its domain, or into what a kink of the penalty allows, by a share of 1e-11.
     """
     p = point.problem
     size = np.max(np.abs(p.x), axis=0, initial=0.0) @ np.abs(point.coef) + np.max(np.abs(p.offset))
     blur = (len(point.coef) + 4) * EPS * size
     full = 4.0 * float(np.sum(blur)) + (256 * EPS + 2e-11) * abs(null) if p.loss in FLAT else 0.0
+    full = full if p.charges.smooth else max(full, 2e-11 * abs(null))
     return max(full, float(np.sum((32.0 * blur) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(null))
 
 

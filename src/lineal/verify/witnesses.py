@@ -1,4 +1,4 @@
-"""Witnesses: dependencies between columns, and directions along which a loss falls for ever, each checked row by row."""
+"""Witnesses: dependencies that a file holds, and directions along which a loss falls for ever, each checked row by row."""
 
 from __future__ import annotations
 
@@ -9,43 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.verify.arithmetic import Array, signs, times
+from lineal.verify.arithmetic import Array, signs
+from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Index, Problem
-from lineal.verify.proof import DEPENDENT, NotProvenError
-
-
-def dependence(x: Array, weights: Array) -> float:
-    """Return the largest |sum_j x_ij d_j| / sum_j |x_ij d_j| over the rows: 0 if d is an exact dependency of the columns."""
-    size = np.abs(x) @ np.abs(weights)
-    value = np.abs(times(x, weights[:, None])[:, 0])
-    return float(np.max(np.where(size > 0.0, value / np.where(size > 0.0, size, 1.0), 0.0), initial=0.0))
-
-
-def spanning(problem: Problem) -> Index:
-    """Return uncharged columns of which all others are combinations: found by pivoting, each checked row by row."""
-    columns = problem.uncharged
-    x = problem.x[:, columns]
-    scale = np.max(np.abs(x), axis=0, initial=0.0)
-    x = x / np.exp2(np.round(np.log2(np.where(scale > 0.0, scale, 1.0))))  # exact, and changes no dependency
-    left, kept = x.copy(), np.zeros(len(columns), dtype=bool)
-    for _ in range(min(x.shape)):
-        size = np.linalg.norm(left, axis=0)
-        pivot = int(np.argmax(size))
-        if not size[pivot] > 1e-12 * np.linalg.norm(x[:, pivot]):
-            break
-        kept[pivot] = True
-        unit = left[:, pivot] / size[pivot]
-        left -= np.outer(unit, unit @ left)
-        left -= np.outer(unit, unit @ left)
-        left[:, kept] = 0.0
-    base = x[:, kept]
-    inverse = np.linalg.pinv(base)
-    for j in np.flatnonzero(~kept):
-        weights = -inverse @ x[:, j]
-        weights -= inverse @ times(base, weights[:, None], x[:, j, None])[:, 0]
-        if dependence(np.column_stack([base, x[:, j]]), np.append(weights, 1.0)) > DEPENDENT:
-            raise NotProvenError("the columns are nearly but not quite dependent")
-    return columns[kept]
 
 
 def independent(null_space: Array, scale: Array, candidates: Index) -> Index:
