@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.epochs import weights
 from benchmarks.objective import Objective, largest, optimum, path
 from benchmarks.problems import Problem
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
-MADE_BY = ("problems.py", "generators.py", "objective.py", "reference.py", "data.py")
+MADE_BY = ("problems.py", "generators.py", "objective.py", "reference.py", "epochs.py", "data.py")
 WARM_ROWS = 400
 NUMBERS = tuple(f"n{j}" for j in range(12))
 
@@ -67,12 +68,10 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
         facts["format"] = getattr(X, "format", "dense")
-    if problem.task == "separable":
-        facts["separable"] = bool(arrays["separable"])
-        (where / "facts.json").write_text(json.dumps(facts))
-        return facts
-    if problem.task == "words":
-        facts["terms"] = int(X.sum())
+    answer = _answer(problem, arrays)
+    if answer:
+        np.save(where / "weights.npy", answer.pop("weights", np.empty(0)))
+        facts |= answer
         (where / "facts.json").write_text(json.dumps(facts))
         return facts
     top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
@@ -87,6 +86,17 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
         facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
     (where / "facts.json").write_text(json.dumps(facts))
     return facts
+
+
+def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return what is right where nothing is minimised: an answer, a number of words, or the weights of a plain loop."""
+    if problem.task == "separable":
+        return {"separable": bool(arrays["separable"])}
+    if problem.task == "words":
+        return {"terms": int(arrays["X"].sum())}
+    if problem.task == "epochs":
+        return {"classes": int(arrays["y"].max()) + 1, "weights": weights(arrays["X"], arrays["y"])}
+    return {}
 
 
 def load(problem: Problem, size: str) -> Data:
@@ -202,3 +212,9 @@ def _write_csv(path: Path, arrays: dict[str, Any], rows: int) -> None:
         writer = csv.writer(out)
         writer.writerow([*NUMBERS, *(f"c{j}" for j in range(codes.shape[1])), "label"])
         writer.writerows(lines())
+
+
+def strayed(problem: Problem, size: str, coef: np.ndarray) -> float:
+    """Return how far weights are from those of the plain loop, relative to the largest of them."""
+    expected = np.load(home(problem, size) / "weights.npy")
+    return float(np.max(np.abs(coef - expected)) / max(float(np.max(np.abs(expected))), 1e-300))

@@ -81,6 +81,25 @@ def classification(rows: int, columns: int) -> dict[str, Any]:
     return {"X": X, "y": (rng.random(rows) < 1.0 / (1.0 + np.exp(-eta))).astype(np.float64)}
 
 
+def eighths(rows: int, columns: int) -> dict[str, Any]:
+    """Return the two classes above, in multiples of 1/8: sums are exact, whatever their order."""
+    found = classification(rows, columns)
+    return {"X": np.round(found["X"] * 8.0) / 8.0, "y": found["y"]}
+
+
+def sparse_eighths(rows: int, columns: int, per_row: int) -> dict[str, Any]:
+    """Return text-like rows in multiples of 1/256, none of them zero."""
+    found = sparse_text(rows, columns, per_row)
+    found["X"].data = np.maximum(np.round(found["X"].data * 256.0), 1.0) / 256.0
+    return found
+
+
+def pixel_eighths(rows: int, side: int, classes: int) -> dict[str, Any]:
+    """Return pixel blobs in multiples of 1/256, as float64."""
+    found = pixels(rows, side, classes)
+    return {"X": np.round(found["X"].astype(np.float64) * 255.0) / 256.0, "y": found["y"]}
+
+
 def one_row() -> dict[str, Any]:
     """Return a small logistic problem; its first row is the one that is scored."""
     return classification(rows=2000, columns=50)

@@ -7,6 +7,7 @@ Every fit minimises the one objective of lineal, the intercept not charged:
 ``target`` is the relative suboptimality a fit has to reach, ``(F(b) - F*) / scale``; the scale is
 ``F(best intercept alone) - F*``, as in lineal's relative gap, or ``F*`` where a problem says so. A path (``points``)
 has no intercept; its suboptimality is the worst of its points, and its scale is that of its last point.
+Epochs (``task="epochs"``) have to end with the weights of a plain loop, to the last bit.
 A question (``task="separable"``) has an answer that is known by construction; the suboptimality is 0 if it is given, else 1.
 Words (``task="words"``) are counted right if the counts add up; the suboptimality is the share of entries that hashing lost.
 """
@@ -341,6 +342,36 @@ _TABLE = (
         full={"rows": 100_000, "columns": 20},
         quick={"rows": 20_000, "columns": 20},
     ),
+    Problem(
+        "perceptron",
+        "epochs",
+        "ten epochs of a perceptron, rows in their order, float64; the exact weights of a plain loop",
+        generators.eighths,
+        target=1e-10,
+        full={"rows": 1_000_000, "columns": 50},
+        quick={"rows": 60_000, "columns": 50},
+        goal=1.0,
+    ),
+    Problem(
+        "perceptron-sparse",
+        "epochs",
+        "the same on text-like sparse rows",
+        generators.sparse_eighths,
+        target=1e-10,
+        full={"rows": 100_000, "columns": 50_000, "per_row": 98},
+        quick={"rows": 10_000, "columns": 5_000, "per_row": 70},
+        goal=0.5,
+    ),
+    Problem(
+        "perceptron-classes",
+        "epochs",
+        "the same by the joint update of ten classes, synthetic pixel blobs, float64",
+        generators.pixel_eighths,
+        target=1e-10,
+        full={"rows": 60_000, "side": 28, "classes": 10},
+        quick={"rows": 6_000, "side": 14, "classes": 10},
+        goal=0.5,
+    ),
     Problem("import", "import", "import of the package in a fresh interpreter", goal=None),
 )
 
@@ -352,8 +383,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "predict": ("predict", "predict-one"),
     "huber": ("huber", "huber-scale"),
     "separable": ("separable", "overlapping"),
+    "perceptron": ("perceptron", "perceptron-sparse", "perceptron-classes"),
 }
-"""Rows of SPEED.md that hold two problems; ``--only small`` means both."""
+"""Rows of SPEED.md that hold several problems; ``--only small`` means both."""
 
 
 def chosen(names: str | None) -> list[Problem]:

@@ -9,6 +9,7 @@ from benchmarks.peers.glmnet import Glmnet
 from benchmarks.peers.glum import Glum
 from benchmarks.peers.intelex import Intelex
 from benchmarks.peers.linprog import Linprog
+from benchmarks.peers.numba_loop import NumbaLoop
 from benchmarks.peers.ours import Ours
 from benchmarks.peers.polars import Polars
 from benchmarks.peers.scikit_learn import ScikitLearn
@@ -16,7 +17,7 @@ from benchmarks.peers.skglm import Skglm
 from benchmarks.peers.snapml import Snapml
 from benchmarks.peers.statsmodels import Statsmodels
 
-_ALL = (Ours, ScikitLearn, Intelex, Glum, Snapml, Celer, Glmnet, Skglm, Statsmodels, Linprog, Polars, ByHand)
+_ALL = (Ours, ScikitLearn, Intelex, Glum, Snapml, Celer, Glmnet, Skglm, Statsmodels, Linprog, Polars, NumbaLoop, ByHand)
 
 PEERS: dict[str, Peer] = {peer.name: peer() for peer in _ALL}
 """Every competitor by name, ours first."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from benchmarks.peer import Line, tolerances
+from typing import ClassVar
+
+from benchmarks.peer import Line, Peer, tolerances
 from benchmarks.peers.scikit_learn import OTHER_ROWS, ScikitLearn
 from benchmarks.problems import Problem
 
@@ -14,6 +16,7 @@ class Intelex(ScikitLearn):
     distribution = "scikit-learn-intelex"
     module = "sklearnex"
     package = "sklearnex.linear_model"
+    tasks: ClassVar[tuple[str, ...]] = Peer.tasks
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""

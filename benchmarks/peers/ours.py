@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.data import Data
+from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting
 from benchmarks.problems import Problem
 
@@ -17,11 +18,13 @@ class Ours(Peer):
     name = "lineal"
     distribution = "lineal"
     module = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
-        return [[{} if problem.task in ("predict", "import", "separable", "words") else {"tol": problem.target}]]
+        return [
+            [{} if problem.task in ("predict", "import", "separable", "words", "epochs") else {"tol": problem.target}]
+        ]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit; every fit ends with a verdict."""
@@ -36,6 +39,9 @@ class Ours(Peer):
         if problem.task == "text":
             X = lineal.TextFeatures(weighting="counts").fit_transform(data.texts)
             return lineal.LogisticRegression(C=1.0 / (data.y.size * data.strength), **setting).fit(X, data.y)
+        if problem.task == "epochs":
+            model = lineal.Perceptron(max_iter=EPOCHS, shuffle=False, fit_intercept=False, oracle=False)
+            return model.fit(data.X, data.y)
         if problem.points:
             return _path(data, setting)
         if problem.loss not in ("squared", "logistic", "softmax") or problem.penalty == "l1":

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.data import NUMBERS, Data
+from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting, tolerances
 from benchmarks.problems import Problem
 
@@ -34,10 +35,14 @@ class ScikitLearn(Peer):
     distribution = "scikit-learn"
     module = "sklearn"
     package = "sklearn.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
+        if problem.name == "perceptron-classes":
+            return "updates one class against the rest, which is another algorithm"
+        if problem.task == "epochs":
+            return [[{}]]
         if problem.name in OTHER_ROWS:
             return OTHER_ROWS[problem.name]
         if problem.task == "words":
@@ -63,6 +68,8 @@ class ScikitLearn(Peer):
 
         models = import_module(self.package)
         rows = data.y.size
+        if problem.task == "epochs":
+            return models.Perceptron(max_iter=EPOCHS, tol=None, shuffle=False, fit_intercept=False)
         if problem.name in OTHER_ROWS:
             return _other(models, problem, data, setting)
         if problem.loss == "squared":

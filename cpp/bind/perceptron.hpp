@@ -26,6 +26,7 @@ struct Presenter {
         e.columns = columns;
         e.outputs = outputs;
         e.across = across || outputs == 1;
+        e.stride = columns;
         row.resize(static_cast<std::size_t>(columns));
         e.row = row.data();
         return e;
@@ -35,6 +36,34 @@ struct Presenter {
     Index columns, outputs;
     bool across;
     std::vector<double> row, eta;
+};
+
+// Weights [outputs][columns] on a copy whose rows begin, from the first dense column on, with a cache line.
+class Aligned {
+public:
+    Aligned(const Presenter& self, double* given) : given_(given), outputs_(self.outputs), columns_(self.columns) {
+        Index first = 0;
+        for (Index p = 0; !self.segments.all.empty() && p < self.segments.all[0].part_count; ++p) {
+            const Part& part = self.segments.all[0].parts[p];
+            if (part.kind == Kind::dense) break;
+            first += part.columns;
+        }
+        const Index lead = (8 - first % 8) % 8;
+        stride_ = (columns_ + lead + 7) / 8 * 8;
+        room_.resize(static_cast<std::size_t>(outputs_ * stride_ + 16));
+        data_ = room_.data() + (64 - reinterpret_cast<std::uintptr_t>(room_.data()) % 64) % 64 / 8 + lead;
+        for (Index c = 0; c < outputs_; ++c) std::copy(given_ + c * columns_, given_ + (c + 1) * columns_, data_ + c * stride_);
+    }
+    void back() const {
+        for (Index c = 0; c < outputs_; ++c) std::copy(data_ + c * stride_, data_ + c * stride_ + columns_, given_ + c * columns_);
+    }
+    double* data() const { return data_; }
+    Index stride() const { return stride_; }
+
+private:
+    double *given_, *data_;
+    Index outputs_, columns_, stride_;
+    std::vector<double> room_;
 };
 
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
@@ -80,10 +109,17 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     std::vector<double> sums(static_cast<std::size_t>(e.across ? 0 : 8 * self.outputs));
     e.eta = self.eta.data();
     e.sums = sums.data();
+    std::deque<Aligned> aligned;
+    if (self.across && self.outputs > 1) {
+        e.coef = aligned.emplace_back(self, e.coef).data();
+        e.stride = aligned.back().stride();
+        if (e.drift) e.drift = aligned.emplace_back(self, e.drift).data();
+    }
     {
         const nb::gil_scoped_release release;
         perceptrons().run(e);
     }
+    for (const Aligned& copy : aligned) copy.back();
     const std::int64_t now[] = {e.at, e.presented, e.survived, e.mistakes, e.logged};
     std::copy(now, now + 5, numbers);
     return e.largest;

@@ -14,7 +14,8 @@ struct Presentation {
     const std::int64_t* order;  // or null: row n is the n-th
     Index at, length;           // presents order[at .. length)
     Index columns, outputs;     // outputs 1: two classes, the second has positive scores
-    bool across;                // weights are [outputs][columns], else [columns][outputs]
+    bool across;                // weights are [outputs][stride], else [columns][outputs]
+    Index stride;               // at least columns
     int tie;                    // a score of 0, or a shared best one: 1 the later class, -1 the earlier one, 0 always a mistake
     double rate;
     double* coef;

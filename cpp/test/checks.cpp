@@ -187,6 +187,7 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged) {
     e.columns = p;
     e.outputs = k;
     e.across = across;
+    e.stride = p;
     e.rate = 0.5;
     e.coef = coef.data();
     e.drift = averaged ? drift.data() : nullptr;

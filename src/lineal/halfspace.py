@@ -223,7 +223,8 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
 
     A score whose distance from 0 exceeds what rounding can do, at most ``4 (p + 6) eps |x| |w|``, has a sure sign.
     """
-    wrong, strict, near = 0, True, []
+    wrong, strict = 0, True
+    near: list[tuple[Any, Index]] = []
     outputs = coef.shape[1]
     size = max(radius, 1.0) * length(coef) * (1 if outputs == 1 else 2)
     unsure = 4.0 * (len(coef) + 6) * np.finfo(np.float64).eps * size + 1e-280
@@ -237,17 +238,26 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
             with np.errstate(invalid="ignore"):  # scores may overflow: then they are doubtful
                 apart = _apart(design.times(coef)[present], own)
             sign = np.sign(apart)
-            doubtful = ~(np.abs(apart) > unsure)
-            rows = np.flatnonzero(doubtful.any(axis=1))
+            rows = np.flatnonzero(~(np.abs(apart) > unsure).all(axis=1))
             if len(rows):
-                cloud = Cloud(matrix(design)[present][rows], own[rows], outputs, np.arange(len(rows)))
+                cloud = Cloud(matrix(design)[present[rows]], own[rows], outputs, np.arange(len(rows)))
                 sign[rows] = _signs(cloud, direction)
-            mine = _mine(own, outputs, TIES[tie])
-            wrong += int(np.count_nonzero(np.any((sign < 0) | ((sign == 0) & ~mine), axis=1)))
-            strict &= bool(np.all(sign > 0))
-            order = np.argsort(np.min(apart, axis=1))[:NEAREST]
-            near += [(matrix(design)[present][[i]], int(own[i])) for i in order.tolist()] if not wrong else []
-    return Signs(wrong, strict, min((_fraction(x, own, coef) for x, own in near), default=Fraction(0)))
+            bad = sign < 0.0
+            if (sign == 0.0).any():
+                strict = False
+                bad |= (sign == 0.0) & ~_mine(own, outputs, TIES[tie])
+            strict &= not (sign < 0.0).any()
+            wrong += int(np.count_nonzero(bad.any(axis=1)))
+            if not wrong:
+                closest = apart.min(axis=1)
+                nearest = np.argpartition(closest, min(NEAREST, len(closest) - 1))[:NEAREST]
+                near += [(matrix(design)[present[nearest]], own[nearest])]
+    margins = (
+        []
+        if wrong
+        else [_fraction(x, own, coef) for some, mine in near for x, own in zip(_dense(some), mine, strict=True)]
+    )
+    return Signs(wrong, strict, min(margins, default=Fraction(0)))
 
 
 def _part(block: Block, first: int, last: int) -> tuple[Any, Index, Index] | None:
@@ -296,9 +306,12 @@ def _ratio(least: Fraction, w: Array) -> float:
         return math.inf
 
 
-def _fraction(x: Any, own: int, coef: Array) -> Fraction:
+def _dense(some: Any) -> Array:
+    return np.asarray(some.toarray() if hasattr(some, "toarray") else some, dtype=np.float64)
+
+
+def _fraction(row: Array, own: int, coef: Array) -> Fraction:
     """Return the least x.(w_own - w_k) of one row, computed as a fraction."""
-    row = np.asarray(x.toarray() if hasattr(x, "toarray") else x, dtype=np.float64)[0]
     used = np.flatnonzero(row)
     scores = [
         sum((Fraction(float(row[j])) * Fraction(float(coef[j, k])) for j in used), Fraction(0))

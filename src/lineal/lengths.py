@@ -25,14 +25,16 @@ def length(values: Array) -> float:
 
 
 def radius(source: Source) -> float:
-    """Return the largest length of a row of positive weight whose square is too large for doubles."""
+    """Return the largest length of a row of positive weight of any size; NaN where a row holds NaN or infinity."""
     most = 0.0
     for block in source.blocks():
         x: Any = matrix(block.design)
         x = x if block.weight is None else x[block.weight > 0.0]
         size = float(abs(x).max())
-        if not 0.0 < size < math.inf:
+        if not size < math.inf:
             return math.nan
+        if size == 0.0:
+            continue
         x = x * (1.0 / size)
         squares = x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)
         most = max(most, size * math.sqrt(float(np.max(squares))))

@@ -224,7 +224,8 @@ class _Work:
         run.coef = self._out(self.coef)
         run.longest = max(run.longest, length(self.start))
         run.mistakes, run.presented = int(self.state[3]), int(self.state[1])
-        run.radius = math.sqrt(self.squares) if self.squares < math.inf else radius(self.source)
+        known = run.epochs > 0 and self.squares < math.inf  # an epoch cut short has not seen every row
+        run.radius = math.sqrt(self.squares) if known else radius(self.source)
         run.ledger = self.ledger
         if self.drift is not None and run.presented:
             run.average = run.coef - self._out(self.drift) / run.presented

@@ -327,6 +327,8 @@ def test_hard_rows():
     assert sorted(verdict.evidence["rows"]) == [0, 1]
     stopped = present(rows_of(x, y), 1, Plan(deadline=0.0))
     assert "time limit" in stopped.stopped
+    assert stopped.radius == pytest.approx(np.sqrt(26.0))  # also of rows that were not presented
+    assert judge(rows_of(x, y), stopped, Plan(), oracle=False).verdict.kind == "budget"
 
 
 def test_recorded_presentations_are_those_of_the_run():

@@ -24,6 +24,7 @@ from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
 ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
 ROWS += ["small", "csv", "predict", "import"]
 ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median", "separable", "text", "text-fit"]
+ROWS += ["perceptron"]
 LOSSES = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "huber", "huber-scale", "absolute"}
 
 
@@ -41,7 +42,7 @@ def test_problems_are_complete(problem: Problem) -> None:
         return
     assert problem.make is not None
     assert problem.target > 0
-    assert problem.loss in LOSSES or (problem.task in ("separable", "words") and not problem.loss)
+    assert problem.loss in LOSSES or (problem.task in ("separable", "words", "epochs") and not problem.loss)
     wanted = set(inspect.signature(problem.make).parameters)
     assert set(problem.sizes("full")) == set(problem.sizes("quick")) == wanted
     assert all(problem.sizes("quick")[key] <= problem.sizes("full")[key] for key in wanted)
@@ -54,7 +55,7 @@ def test_adapters_solve_or_say_why_not(peer: Any, problem: Problem) -> None:
     if isinstance(lines, str):
         assert len(lines) > 10
         assert peer.name != OURS
-        assert peer.name != YARDSTICK or problem.name == "huber" or problem.task == "separable"
+        assert peer.name != YARDSTICK or problem.task == "separable" or problem.name in ("huber", "perceptron-classes")
     else:
         assert lines
         assert all(line for line in lines)
@@ -226,6 +227,22 @@ def test_a_question_is_answered_as_the_data_was_made(name: str, peer: str, tmp_p
         wrong = replace(given, facts={**given.facts, "separable": name != "separable"})
         assert worker._reached(PEERS[peer], problem, "quick", wrong, fitted) == 1.0
     assert PEERS[YARDSTICK].offers(problem) == "has nothing for the task 'separable'"
+
+
+@pytest.mark.parametrize("name", GROUPS["perceptron"])
+@pytest.mark.parametrize("peer", [OURS, YARDSTICK, "numba loop"])
+def test_epochs_end_with_the_weights_of_a_plain_loop(name: str, peer: str, tmp_path: Path, monkeypatch: Any) -> None:
+    problem, lines = PROBLEMS[name], PEERS[peer].offers(PROBLEMS[name])
+    if isinstance(lines, str) or PEERS[peer].absent():
+        pytest.skip(f"{peer}: {lines if isinstance(lines, str) else PEERS[peer].absent()}")
+    monkeypatch.setattr(data, "CACHE", tmp_path)
+    small = {"rows": 600, "columns": 9, "per_row": 5, "side": 5, "classes": 4}
+    problem = replace(problem, quick={key: small[key] for key in problem.sizes("quick")})
+    data.make(problem, "quick")
+    given = data.load(problem, "quick")
+    fitted = PEERS[peer].fit(problem, given, {})
+    assert worker._reached(PEERS[peer], problem, "quick", given, fitted) == 0.0
+    assert data.strayed(problem, "quick", PEERS[peer].coefficients(problem, fitted)[0] + 1.0) > 0.0
 
 
 def test_the_table_file_means_the_same_to_pandas_and_to_the_reference(
