@@ -78,7 +78,7 @@ def from_table(
         raise
     if not intercept:
         learned = replace(learned, encoder=replace(learned.encoder, intercept=False))
-    about = {"origin": table.origin, **learned.report, "notes": [*table.notes, *learned.report.get("suspicions", ())]}
+    about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
     tests: Source | None = None
     if held is not None:
         known, strangers = _of_known_class(held, learned.target)
@@ -105,6 +105,11 @@ def from_table(
         },
         about=about,
     )
+
+
+def _notes(table: Table, learned: Learned) -> list[str]:
+    """Return what a person should see of how a table was understood."""
+    return [*table.notes, *learned.report.get("texts", ()), *learned.report.get("suspicions", ())]
 
 
 def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:

@@ -297,3 +297,41 @@ def test_statistics_of_text(tmp_path: Path) -> None:
     ):
         with pytest.raises(InputError, match=said):
             lineal.fit(data, "mood", text={"note": options})
+
+
+def test_collisions_are_said() -> None:
+    said = lineal.fit(notes(), "mood", penalty=0.1, text={"note": "hash=2^5", "title": "hash=2^18"}).report["data"][
+        "notes"
+    ]
+    assert [sentence for sentence in said if "of 32 columns" in sentence and "hold more than one" in sentence]
+    assert [sentence for sentence in said if "of 262,144 columns" in sentence and "no two share one" in sentence]
+
+
+@pytest.mark.parametrize("model", ["svm", "sparsemax", "squared-hinge"])
+def test_other_losses_and_more_classes(model: str) -> None:
+    table = notes()
+    table["mood"] = [
+        f"{mood} {city}" if model == "sparsemax" else mood
+        for mood, city in zip(table["mood"], table["city"], strict=True)
+    ]
+    fitted = lineal.fit(table, "mood", model=model, penalty=0.01, drop=["city"])
+    assert fitted.verdict.kind == "optimal"
+
+
+def test_weights_and_rows_without_a_target() -> None:
+    table = notes()
+    table["times"] = [1.0 + i % 3 for i in range(240)]
+    repeated = {
+        name: [cell for cell, times in zip(cells, table["times"], strict=True) for _ in range(int(times))]
+        for name, cells in table.items()
+    }
+    text = {"note": "binary,min=1", "title": "binary,min=1"}
+    weighted = lineal.fit(table, "mood", weight="times", penalty=0.1, text=text)
+    again = lineal.fit(repeated, "mood", drop=["times"], penalty=0.1, text=text)
+    assert weighted.columns == again.columns
+    np.testing.assert_allclose(weighted.coef, again.coef, atol=1e-4)
+    lost = {name: [*cells, *cells[:3]] for name, cells in table.items()}
+    lost["mood"][-3:] = [None] * 3
+    lost["note"][-3:] = ["unheard word"] * 3
+    fitted = lineal.fit(lost, "mood", weight="times", penalty=0.1, text=text)
+    assert fitted.columns == weighted.columns  # rows without a target teach nothing

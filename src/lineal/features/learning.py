@@ -203,6 +203,7 @@ def _decide(
             "counts": counts,
         },
         "formula": None if formula is None else formula.text,
+        "texts": list(dict.fromkeys(decision.sentence for decision in text.values())),
         "sentences": [sentence, *_rows_sentences(found), *(decision.sentence for decision in decisions)],
         "suspicions": suspicions(found.head, target, decisions),
     }
