@@ -395,6 +395,7 @@ def test_a_path_is_that_of_scikit_learn(folder: Path, lineal: Lineal) -> None:
 @pytest.mark.parametrize(
     ("target", "words"),
     [
+        ("body_mass_g", ("--model", "huber:200")),
         ("body_mass_g", ("--model", "poisson", "--penalty", "elastic:0.5")),
         ("body_mass_g", ("--bounds", "bill_depth_mm:0:")),
         ("sex", ("--penalty", "group")),

@@ -156,6 +156,7 @@ def test_what_stays_true_is_accepted(name, tmp_path):
         "firth",
         "evidence",
         "record three",
+        "record widest",
         "perceptron",
         "perceptron inseparable",
     ],
