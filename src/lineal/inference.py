@@ -15,6 +15,7 @@ from lineal.designs import as_design
 from lineal.errors import InputError, near
 from lineal.evidence import Evidence, evidence
 from lineal.features.cells import texts
+from lineal.features.counts import as_fitted
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
@@ -233,7 +234,8 @@ def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | 
         part = parted(table, Split.of(rule), model.target.name)
         train = table.where(lambda rows: part(rows) == TRAIN)
     roles = model.roles
-    learned = Learned(model.encoder, model.target, {}, roles.get("weight"), roles.get("offset"))
+    train, weight = as_fitted(train, model.training, roles.get("weight"))
+    learned = Learned(model.encoder, model.target, {}, weight, roles.get("offset"))
     source = Encoded(train, learned).in_memory(MEMORY)
     if cluster is None:
         return source, None

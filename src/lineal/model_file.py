@@ -255,7 +255,7 @@ def _roles(data: Mapping[str, Any]) -> dict[str, str | None]:
 def _training(value: object) -> Mapping[str, Any]:
     """Check what is there; a model that was never fitted to rows (built by hand) has nothing there."""
     data = _mapping(value, "training")
-    known = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance")
+    known = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts")
     _keys(data, "training", known, ())
     for name in ("rows", "without_target"):
         if name in data:
@@ -265,6 +265,9 @@ def _training(value: object) -> Mapping[str, Any]:
     for name in ("fingerprint", "no_covariance"):
         if data.get(name) is not None:
             _text(data, "training", name)
+    counts = data.get("counts", ["s", "f"])
+    if not (isinstance(counts, list) and len(counts) == 2 and all(isinstance(name, str) and name for name in counts)):
+        raise ModelFileError("training.counts must name two columns.")
     if data.get("split") is not None:
         split = _mapping(data["split"], "training.split")
         members = ("seed", "test_size", "validation_size", "by", "column")

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells import texts
+from lineal.features.counts import WEIGHT, as_fitted, counted, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned, learn
@@ -65,19 +66,20 @@ def from_table(
     table = derived(remembered(as_table(data), MEMORY // 2), target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
     held = held if test is None else derived(as_table(test), target)
+    counts = _counts(table, target, wanted)
+    own = weight
+    if counts is not None:
+        table, train = (counted(one, counts, own) for one in (table, train))
+        held, checks = (None if one is None else counted(one, counts, own) for one in (held, checks))
+        target, weight = f"{counts[0]},{counts[1]}", WEIGHT
     drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
     roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
     roles |= {"formula": formula, "poly": poly, "types": types, "text": text}
-    try:
-        learned = learn(train, **roles)
-    except InputError as error:
-        if split.parts:
-            learn(table, **roles)  # raises the same where the split is not to blame
-            words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
-            raise InputError(f"{error} {words}") from None
-        raise
+    learned = _learned(train, table, split, roles)
     if not intercept:
         learned = replace(learned, encoder=replace(learned.encoder, intercept=False))
+    if counts is not None:
+        learned = _with_counts(learned, counts)
     about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
     tests: Source | None = None
     if held is not None:
@@ -97,8 +99,9 @@ def from_table(
         validation=validates,
         target=learned.target,
         encoder=learned.encoder,
-        roles={"weight": learned.weight, "offset": learned.offset},
+        roles={"weight": own, "offset": learned.offset},
         training={
+            **({} if counts is None else {"counts": list(counts)}),
             "without_target": learned.report["without_target"],
             "split": split.to_dict() if split.parts else None,
             "fingerprint": encoded.fingerprint(),
@@ -107,9 +110,40 @@ def from_table(
     )
 
 
+def _learned(train: Table, table: Table, split: Split, roles: dict[str, Any]) -> Learned:
+    """Learn from the training rows; where that fails and all rows would do, say that the split is to blame."""
+    try:
+        return learn(train, **roles)
+    except InputError as error:
+        if split.parts:
+            learn(table, **roles)  # raises the same where the split is not to blame
+            words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
+            raise InputError(f"{error} {words}") from None
+        raise
+
+
 def _notes(table: Table, learned: Learned) -> list[str]:
     """Return what a person should see of how a table was understood."""
     return [*table.notes, *learned.report.get("texts", ()), *learned.report.get("suspicions", ())]
+
+
+def _counts(table: Table, target: Any, wanted: Wanted) -> tuple[str, str] | None:
+    """Return the columns of successes and failures if the target is two counts; it may be typed with a comma."""
+    names = target.split(",") if isinstance(target, str) and target not in table.names else target
+    if isinstance(names, str) or names is None or len(names) != 2 or wanted == "number":
+        return None
+    pair = str(names[0]).strip(), str(names[1]).strip()
+    return pair if wanted == "classes" or look_like_counts(table, pair) else None
+
+
+def _with_counts(learned: Learned, counts: tuple[str, str]) -> Learned:
+    """Return what was learned with the class of successes last, said in the words of the counts."""
+    success, failure = counts
+    target = replace(learned.target, classes=(failure, success))
+    said = f"The target is counts: {success!r} of successes, {failure!r} of failures; each row is two weighted ones."
+    about = {**learned.report["target"], "classes": [failure, success], "counts": None}
+    report = {**learned.report, "target": about, "sentences": [said, *learned.report["sentences"][1:]]}
+    return replace(learned, target=target, report=report)
 
 
 def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:
@@ -168,11 +202,12 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     if not isinstance(model.encoder, Encoder):
         raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
     table = derived(as_table(data), model.target.name)
+    roles = model.roles
+    table, weight = as_fitted(table, model.training, roles.get("weight"))
     for name in () if table.sparse else model.target.names or (model.target.name,):
         table.require(name, "target column")
     known, strangers = _of_known_class(table, model.target)
-    roles = model.roles
-    source = Encoded(known, Learned(model.encoder, model.target, {}, roles.get("weight"), roles.get("offset")))
+    source = Encoded(known, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
     notes = _said(strangers, model.target)
     kept = source.in_memory(MEMORY)  # one reading for the model and the baseline, where memory allows
     if source.without_target:

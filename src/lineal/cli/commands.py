@@ -30,7 +30,9 @@ def lineal(context: click.Context) -> None:
 
 @lineal.command()
 @click.argument("data", type=File)
-@click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
+@click.option(
+    "--target", metavar="COL", help="The column to predict (SVMlight files: the label); or SUCCESSES,FAILURES."
+)
 @click.option(
     "--model",
     metavar="NAME",

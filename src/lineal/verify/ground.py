@@ -30,13 +30,17 @@ class Ground:
     without_target: int
     split: Mapping[str, Any] | None
     fingerprint: str | None
+    counts: tuple[str, str] | None
 
     @property
     def needed(self) -> dict[str, str]:
         """Names of the data columns that take part, each with its type in the fingerprint."""
         taken = [pair for term in self.terms for pair in inputs(term)]
         found = {**dict(taken), **{name: kind for name, kind in taken if kind == "t"}}
-        found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
+        if self.counts is not None:
+            found.update(dict.fromkeys(self.counts, "n"))
+        else:
+            found.update(dict.fromkeys(self.targets, "n" if self.classes is None else "t"))
         found.update({name: "n" for name in (self.weight, self.offset) if name is not None})
         return found
 
@@ -78,7 +82,18 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         without_target=whole(meta, "training.without_target"),
         split=None if split is None else _split(meta, split),
         fingerprint=field(meta, "training.fingerprint", str, type(None)),
+        counts=_counts(meta, classes, targets),
     )
+
+
+def _counts(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str]) -> tuple[str, str] | None:
+    """Return the columns of successes and failures, if the target is such counts."""
+    if "counts" not in meta["training"]:
+        return None
+    counts = texts(meta, "training.counts")
+    if len(counts) != 2 or classes != [counts[1], counts[0]] or targets != [f"{counts[0]},{counts[1]}"]:
+        raise ModelFileError("target and training.counts do not fit each other.")
+    return counts[0], counts[1]
 
 
 def field(meta: Mapping[str, Any], path: str, *kinds: type) -> Any:

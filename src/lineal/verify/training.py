@@ -23,6 +23,8 @@ from lineal.verify.rows import class_of, fingerprint
 Columns = dict[str, list[object]]
 MOST: Final = 8 * 2**30
 """Bytes of a matrix at most."""
+COUNT = "(count)"
+"""The weight of a row of a table of counts: the count, times the row's own weight."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,9 @@ def examples(report: Report, ground: Ground, table: Table) -> Examples:
     columns, rows = _training_rows(report, ground, table)
     x = _design(report, ground, columns, table.zero)
     weight, offset = np.ones(len(rows)), np.zeros((len(rows), 1))
-    if ground.weight is not None:
-        weight = _numbers(report, "every weight is a number of at least 0", columns[ground.weight], least=0.0)
+    heavy = ground.weight if ground.counts is None else COUNT
+    if heavy is not None:
+        weight = _numbers(report, "every weight is a number of at least 0", columns[heavy], least=0.0)
     if ground.offset is not None:
         offset = _numbers(report, "every offset is a finite number", columns[ground.offset])[:, None]
     seen, whole = int(np.sum(weight > 0.0)), total(weight)
@@ -94,7 +97,7 @@ def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Column
     by = ground.divider
     held = ~fitted(ground.split, table.rows, None if by is None else table.column(by))
     lost = np.zeros(table.rows, dtype=bool)
-    for name in ground.targets:
+    for name in ground.counts or ground.targets:
         lost |= np.fromiter((cells.missing(cell) for cell in table.column(name)), dtype=bool, count=table.rows)
     without = int(np.sum(lost & ~held))
     report.check(
@@ -108,11 +111,15 @@ def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Column
     for name, kind in ground.needed.items():
         column = table.column(name)
         columns[name] = [cells.settled(column[row]) if kind == "n" else column[row] for row in kept]
+    kinds = dict(ground.needed)
+    if ground.counts is not None:
+        columns, kinds = _counted(ground, columns, kinds)
+        rows = np.repeat(rows, 2)
     if ground.fingerprint is None:
         report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
         return columns, rows
     try:
-        found = fingerprint((name, kind, columns[name]) for name, kind in ground.needed.items())
+        found = fingerprint((name, kind, columns[name]) for name, kind in kinds.items())
         bad = ""
     except ValueError as error:
         found, bad = "", str(error)
@@ -122,6 +129,24 @@ def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Column
         bad or f"{len(kept)} rows of {len(columns)} columns, {found[:19]}..., stated {ground.fingerprint[:19]}...",
     )
     return columns, rows
+
+
+def _counted(ground: Ground, columns: Columns, kinds: dict[str, str]) -> tuple[Columns, dict[str, str]]:
+    """Return every row twice: a success weighted by its count of them, then a failure weighted by its count."""
+    assert ground.counts is not None
+    success, failure = ground.counts
+    pairs = list(zip(columns[success], columns[failure], strict=True))
+    shares = [1.0] * len(pairs) if ground.weight is None else columns[ground.weight]
+    roles = {success, failure, ground.weight}
+    found: Columns = {name: [cell for cell in cells_ for _ in range(2)] for name, cells_ in columns.items()}
+    found[ground.targets[0]] = [success, failure] * len(pairs)
+    found[COUNT] = [
+        count * share if isinstance(count, float) and isinstance(share, float) else None
+        for pair, share in zip(pairs, shares, strict=True)
+        for count in pair
+    ]
+    used = {name: kind for name, kind in kinds.items() if name not in roles}
+    return found, {**used, ground.targets[0]: "t", COUNT: "n"}
 
 
 def _design(report: Report, ground: Ground, columns: Columns, zero: bool) -> Array:

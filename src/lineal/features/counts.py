@@ -1,0 +1,160 @@
+"""Counts of successes and failures as a target: every row becomes two, weighted by its counts."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lineal.errors import InputError
+from lineal.features.cells import numbers
+from lineal.features.encoder import column, located, needed
+from lineal.features.terms import CellError
+from lineal.tables.arrow import from_numpy
+from lineal.tables.tabular import RowNumbers, Table
+
+Array = npt.NDArray[np.float64]
+
+WEIGHT = "(count)"
+"""The column of weights: the count, times the row's own weight if it has one."""
+
+
+@dataclass(frozen=True)
+class Counted(Table):
+    """A table whose rows say how often each of two things happened.
+
+    A row with s successes and f failures is handed out twice: as the class called like the column of successes with
+    weight s, then as the other one with weight f. A row that lacks a count is handed out once, without a class.
+    """
+
+    inner: Table
+    success: str
+    failure: str
+    weight: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The name of the column that says which of the two a row is."""
+        return f"{self.success},{self.failure}"
+
+    @property
+    def classes(self) -> tuple[str, str]:
+        """The classes, the one whose score is modelled last."""
+        return self.failure, self.success
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns: the counts are replaced by class and weight."""
+        apart = {self.success, self.failure, self.weight}
+        return (*(name for name in self.inner.names if name not in apart), self.target, WEIGHT)
+
+    @property
+    def origin(self) -> str:  # type: ignore[override]
+        """What sentences call the table."""
+        return self.inner.origin
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether every cell is text."""
+        return self.inner.plain
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Sentences about how it is read."""
+        return self.inner.notes
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the rows, each twice."""
+        for rows, batch in self.inner.numbered():
+            counts = np.column_stack([self._counts(batch, name, rows) for name in (self.success, self.failure)])
+            known = np.logical_not(np.isnan(counts).any(axis=1))
+            if self.weight is not None:
+                counts *= needed(batch, self.weight, "weight", self.inner, rows)[:, None]
+            places = np.repeat(np.arange(len(rows)), np.where(known, 2, 1))
+            second = np.zeros(len(places), dtype=np.intp)
+            second[1:] = places[1:] == places[:-1]
+            weights = np.nan_to_num(counts[places, second])
+            codes = np.where(known[places], second, 2).astype(np.int32)
+            taken = batch.take(from_numpy(places))
+            named = pa.DictionaryArray.from_arrays(from_numpy(codes), pa.array([self.success, self.failure, None]))
+            columns = [taken.column(k) for k in range(taken.num_columns)]
+            yield (
+                rows[places],
+                pa.RecordBatch.from_arrays(
+                    [*columns, named, from_numpy(weights)], names=[*taken.schema.names, self.target, WEIGHT]
+                ),
+            )
+
+    def _counts(self, batch: Any, name: str, rows: RowNumbers) -> Array:
+        """Return a column of counts, NaN where missing; whole numbers not below zero."""
+        array = column(batch, name)
+        values, bad = numbers(array)
+        wrong = ~(np.isnan(values) | (np.isfinite(values) & (values >= 0) & (values == np.floor(values))))
+        wrong[bad] = True
+        if wrong.any():
+            position = int(np.flatnonzero(wrong)[0])
+            found = str(array[position].as_py()).strip()
+            raise located(CellError(name, position, found, "a count: a whole number, not below zero"), self.inner, rows)
+        return values
+
+    def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Counted:
+        """Return the table with these columns only; the counts are always read."""
+        own = {self.target, WEIGHT}
+        roles = {self.success, self.failure, *(() if self.weight is None else (self.weight,))}
+        inner = self.inner.select(numbers={*numbers, *roles} - own, texts=set(texts) - own)
+        return replace(self, inner=inner)
+
+    def last(self) -> Counted:
+        """Return the table for its last pass."""
+        return replace(self, inner=self.inner.last())
+
+    def guess(self) -> frozenset[str]:
+        """Return the columns that look like numbers."""
+        return self.inner.guess() | {WEIGHT}
+
+    def few(self) -> frozenset[str]:
+        """Return the columns with few different cells."""
+        return self.inner.few() | {self.target}
+
+    def place(self, row: int) -> str:
+        """Return where a row stands in the file."""
+        return self.inner.place(row)
+
+    def check(self) -> None:
+        """Raise an InputError if the table changed."""
+        self.inner.check()
+
+
+def counted(table: Table, targets: Sequence[str], weight: str | None) -> Counted:
+    """Return a table whose target are two columns of counts: successes, then failures."""
+    for name in targets:
+        table.require(name, "target column")
+    if weight is not None:
+        table.require(weight, "weight column")
+    if len(targets) != 2 or targets[0] == targets[1] or weight in targets:
+        raise InputError("a target of counts is two columns, successes and failures, neither of them the weight.")
+    return Counted(table, targets[0], targets[1], weight)
+
+
+def look_like_counts(table: Table, targets: Sequence[str]) -> bool:
+    """Whether two columns hold whole numbers not below zero, in the first rows."""
+    if len(targets) != 2 or table.sparse or any(name not in table.names for name in targets):
+        return False
+    for _, batch in table.numbered():
+        for name in targets:
+            values, bad = numbers(column(batch, name))
+            present = values[~np.isnan(values)]
+            if bad.size or not len(present) or (present < 0).any() or (present != np.floor(present)).any():
+                return False
+        return True
+    return False
+
+
+def as_fitted(table: Table, training: Mapping[str, Any], weight: str | None) -> tuple[Table, str | None]:
+    """Return a table as a model's training rows were read, and its column of weights."""
+    counts = training.get("counts")
+    return (table, weight) if counts is None else (counted(table, counts, weight), WEIGHT)
