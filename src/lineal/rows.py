@@ -28,8 +28,8 @@ from lineal.tables.derived import derived
 from lineal.tables.remembered import remembered
 from lineal.target import Target
 
-MEMORY: Final = 2**30
-"""Encoded rows of a file up to this many bytes are kept in memory; larger ones are read again in every pass."""
+MEMORY: Final = 3 * 2**26
+"""Encoded rows of up to so many bytes are kept in memory, parsed ones up to two thirds of it; more go to a temporary file."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ def from_table(
     text: Asked = (),
 ) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
-    table = derived(remembered(as_table(data), MEMORY // 2), target)
+    table = derived(remembered(as_table(data), 2 * MEMORY // 3), target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
     held = held if test is None else derived(as_table(test), target)
     counts = _counts(table, target, wanted)

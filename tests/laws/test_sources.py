@@ -14,15 +14,17 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import lineal.tables.columnar
 import lineal.tables.delimited
 import lineal.tables.file
-from lineal.designs import Categorical, Dense, Ones, Stack
+from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.spilled import Spilled
 from lineal.table import as_table, split
 
 LAW = settings(
@@ -131,7 +133,13 @@ def test_streamed_sums_are_the_sums_in_memory(small, tmp_path, size, rows, role)
     assert [block.start for block in blocks] == np.cumsum([0, *(block.n_rows for block in blocks[:-1])]).tolist()
     close(stream.sum(task), memory.sum(task))
     assert stream.fingerprint() == held.fingerprint()
-    assert stream.in_memory(1) is stream
+    disk = stream.in_memory(1)
+    assert isinstance(disk, Spilled)
+    assert stream.fingerprint() == held.fingerprint()
+    close(disk.sum(task), memory.sum(task))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lineal.features.encoded.room", lambda _: False)
+        assert stream.in_memory(1) is stream
     regrown = stream.in_memory(10**9)
     assert regrown.block.design.dense().tolist() == memory.block.design.dense().tolist()
     assert regrown.block.y.tolist() == memory.block.y.tolist()
@@ -178,3 +186,32 @@ def test_a_sparse_file_is_its_dense_self(small, name):
     assert sum(block.n_rows for block in Encoded(test, learned).blocks()) + len(rows) == len(labels)
     as_columns = {str(f): matrix.toarray()[:, f] for f in features}
     assert learned.encoder.encode(table).dense().tolist() == learned.encoder.encode(as_columns).dense().tolist()
+
+
+@pytest.mark.parametrize("kind", ["dense", "sparse", "mixed"])
+def test_rows_on_disk_are_the_rows_that_were_written(kind):
+    rng = np.random.default_rng(1)
+    blocks = []
+    for rows in (5, 1, 7):
+        parts = [Ones(rows)]
+        if kind != "sparse":
+            parts.append(
+                Dense(np.asfortranarray(rng.normal(size=(rows, 2))).astype(np.float32 if rows == 1 else np.float64))
+            )
+        if kind != "dense":
+            matrix = sparse.random_array((rows + 2, 4), density=0.5, rng=rng, format="csr")
+            parts += [Sparse(matrix).slice(1, rows + 1), Categorical(rng.integers(-1, 3, rows), 3)]
+        weight = rng.random(rows) if kind == "mixed" else None
+        blocks.append(
+            Block(Stack(parts), rng.normal(size=(rows, 1)), weight, None if weight is None else weight[:, None])
+        )
+    memory = Blocks(blocks)
+    disk = Spilled(memory.blocks(), memory.columns)
+    for _ in range(2):
+        for one, other in zip(memory.blocks(), disk.blocks(), strict=True):
+            np.testing.assert_array_equal(one.design.dense(), other.design.dense())
+            np.testing.assert_array_equal(one.y, other.y)
+            assert one.start == other.start
+            if kind == "mixed":
+                np.testing.assert_array_equal(one.weight, other.weight)
+                np.testing.assert_array_equal(one.offset, other.offset)

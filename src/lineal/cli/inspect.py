@@ -42,7 +42,7 @@ def run(
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
-        table = remembered(as_table(data, delimiter=delimiter, header=header), MEMORY // 2)
+        table = remembered(as_table(data, delimiter=delimiter, header=header), 2 * MEMORY // 3)
         found = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
     if recipe is not None:
         kept = {name: spelling for name, spelling in found.types.items() if spelling != "drop"}

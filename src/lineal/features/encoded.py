@@ -16,6 +16,7 @@ from lineal.features.terms import Number
 from lineal.features.text import Rows
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
+from lineal.sources.spilled import Spilled, room
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table, filtered
 
@@ -73,6 +74,10 @@ class Encoded(Source):
 
     def blocks(self) -> Iterator[Block]:
         """Yield the encoded rows, a block for each batch of the table."""
+        yield from self._encode(None)
+
+    def _encode(self, found: Fingerprint | None) -> Iterator[Block]:
+        """Yield the encoded rows; a fingerprint learns of them on the way."""
         encoder = self.learned.encoder
         start = 0
         unknown: dict[str, int] = {}
@@ -83,6 +88,8 @@ class Encoded(Source):
                 part = encoder.part(batch, self.table, rows)
                 _merge(unknown, part)
                 design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
+            if found is not None:
+                found.add(batch)
             weight, offset = self._roles(rows, batch)
             yield Block(design, y, weight, offset, start)
             start += len(rows)
@@ -91,13 +98,13 @@ class Encoded(Source):
         self.unknown = unknown
 
     def in_memory(self, limit_bytes: int) -> Source:
-        """Return the encoded rows as one block in memory if they take at most ``limit_bytes``, else this source.
+        """Return the encoded rows as one block in memory if they take at most ``limit_bytes``, else as a temporary file.
 
-        The same pass finds the fingerprint.
+        The same pass finds the fingerprint. This source itself, where the disk has no room.
         """
         rows = self.learned.report.get("rows")
         if not self.table.sparse and rows is not None and rows * self._row_bytes() > limit_bytes:
-            return self
+            return self._spilled(rows * self._row_bytes())
         return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024)
 
     def fingerprint(self) -> str | None:
@@ -172,7 +179,9 @@ class Encoded(Source):
             count += len(numbers)
             sparse += sum(found.size for found in part.texts)
             if count * self._row_bytes() + sparse > limit_bytes:
-                return self
+                held.clear()
+                texts.clear()
+                return self._spilled(2 * limit_bytes)
         if not count:
             return self
         self._fingerprint, self.unknown = found.hex(), unknown
@@ -184,6 +193,18 @@ class Encoded(Source):
         weight = next(beside) if self.learned.weight is not None else None
         offset = next(beside) if self.learned.offset is not None else None
         return Memory(design, arrays[1], weight, offset, self.columns)
+
+    def _spilled(self, size: int) -> Source:
+        """Return the encoded rows as a temporary file, if there is room for about so many bytes."""
+        if not room(size):
+            return self
+        found = Fingerprint(self._numbers, self._texts)
+        try:
+            source = Spilled(self._encode(found), self.columns)
+        except OSError:  # the disk is full after all: every pass reads the table itself, which is slower and right
+            return self
+        self._fingerprint = found.hex()
+        return source
 
     def _held_sparse(self, limit_bytes: int) -> Source:
         parts, ys, size = [], [], 0

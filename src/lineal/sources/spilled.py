@@ -1,0 +1,136 @@
+"""Rows on disk: encoded once into a temporary file, then read block by block in every pass."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from lineal.design import Design
+from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.source import Block, Source
+
+SPARE: Final = 2**30
+"""Bytes of the disk that are left free."""
+
+
+@dataclass(frozen=True)
+class _Array:
+    """Where an array stands in the file."""
+
+    at: int
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One design of a stack: its kind, its number of columns and its arrays."""
+
+    kind: str
+    columns: int
+    arrays: tuple[_Array, ...]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """One block."""
+
+    rows: int
+    parts: tuple[_Part, ...]
+    y: _Array
+    weight: _Array | None
+    offset: _Array | None
+    start: int
+
+
+class Spilled(Source):
+    """Blocks in a temporary file without a name: it is gone when the source is, or when the program ends, however it ends.
+
+    >>> from lineal.sources.memory import Memory
+    >>> from lineal.designs import as_design
+    >>> rows = Memory(as_design(np.array([[1.0], [2.0]])), np.array([3.0, 4.0]))
+    >>> next(Spilled(rows.blocks(), rows.columns).blocks()).design.dense()
+    array([[1., 1.],
+           [1., 2.]])
+    """
+
+    def __init__(self, blocks: Iterable[Block], columns: Sequence[str]) -> None:
+        """Write the blocks; OSError if the disk has no room for them."""
+        self._columns = tuple(columns)
+        self._file: IO[bytes] = tempfile.TemporaryFile(prefix="lineal-")  # noqa: SIM115  (lives as long as the source)
+        weakref.finalize(self, self._file.close)
+        self._blocks = [self._store(block) for block in blocks]
+        self._file.flush()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+        return self._columns
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the blocks in order."""
+        for stored in self._blocks:
+            weight = None if stored.weight is None else self._load(stored.weight)
+            offset = None if stored.offset is None else self._load(stored.offset)
+            design = Stack([self._design(part, stored.rows) for part in stored.parts])
+            yield Block(design, self._load(stored.y), weight, offset, stored.start)
+
+    def _store(self, block: Block) -> _Stored:
+        parts = block.design.designs if isinstance(block.design, Stack) else (block.design,)
+        return _Stored(
+            block.n_rows,
+            tuple(self._part(part) for part in parts),
+            self._save(block.y),
+            None if block.weight is None else self._save(block.weight),
+            None if block.offset is None else self._save(block.offset),
+            block.start,
+        )
+
+    def _part(self, design: Design) -> _Part:
+        columns = design.shape[1]
+        if isinstance(design, Ones):
+            return _Part("ones", columns, ())
+        if isinstance(design, Dense):
+            return _Part("dense", columns, (self._save(design.array),))
+        if isinstance(design, Categorical):
+            return _Part("categorical", columns, (self._save(design.codes),))
+        if isinstance(design, Sparse):
+            first, last = int(design.indptr[0]), int(design.indptr[-1])  # a slice begins somewhere in the middle
+            arrays = (design.data[first:last], design.indices[first:last], design.indptr - first)
+            return _Part("sparse", columns, tuple(map(self._save, arrays)))
+        raise TypeError(f"a {type(design).__name__} cannot be kept on disk")
+
+    def _design(self, part: _Part, rows: int) -> Design:
+        arrays = [self._load(array) for array in part.arrays]
+        if part.kind == "ones":
+            return Ones(rows)
+        if part.kind == "dense":
+            return Dense(arrays[0])
+        if part.kind == "categorical":
+            return Categorical(arrays[0], part.columns)
+        return Sparse(sparse.csr_array(tuple(arrays), shape=(rows, part.columns)))
+
+    def _save(self, array: npt.NDArray[Any]) -> _Array:
+        at = self._file.seek(0, 2)
+        self._file.write(np.ascontiguousarray(array).data)
+        return _Array(at, array.dtype, array.shape)
+
+    def _load(self, array: _Array) -> npt.NDArray[Any]:
+        self._file.seek(array.at)
+        found: npt.NDArray[Any] = np.fromfile(self._file, array.dtype, int(np.prod(array.shape)))
+        if found.size < int(np.prod(array.shape)):
+            raise OSError("the temporary file of encoded rows is shorter than it was written")
+        return found.reshape(array.shape)
+
+
+def room(size: int) -> bool:
+    """Whether the disk for temporary files has room for so many bytes, and some to spare."""
+    return shutil.disk_usage(tempfile.gettempdir()).free > size + SPARE
