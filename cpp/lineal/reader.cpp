@@ -56,7 +56,7 @@ void Reader::read(std::string_view document) {
     const std::size_t needed = 3 * document.size() + 32;  // no character grows more than threefold; some bytes beyond the end are read
     if (needed > size_) {
         size_ = needed + needed / 2;
-        room_.reset(new char[size_]());
+        room_ = std::make_unique_for_overwrite<char[]>(size_);  // of a long document only what is written takes memory
     }
     if (reading_->characters) letters(document);
     else words(document);
