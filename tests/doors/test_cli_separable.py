@@ -34,6 +34,19 @@ def test_and_and_xor(gates, capsys):
     assert "none: the classes are not separable" in said
 
 
+def test_a_perceptron_keeps_within_the_bound(gates, capsys):
+    assert run(["separable", gates, "--target", "and", "--drop", "xor", "--bound"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "R^2/gamma^2 = (RB)^2 = 51" in said
+    assert "mistakes in" in said
+    assert "<= 51" in said
+    assert run(["separable", gates, "--target", "and", "--drop", "xor", "--bound", "--json"]) == 0
+    tried = json.loads(capsys.readouterr().out)["perceptron"]
+    assert tried["clean"]
+    assert tried["within_bound"]
+    assert 0 < tried["mistakes"] <= 51  # R^2 = 3 and gamma^2 = 1/17
+
+
 def test_json_holds_a_proof(gates, capsys):
     assert run(["separable", gates, "--target", "and", "--drop", "xor", "--json", "--bound"]) == 0
     told = json.loads(capsys.readouterr().out)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+import numpy.typing as npt
 from rich.text import Text
 
 from lineal import __version__, container
@@ -18,14 +21,18 @@ from lineal.cli.progress import Watch
 from lineal.cli.summary import text as json_text
 from lineal.features.splitting import Split
 from lineal.margins import Margin, widest
+from lineal.perceptron import Plan, present
 from lineal.rows import Rows, asked, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.integers import digits, floats, text
 from lineal.separation.record import Separability, answer
+from lineal.source import Source
 from lineal.table import as_table
 
 SHOWN = 12
+PATIENCE = 5.0
+"""Seconds a perceptron may take to try the bound."""
 
 
 def run(
@@ -58,10 +65,12 @@ def run(
         found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)
         margin = _margin(cloud, found, held=True) if bound else None
         hard = _margin(cloud, found, held=not intercept) if bound and intercept else margin
+        tried = None if margin is None else _tried(rows.train, margin)
     told: dict[str, Any] = {**found.to_dict(), "target": rows.target.name, "notes": list(rows.about["notes"])}
     if bound:
         told["margin"] = None if margin is None else margin.to_dict()
         told["hard_margin"] = None if hard is None else hard.to_dict()
+        told["perceptron"] = tried
     if output is not None and found.witness is not None:
         container.write(output, _record(found, rows, margin), {})
         told["file"] = str(output)
@@ -69,7 +78,9 @@ def run(
         click.echo(json_text(told))
     else:
         screen = Screen()
-        screen.print(Text(found.sentence, style="bold"), facts(_facts(found, margin, hard, bound)))
+        screen.print(
+            Text(found.sentence, style="bold"), facts(_facts(found, margin, hard, bound) + _said(tried, margin))
+        )
         if "file" in told:
             screen.print(Text(f"Written to {output}; check it with: lineal verify {output} {data}"))
     return 3 if found.kind == "budget" else 0
@@ -106,6 +117,29 @@ def _margin(cloud: Cloud, found: Separability, *, held: bool) -> Margin | None:
     if found.kind != "complete" or found.witness is None or found.witness.direction is None or len(found.classes) < 2:
         return None
     return widest(cloud, floats(found.witness.direction), held=held)
+
+
+def _tried(source: Source, margin: Margin) -> dict[str, Any]:
+    """Let a perceptron start at zero, and hold its mistakes against the bound, which is true after any number of epochs."""
+    plain = source.map(lambda block: replace(block, weight=_once(block.weight)))
+    run = present(plain, margin.coef.shape[1], Plan(epochs=1000, deadline=time.monotonic() + PATIENCE))
+    if run.mistakes > margin.bound:
+        raise AssertionError(f"a perceptron made {run.mistakes} mistakes, the bound is {margin.bound}")
+    return {"mistakes": run.mistakes, "epochs": run.epochs, "clean": run.clean, "within_bound": True}
+
+
+def _once(weight: npt.NDArray[np.float64] | None) -> npt.NDArray[np.float64] | None:
+    return None if weight is None else (weight > 0.0).astype(np.float64)
+
+
+def _said(tried: dict[str, Any] | None, margin: Margin | None) -> list[tuple[str, str]]:
+    if tried is None or margin is None:
+        return []
+    mistakes = "1 mistake" if tried["mistakes"] == 1 else f"{tried['mistakes']:,} mistakes"
+    end = (
+        f"in {tried['epochs']} epochs, the last one clean" if tried["clean"] else f"in {tried['epochs']} epochs so far"
+    )
+    return [("Perceptron", f"{mistakes} {end}: {tried['mistakes']:,} <= {number(margin.bound)}")]
 
 
 def _facts(found: Separability, margin: Margin | None, hard: Margin | None, bound: bool) -> list[tuple[str, str]]:
