@@ -20,6 +20,8 @@ Array = npt.NDArray[np.float64]
 
 SAMPLE = 10_000
 """Rows that are looked at, the first ones."""
+FEW = 500
+"""What fails in so many rows is not looked at further."""
 ENOUGH = 50
 """Fewer rows than this determine much by chance."""
 
@@ -83,10 +85,17 @@ def _codes(batches: Sequence[Any], name: str) -> Array:
 
 
 def _levels_tell(codes: Array, y: Array) -> bool:
-    levels = len(np.unique(codes))
-    if not 1 < levels <= len(y) / 10:
+    if not _one_each(codes[:FEW], y[:FEW]):
         return False
-    return len(np.unique(np.column_stack([codes, y]), axis=0)) == levels and len(np.unique(y)) > 1
+    levels = len(np.unique(codes))
+    return 1 < levels <= len(y) / 10 and _one_each(codes, y) and bool((y != y[0]).any())
+
+
+def _one_each(codes: Array, y: Array) -> bool:
+    """Whether rows with the same code have the same target."""
+    order = np.argsort(codes, kind="stable")
+    codes, y = codes[order], y[order]
+    return not ((codes[1:] == codes[:-1]) & (y[1:] != y[:-1])).any()
 
 
 def _thresholds_tell(values: Array, y: Array) -> bool:
@@ -95,13 +104,17 @@ def _thresholds_tell(values: Array, y: Array) -> bool:
     if present.sum() < 0.9 * len(y):
         return False
     values, y = values[present], y[present]
+    if not _in_turn(values[:FEW], y[:FEW]):
+        return False
+    _, counts = np.unique(y, return_counts=True)
+    return len(counts) > 1 and bool(counts.min() >= 5) and _in_turn(values, y)
+
+
+def _in_turn(values: Array, y: Array) -> bool:
     order = np.argsort(values, kind="stable")
     values, y = values[order], y[order]
     changes = y[1:] != y[:-1]
-    if (changes & (values[1:] == values[:-1])).any():
-        return False
-    _, counts = np.unique(y, return_counts=True)
-    return len(counts) > 1 and bool(counts.min() >= 5) and int(changes.sum()) == len(counts) - 1
+    return not (changes & (values[1:] == values[:-1])).any() and int(changes.sum()) == len(np.unique(y)) - 1
 
 
 def _line_tells(values: Array, y: Array) -> bool:

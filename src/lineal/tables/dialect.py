@@ -235,9 +235,16 @@ def _kinds(rows: list[list[str]], names: tuple[str, ...]) -> tuple[frozenset[str
         if len(cells) <= FEW:
             few.add(name)
         found = {cell.strip() for cell in cells} - MISSING
-        if found and all(number(cell) is not None for cell in found):
+        if found and _all_numbers(found):
             numeric.add(name)
     return frozenset(numeric), frozenset(few)
+
+
+def _all_numbers(cells: set[str]) -> bool:
+    try:
+        return not any(map(math.isnan, map(float, cells)))
+    except ValueError:
+        return False
 
 
 def quoted(quote: str, delimiter: str) -> re.Pattern[bytes]:
