@@ -96,14 +96,14 @@ def _descent(loss, x, y, weight, offset, linear, square, low, high):
     bounds += [(max(-b, 0.0), max(-a, 0.0)) for a, b in zip(low, high, strict=True)]
     start = np.array([a for a, _ in bounds])
     with np.errstate(over="ignore"):
-        for _ in range(3):
+        for _ in range(2):
             found = optimize.minimize(
                 objective,
                 start,
                 jac=True,
                 method="L-BFGS-B",
                 bounds=bounds,
-                options={"maxiter": 3000, "maxfun": 10000, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30},
+                options={"maxiter": 1000, "maxfun": 3000, "ftol": 1e-15, "gtol": 1e-11, "maxcor": 30},
             )
             start = found.x
     return float(found.fun)

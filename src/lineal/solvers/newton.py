@@ -51,6 +51,9 @@ class Newton(Solver):
             estimate = 0.5 * float(np.sum(shift * here.gradient))
             yield Step(coef, here.value, abs(estimate), problem.passes)
             found = search(problem, coef, here, shift)
+            if found is None and not lame and problem.loss.majorant() is not None:
+                lame = True  # a charge may be all the curvature there is: a step as long as its inverse leads nowhere
+                continue
             if found is None:
                 return
             # Much shorter than asked for: the curvature here says little about the rows that matter.
