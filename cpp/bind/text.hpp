@@ -151,6 +151,7 @@ void bind_text(nb::module_& m) {
         }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("most"))
         .def("documents", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.documents(i); }); })
         .def("times", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.times(i); }); })
+        .def("sizes", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return static_cast<Index>(self[i].size()); }); })
         .def("take", take_terms, nb::arg("numbers"));
     nb::class_<Buckets>(m, "Buckets", "Terms by the first bits of their hash.")
         .def("__init__", [](Buckets* self, int bits) {

@@ -335,3 +335,16 @@ def test_weights_and_rows_without_a_target() -> None:
     lost["note"][-3:] = ["unheard word"] * 3
     fitted = lineal.fit(lost, "mood", weight="times", penalty=0.1, text=text)
     assert fitted.columns == weighted.columns  # rows without a target teach nothing
+
+
+def test_endless_words_are_left_out(tmp_path: Path) -> None:
+    path, data = tmp_path / "m.lineal", tmp_path / "notes.csv"
+    table = notes()
+    table["note"][:3] = ["x" * 5000 + " rain", "x" * 5000 + " sunny", "é" * 2049 + " rain"]
+    table["note"][7] = "é" * 2048
+    write(data, table)
+    lineal.fit(data, "mood", penalty=0.1, text={"note": "min=1", "title": ""}).save(path)
+    model = load(path)
+    assert f"note: {'é' * 2048}" in model.columns
+    assert max(map(len, model.columns)) < 3000
+    verify(path, data)

@@ -7,7 +7,8 @@ from typing import Any
 
 from lineal.features.expecting import expect
 from lineal.features.pair import SOURCE, TARGET, Pair, Side
-from lineal.features.reading_text import LONGEST, TERMS
+from lineal.features.reading_text import TERMS
+from lineal.features.text import LONGEST
 
 MEMBERS = frozenset(
     ("kind", "source", "target", "translations", *(f"{s}_{m}" for s in ("source", "target") for m in ("terms", "times", "words")))

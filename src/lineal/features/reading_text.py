@@ -7,14 +7,12 @@ from typing import Any, Final
 
 from lineal.errors import InputError
 from lineal.features.expecting import expect
-from lineal.features.text import OWN, Text
+from lineal.features.text import LONGEST, OWN, Text
 from lineal.features.text_options import BITS, Options
 from lineal.features.text_statistics import TextStatistics
 
 TERMS: Final = 2**22
 """At most so many terms a file may name."""
-LONGEST: Final = 4096
-"""At most so many characters a term of a file may have."""
 
 
 def text_from(data: Any) -> Text:

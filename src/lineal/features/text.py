@@ -23,6 +23,8 @@ Documents = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 
 OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner"))
 """The options that belong to terms."""
+LONGEST = 4096
+"""A term of more bytes is left out of a vocabulary: it is no word, and a file would have to hold it."""
 EXACT = 2**24
 """Counts up to this are exact in single precision."""
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.text import Documents, Text, documents, reading
+from lineal.features.text import LONGEST, Documents, Text, documents, reading
 from lineal.features.text_options import Options
 
 Counts = npt.NDArray[np.int64]
@@ -99,7 +99,8 @@ class Learner:
         """Return the numbers of the terms within the limits."""
         o = self.options
         least = o.least if o.least >= 1 else o.least * self.rows - 1e-9  # a share is known to rounding only
-        chosen = np.flatnonzero((frequency >= least) & (frequency <= o.common * self.rows + 1e-9))
+        within = (frequency >= least) & (frequency <= o.common * self.rows + 1e-9)
+        chosen = np.flatnonzero(within & (self._lexicon.sizes() <= LONGEST))
         if o.size is None or len(chosen) <= o.size:
             return chosen
         times = self._lexicon.times()[chosen]

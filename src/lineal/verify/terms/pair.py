@@ -104,7 +104,10 @@ def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) ->
             found = Counter(text.terms_of(_reading(name), cell))
             documents.update(found.keys())
             times.update(found)
-        kept = sorted((gram for gram in documents if documents[gram] >= 2), key=lambda gram: (-times[gram], gram))
+        kept = sorted(
+            (gram for gram in documents if documents[gram] >= 2 and len(gram.encode()) <= text.LONGEST),
+            key=lambda gram: (-times[gram], gram),
+        )
         kept = sorted(kept[:MOST])
         if kept != term[f"{name}_terms"] or [times[gram] for gram in kept] != term[f"{name}_times"]:
             return f"the n-grams of the {name} are not those of the training rows"

@@ -27,6 +27,8 @@ TYPE: Final = "t"
 NUMBERS: Final = ("terms", "documents")
 """Lists that may hold numbers."""
 FINAL_SIGMA: Final = "\N{GREEK SMALL LETTER FINAL SIGMA}"
+LONGEST: Final = 4096
+"""Terms of more bytes are left out."""
 K: Final = 0x9E3779B97F4A7C15
 ONES: Final = 2**64 - 1
 
@@ -144,6 +146,8 @@ def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
     least = term["least"] if term["least"] >= 1 else term["least"] * len(column) - 1e-9
     most = term["common"] * len(column) + 1e-9  # a share of the rows is known to rounding only
     kept = [key for key, seen in documents.items() if least <= seen <= most]
+    if term["bits"] is None:
+        kept = [key for key in kept if len(key.encode()) <= LONGEST]
     if term["size"] is not None:
         kept = sorted(kept, key=lambda key: (-times[key], key))[: term["size"]]
     kept.sort()
