@@ -209,7 +209,11 @@ class Squares:
         """Return some columns with their gram, centred where there is an intercept; products known already are kept."""
         moments, ones = self.problem.moments, self.ones
         wide = np.r_[np.arange(ones), columns]
-        designs = tuple(pick(wide) for pick in self.picker.pickers)
+        whole = len(wide) == self.problem.shape[0]
+        designs = tuple(
+            block.design if whole else pick(wide)
+            for pick, block in zip(self.picker.pickers, self.picker.blocks, strict=True)
+        )
         mean = moments.mean[columns] * ones
         known = np.isin(columns, self.part.columns, assume_unique=True)
         new = np.flatnonzero(~known)
@@ -230,9 +234,12 @@ class Squares:
     def _cross(self, designs: Sequence[Design], chosen: Array, mean: Array) -> Array:
         """Return the products of all columns of some designs with a few of them, centred before they are multiplied."""
         total = np.zeros((len(chosen) - self.ones, chosen.shape[1]))
+        chosen, height = np.ascontiguousarray(chosen), max(1, MOST_ENTRIES // max(chosen.shape[1], 1))
         for design, weight in zip(designs, self.weights, strict=True):
-            few = np.where((weight > 0.0)[:, None], design.times(np.ascontiguousarray(chosen)) - mean, 0.0)
-            total += design.transpose_times(weight[:, None] * few)[self.ones :]
+            for first in range(0, len(weight), height):
+                rows, share = design.slice(first, first + height), weight[first : first + height, None]
+                few = np.where(share > 0.0, rows.times(chosen) - mean, 0.0)
+                total += rows.transpose_times(share * few)[self.ones :]
         return total
 
     @property
