@@ -81,13 +81,9 @@ def from_table(
     if counts is not None:
         learned = _with_counts(learned, counts)
     about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
-    tests: Source | None = None
-    if held is not None:
-        known, strangers = _of_known_class(held, learned.target)
-        about["notes"] += _said(strangers, learned.target)
-        tests = Encoded(known, learned).in_memory(MEMORY)
-        if test is not None:
-            about["test_origin"] = held.origin
+    tests = None if held is None else _tested(held, learned, about)
+    if held is not None and test is not None:
+        about["test_origin"] = held.origin
     validates = None
     if checks is not None:
         validates = Encoded(_of_known_class(checks, learned.target)[0], learned).in_memory(MEMORY)
@@ -108,6 +104,13 @@ def from_table(
         },
         about=about,
     )
+
+
+def _tested(held: Table, learned: Learned, about: dict[str, Any]) -> Source:
+    """Return the rows held out; those of a class that training lacks are noted."""
+    known, strangers = _of_known_class(held, learned.target)
+    about["notes"] += _said(strangers, learned.target)
+    return Encoded(known, learned).in_memory(MEMORY)
 
 
 def _learned(train: Table, table: Table, split: Split, roles: dict[str, Any]) -> Learned:

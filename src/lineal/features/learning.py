@@ -185,8 +185,23 @@ def _decide(
     terms.sort(key=rank)  # stable: otherwise in the order of the table
     encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
     _check_columns(encoder, decisions, table, formula)
+    report = _report(found, target, counts, decisions, drop, formula)
+    report["sentences"].insert(0, sentence)
+    report["texts"] = list(dict.fromkeys(decision.sentence for decision in text.values()))
+    return Learned(encoder, target, report, weight, offset, (*found.targets, *found.features), tuple(decisions))
+
+
+def _report(
+    found: Pass,
+    target: Target,
+    counts: list[int] | None,
+    decisions: list[Decision],
+    drop: Sequence[str],
+    formula: Formula | None,
+) -> dict[str, Any]:
+    """Return in plain data what was learned, and the decisions in sentences."""
     named = () if formula is None else formula.columns
-    report = {
+    return {
         "rows": found.rows,
         "without_target": found.without_target,
         "columns": [
@@ -203,11 +218,9 @@ def _decide(
             "counts": counts,
         },
         "formula": None if formula is None else formula.text,
-        "texts": list(dict.fromkeys(decision.sentence for decision in text.values())),
-        "sentences": [sentence, *_rows_sentences(found), *(decision.sentence for decision in decisions)],
+        "sentences": [*_rows_sentences(found), *(decision.sentence for decision in decisions)],
         "suspicions": suspicions(found.head, target, decisions),
     }
-    return Learned(encoder, target, report, weight, offset, (*found.targets, *found.features), tuple(decisions))
 
 
 def _rows_sentences(found: Pass) -> list[str]:
