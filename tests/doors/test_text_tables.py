@@ -349,3 +349,13 @@ def test_endless_words_are_left_out(tmp_path: Path) -> None:
     assert f"note: {'é' * 2048}" in model.columns
     assert max(map(len, model.columns)) < 3000
     verify(path, data)
+
+
+def test_show_lists_the_largest_of_many(tmp_path: Path) -> None:
+    path = tmp_path / "m.lineal"
+    model = lineal.fit(notes(), "mood", penalty=0.1, text={"note": "characters=3-6,min=1", "title": ""})
+    assert len(model.columns) > 2500
+    model.save(path)
+    page = lineal_command("show", path).stdout
+    assert f"{len(model.columns) - 2001} smaller ones are not shown; lineal show --json lists all." in page
+    assert len(page.splitlines()) < 2100

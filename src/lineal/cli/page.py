@@ -17,7 +17,9 @@ from lineal.cli.curve import selection
 from lineal.verdict import UNFINISHED
 
 SHOWN: Final = 20
-"""How many columns' coefficients `fit` prints; `show` prints all."""
+"""How many columns' coefficients `fit` prints; `show` prints all, but for models of text."""
+LISTED: Final = 2000
+"""How many `show` prints at most."""
 
 METRICS: Final = (
     "accuracy",
@@ -276,7 +278,8 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
         table.add_row(Text(line[0]["column"]), *label, *(Text(number(e["value"])) for e in line), Text(shown))
     legend = "Effect: how far the score moves when the column moves by one standard deviation."
     if limit is not None and len(others) > limit:
-        legend = f"{len(others) - limit} smaller ones are not shown; lineal show lists all. " + legend
+        where = "lineal show" if limit < LISTED and len(others) <= LISTED else "lineal show --json"
+        legend = f"{len(others) - limit} smaller ones are not shown; {where} lists all. " + legend
     return Group(table, Text(legend, style="dim"), *_zeros(zeros))
 
 
