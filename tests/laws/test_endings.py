@@ -205,3 +205,14 @@ def test_huber_far_from_its_rows_is_led_back_within_bounds():
     for scale in (1.0, 1e4):
         x, y = np.array([[1.0], [2.0], [3.0]]), scale * np.array([[2.0], [4.0], [6.5]])
         assert ends(Huber(0.1), x, y, penalty).kind == "optimal"
+
+
+@pytest.mark.parametrize("loss", [*CORNERED, CrammerSinger(3)], ids=name)
+@pytest.mark.parametrize("far", [1e3, 1e4])
+def test_corners_are_met_far_from_zero(loss, far):
+    """Means of 1e4 standard deviations leave a plain gram eight digits."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(40, 4))
+    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    for penalty in (NoPenalty(5), L1(0.05, charges), Ridge(0.05, charges), ElasticNet(0.05, 0.5, charges)):
+        assert ends(loss, x + np.array([far, -far, 0.0, 0.0]), y, penalty).kind == "optimal", penalty

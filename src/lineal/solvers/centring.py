@@ -23,19 +23,22 @@ CELLS = 20_000_000
 class Centring:
     """``eta = b_0 + x b = (b_0 + m b) + (x - m) b``: the same scores from columns with mean zero."""
 
-    def __init__(self, problem: Problem) -> None:
-        """Centre the dense columns of a problem in memory whose mean is far from zero; ``problem`` is the one to solve."""
+    def __init__(self, problem: Problem, far: float = FAR) -> None:
+        """Centre the dense columns of a problem in memory whose mean is far from zero; ``problem`` is the one to solve.
+
+        A mean is far if it is more than ``far`` standard deviations away.
+        """
         self.problem, self.mean = problem, np.zeros(problem.shape[0])
         moments = problem.moments
-        far = np.abs(moments.mean) > FAR * moments.sd
-        if not (problem.intercept and far[1:].any()):
+        away = np.abs(moments.mean) > far * moments.sd
+        if not (problem.intercept and away[1:].any()):
             return
-        far[0] = False
+        away[0] = False
         blocks = list(problem.source.blocks())
         dense = _dense(blocks[0].design)
         if sum(block.n_rows for block in blocks) * int(dense.sum()) > CELLS:
             return
-        self.mean = np.where(far & dense, moments.mean, 0.0)
+        self.mean = np.where(away & dense, moments.mean, 0.0)
         moved = [replace(block, design=_moved(block.design, self.mean)) for block in blocks]
         self.problem = Problem.of(Blocks(moved, problem.source.columns), problem.loss, problem.penalty, moments)
 

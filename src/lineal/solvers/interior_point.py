@@ -15,12 +15,17 @@ from lineal.penalties.separable import Separable
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import far_rows, simplex_path
+from lineal.solvers.centring import Centring
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
 
 Index = npt.NDArray[np.intp]
 
 CENTRAL = 1e-3
 """No product u p or v q may fall below this share of their mean: a point near a wall has nowhere to go."""
+
+
+FAR = 100.0
+"""A mean so many standard deviations from zero costs a gram four digits, and more beyond: such columns are centred."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,14 @@ class InteriorPoint(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per point of the path; of a long table first those of its rows near their corners."""
+        centring = None if problem.penalty.charged[:1].any() else Centring(problem, FAR)
+        if centring is None or centring.problem is problem:
+            yield from self._steps(problem, start)
+            return
+        inner = Problem.of(centring.problem.source, problem.loss, problem.penalty)
+        yield from centring.outward(self._steps(inner, centring.inward(start)))
+
+    def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         if problem.loss.coupled:
             yield from simplex_path.steps(problem, start)
             return
