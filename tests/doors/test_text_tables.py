@@ -359,3 +359,15 @@ def test_show_lists_the_largest_of_many(tmp_path: Path) -> None:
     page = lineal_command("show", path).stdout
     assert f"{len(model.columns) - 2001} smaller ones are not shown; lineal show --json lists all." in page
     assert len(page.splitlines()) < 2100
+
+
+def test_a_fit_that_reads_its_rows_again_and_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = tmp_path / "notes.csv"
+    write(data, notes())
+    held = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
+    monkeypatch.setattr("lineal.rows.MEMORY", 1000)
+    streamed = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
+    assert streamed.verdict.kind == "optimal"
+    assert streamed.columns == held.columns
+    assert streamed.training["fingerprint"] == held.training["fingerprint"]
+    np.testing.assert_allclose(streamed.coef, held.coef, atol=1e-4)
