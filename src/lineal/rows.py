@@ -28,7 +28,7 @@ from lineal.tables.derived import derived
 from lineal.tables.remembered import remembered
 from lineal.target import Target
 
-MEMORY: Final = 3 * 2**26
+MEMORY: Final = 5 * 2**25
 """Encoded rows of up to so many bytes are kept in memory, parsed ones up to two thirds of it; more go to a temporary file."""
 
 
