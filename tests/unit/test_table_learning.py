@@ -162,6 +162,15 @@ def test_decimal_commas_of_a_target_are_refused(tmp_path):
     assert isinstance(term(["1,2,3", "1,2", "1,2", "x"]), Category)
 
 
+def test_columns_named_like_their_cells_are_no_repeated_header(tmp_path):
+    rows = [f"{'red' if k % 2 else ''},{'' if k % 2 else 'blue'},{'y' if k % 3 else 'n'}" for k in range(30)]
+    found = learn(as_table(csv(tmp_path, "red,blue,y\n" + "\n".join(rows) + "\n"), header=True), target="y")
+    assert {t.column for t in found.encoder.terms} == {"red", "blue"}
+    repeated = csv(tmp_path, "red,blue,y\n" + "\n".join([*rows, "red,blue,y"]) + "\n")
+    with pytest.raises(InputError, match=r"row 31 \(line 32\) of t.csv holds the names"):
+        learn(as_table(repeated, header=True), target="y")
+
+
 def test_ninety_five_in_a_hundred_make_a_number(tmp_path):
     def text(bad: int) -> str:
         return "y,a,b\n" + "".join(f"{i}.5,{'x' if i >= 100 - bad else i % 9},{i * i % 19}\n" for i in range(100))

@@ -82,12 +82,13 @@ class Calendar:
 
     def moment(self, text: str) -> Moment | None:
         """Return the point in time a text means, or None if it is not written like that."""
-        seen = self._seen  # several terms ask for the same dates
-        if text not in seen:
-            if len(seen) >= REMEMBERED:
-                seen.clear()
-            seen[text] = self._moment(text)
-        return seen[text]
+        seen = self._seen  # several terms ask for the same dates, and so may several threads
+        if text in seen:
+            return seen.get(text) or self._moment(text)
+        if len(seen) >= REMEMBERED:
+            seen.clear()
+        found = seen[text] = self._moment(text)
+        return found
 
     def _moment(self, text: str) -> Moment | None:
         found = self._pattern.fullmatch(text)

@@ -16,7 +16,7 @@ from lineal.features.encoder import column, needed
 from lineal.features.leaks import SAMPLE
 from lineal.features.notation import Notation
 from lineal.features.outcome import NeedsTextError
-from lineal.features.readings import NeedsReadingError, place
+from lineal.features.readings import NeedsReadingError
 from lineal.features.survey import Column
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
@@ -94,9 +94,17 @@ def gather(
 def _check_header(found: Pass, table: Table) -> None:
     """Raise an InputError if a row holds the columns' names again."""
     surveys = [survey for survey in (*found.targets, *found.features) if not survey.full]
-    if table.plain and len(surveys) > 1 and all(survey.name in survey.levels for survey in surveys):
-        row = place(surveys[0], table, surveys[0].name)
-        raise InputError(f"{row} of {table.origin} holds the names of the columns once more; delete that line.")
+    if not (table.plain and len(surveys) > 1 and all(survey.name in survey.levels for survey in surveys)):
+        return
+    names = [survey.name for survey in surveys]
+    for rows, batch in table.select(texts=names).numbered():  # on the way to a refusal, but for rare coincidences
+        same = np.ones(len(rows), dtype=np.bool_)
+        for name in names:
+            codes, levels = texts(column(batch, name))
+            same &= codes == (levels.index(name) if name in levels else -2)
+        if same.any():
+            place = table.place(int(rows[np.flatnonzero(same)[0]]))
+            raise InputError(f"{place} of {table.origin} holds the names of the columns once more; delete that line.")
 
 
 def _add(found: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
