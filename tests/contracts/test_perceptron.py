@@ -136,6 +136,9 @@ def test_shuffle_seed_and_start_have_their_effect():
     cold = Perceptron(max_iter=3, oracle=False, shuffle=False).fit(x, y, coef_init=first[0], intercept_init=first[1])
     assert np.array_equal(warm.coef_, cold.coef_)
     assert cold.verdict_.evidence["start"] == "given"
+    epochs = fits[0].trace_.to_frame()
+    assert epochs["step"].tolist() == [1, 2, 3]
+    assert round(float(epochs["objective"].sum() * 100)) == fits[0].mistakes_  # mistakes per row of each epoch
     early = Perceptron(max_iter=1000, tol=0.5, n_iter_no_change=2, oracle=False).fit(x, y)
     assert early.n_iter_ <= 3
     assert "saved hardly any" in early.verdict_.sentence
