@@ -170,25 +170,14 @@ void score_dense(const T* x, Index n, const double* w, Index stride, Index outpu
     score_dense<1>(&x, n, w, stride, outputs, eta, none);
 }
 
-// Eight sums, of which one grows at a time; in a register where that is possible, since memory would answer late.
+// Eight sums, of which one grows at a time.
 struct Slots {
-#if defined(__AVX512F__)
-    __m512d sums = _mm512_setzero_pd();
-    void add(Index slot, double x, double w) {
-        sums = _mm512_mask3_fmadd_pd(_mm512_set1_pd(x), _mm512_set1_pd(w), sums, static_cast<__mmask8>(1u << slot));
-    }
-    double sum() const {
-        const V v = (V)sums;
-        return reduced(&v);
-    }
-#else
     double sums[LANES] = {};
     void add(Index slot, double x, double w) { sums[slot] = fused(x, w, sums[slot]); }
     double sum() const { return tree(sums, 1); }
-#endif
 };
 
-// x_i.w of compressed rows; the sums are local, so that nothing can point at them and they stay in registers.
+// x_i.w of compressed rows; the sums are local, so that nothing else can point at them.
 template <class Value, class Place>
 double dot_stored(const Part& part, Index i, const double* w) {
     const Place* starts = static_cast<const Place*>(part.starts);

@@ -21,7 +21,9 @@ def length(values: Array) -> float:
     True
     """
     power = int(np.frexp(np.max(np.abs(values), initial=0.0))[1])
-    return math.ldexp(float(np.linalg.norm(np.ldexp(values, -power))), power)
+    scaled = np.ldexp(values, -power)
+    # not BLAS: its threads wait for each other and spin after a long vector
+    return math.ldexp(math.sqrt(float(np.sum(scaled * scaled))), power)
 
 
 def radius(source: Source) -> float:
