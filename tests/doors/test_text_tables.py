@@ -371,3 +371,14 @@ def test_a_fit_that_reads_its_rows_again_and_again(tmp_path: Path, monkeypatch: 
     assert streamed.columns == held.columns
     assert streamed.training["fingerprint"] == held.training["fingerprint"]
     np.testing.assert_allclose(streamed.coef, held.coef, atol=1e-4)
+
+
+def test_a_recipe_keeps_how_text_is_read(tmp_path: Path) -> None:
+    data, recipe, path = tmp_path / "notes.csv", tmp_path / "recipe.toml", tmp_path / "m.lineal"
+    write(data, notes())
+    for target in ([], ["--target", "mood"]):
+        recipe.unlink(missing_ok=True)  # one that is there is not written over
+        lineal_command("inspect", data, *target, "--types", "note=text:ngrams=2", "--recipe", recipe)
+        assert "text:ngrams=" in recipe.read_text()
+    lineal_command("fit", data, "--recipe", recipe, "-o", path)
+    assert any(name.startswith("note: ") and name.count(" ") == 2 for name in load(path).columns)

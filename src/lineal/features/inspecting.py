@@ -98,11 +98,13 @@ def _decided(
         again = AgainError()
         decisions = {}
         for survey in found.features:
-            if survey.name not in given and deciding.is_text(survey):
-                decisions[survey.name] = Decision(survey.name, "text", survey.missing, None, TEXT, told="text")
+            one = given.get(survey.name)
+            if deciding.is_text(survey) if one is None else one.kind == "text":
+                spelled = ":".join(["text", *(() if one is None else one.words)])
+                decisions[survey.name] = Decision(survey.name, "text", survey.missing, None, TEXT, told=spelled)
                 continue
             with again.noting():
-                decisions[survey.name] = deciding.decide(survey, table, told=given.get(survey.name))
+                decisions[survey.name] = deciding.decide(survey, table, told=one)
         if not again.as_text:
             return {survey.name: survey for survey in found.features}, decisions, found.rows
         as_text |= again.as_text
@@ -115,7 +117,7 @@ def _column(survey: Column, decision: Decision | None, role: str, picture: list[
         "column": survey.name,
         "role": role,
         "type": kind if decision is not None else _target_type(survey),
-        "used": decision is None or decision.term is not None or decision.told == "text",
+        "used": decision is None or decision.term is not None or decision.told.startswith("text"),
         "missing": survey.missing,
         "missing_share": survey.missing / survey.rows if survey.rows else 0.0,
         "distinct": None if survey.straight or survey.full or not survey.levels else len(survey.levels),
