@@ -17,6 +17,7 @@ from lineal.features.text import Rows
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
 from lineal.sources.spilled import Spilled, room
+from lineal.tables.file import ahead
 from lineal.tables.svmlight import LABEL, SparseRows
 from lineal.tables.tabular import RowNumbers, Table, filtered
 
@@ -165,8 +166,7 @@ class Encoded(Source):
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
-        for numbers, batch, y in self._read():
-            part = encoder.part(batch, self.table, numbers)
+        for numbers, batch, y, part in ahead(self._parts, self._read()):
             _merge(unknown, part)
             weight, offset = self._roles(numbers, batch)
             found.add(batch)
@@ -193,6 +193,11 @@ class Encoded(Source):
         weight = next(beside) if self.learned.weight is not None else None
         offset = next(beside) if self.learned.offset is not None else None
         return Memory(design, arrays[1], weight, offset, self.columns)
+
+    def _parts(self, read: tuple[RowNumbers, Any, Array]) -> tuple[RowNumbers, Any, Array, Part]:
+        """Encode a batch, while others are read and hashed."""
+        rows, batch, y = read
+        return rows, batch, y, self.learned.encoder.part(batch, self.table, rows)
 
     def _spilled(self, size: int) -> Source:
         """Return the encoded rows as a temporary file, if there is room for about so many bytes."""
