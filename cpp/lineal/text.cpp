@@ -18,13 +18,20 @@ std::vector<Reader> readers_of(std::size_t workers, const Reading& reading) {
     return readers;
 }
 
+// Short rows by rank: how many come before each. More comparisons than other ways, but no branch to guess.
 void sort(std::vector<std::uint32_t>& row) {
-    if (row.size() > 40) return std::sort(row.begin(), row.end());
-    for (std::size_t i = 1; i < row.size(); ++i) {
-        const std::uint32_t one = row[i];
-        std::size_t at = i;
-        for (; at > 0 && row[at - 1] > one; --at) row[at] = row[at - 1];
-        row[at] = one;
+    constexpr std::size_t most = 48;
+    const std::size_t n = row.size();
+    if (n > most) return std::sort(row.begin(), row.end());
+    std::int32_t key[most];  // signed, which every processor compares at once
+    for (std::size_t i = 0; i < most; ++i) key[i] = i < n ? static_cast<std::int32_t>(row[i]) : INT32_MAX;
+    const std::size_t rounded = (n + 7) / 8 * 8;
+    for (std::size_t i = 0; i < n; ++i) {
+        const std::int32_t one = key[i];
+        std::int32_t rank = 0;
+        for (std::size_t j = 0; j < rounded; ++j) rank += key[j] < one;
+        for (std::size_t j = 0; j < i; ++j) rank += key[j] == one;
+        row[static_cast<std::size_t>(rank)] = static_cast<std::uint32_t>(one);
     }
 }
 
