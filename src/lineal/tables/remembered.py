@@ -7,6 +7,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pyarrow as pa
+
 from lineal.tables.tabular import RowNumbers, Table
 
 
@@ -87,8 +89,9 @@ class Remembered(Table):
         keep, size = not self.final, 0
         for rows, batch in self.inner.select(numbers=numbers, texts=self.texts).numbered():
             if keep:
-                size += batch.nbytes
-                memory.batches.append((rows, batch))
+                kept = narrow(batch)
+                size += kept.nbytes
+                memory.batches.append((rows, kept))
                 if size > memory.limit:
                     keep = False
                     memory.clear()
@@ -122,6 +125,27 @@ class Remembered(Table):
     def require(self, column: str, role: str = "column") -> None:
         """Raise an InputError unless there is such a column."""
         self.inner.require(column, role)
+
+
+def narrow(batch: Any) -> Any:
+    """Return a batch whose packed texts have codes of one or two bytes where few are different.
+
+    >>> batch = pa.RecordBatch.from_pydict({"a": pa.array(["x", "y", "x"]).dictionary_encode()})
+    >>> str(narrow(batch).column(0).type.index_type), narrow(batch).column(0).to_pylist()
+    ('int8', ['x', 'y', 'x'])
+    """
+    columns = [_narrow(batch.column(k)) for k in range(batch.num_columns)]
+    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+
+def _narrow(array: Any) -> Any:
+    if not pa.types.is_dictionary(array.type):
+        return array
+    levels = len(array.dictionary)
+    kind = pa.int8() if levels < 2**7 else pa.int16() if levels < 2**15 else None
+    if kind is None or kind == array.type.index_type:
+        return array
+    return pa.DictionaryArray.from_arrays(array.indices.cast(kind), array.dictionary)
 
 
 def remembered(table: Table, limit: int) -> Table:
