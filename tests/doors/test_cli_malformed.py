@@ -32,6 +32,10 @@ def table(*lines: str, end: str = "\n") -> str:
 
 REFUSED = {
     "ragged rows": (table(*ROWS[:50], "1,a", *ROWS[50:]), ["row 51 (line 52)", "has 2 cells where 3", "needs quotes"]),
+    "an unclosed quote among others": (
+        table(*ROWS[:9], '1,"a, b",no', *ROWS[9:50], '1,"a,yes', *ROWS[50:]),
+        ["opens in line 53", "never closed", "close it"],
+    ),
     "header repeated": (table(*ROWS[:100], "x,k,y", *ROWS[100:]), ["row 101 (line 102)", "delete that line"]),
     "header repeated among words": (
         "a,b,y\n" + "u,v,no\nw,v,yes\n" * 40 + "a,b,y\n" + "u,v,no\n",

@@ -164,6 +164,7 @@ def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None
                 del rows[-1]  # perhaps cut in the middle
             if rows:
                 found.append((d, q, rows))
+                break  # quotes that enclose cells do quote
     if not found:
         raise InputError(f"{origin} has no rows.")
     return found
@@ -190,12 +191,15 @@ def _score(candidate: _Candidate) -> tuple[float, bool, int]:
 
 
 def _well_quoted(text: str, whole: bool, delimiter: str, quote: str) -> bool:
-    """Whether every quoted cell ends in a quote that a delimiter or a line end follows."""
+    """Whether every quoted cell ends in a quote that a delimiter or a line end follows.
+
+    After a cell that does, a quote that never closes is a mistake to be named, not plain text.
+    """
     data = text.encode()
     after = (delimiter.encode(), b"\r", b"\n", b"")
-    for match in quoted(quote, delimiter).finditer(data):
+    for count, match in enumerate(quoted(quote, delimiter).finditer(data)):
         if match.group(1) == b"":
-            return not whole
+            return not whole or count > 0
         if data[match.end() : match.end() + 1] not in after:
             return False
     return True
