@@ -227,7 +227,7 @@ _TABLE = (
         "1/n",
         1e-6,
         full={"rows": 300_000, "columns": 50_000, "per_row": 98},
-        quick={"rows": 5_000, "columns": 3_000, "per_row": 70},
+        quick={"rows": 2_000, "columns": 1_000, "per_row": 50},
         goal=0.35,
     ),
     Problem(
