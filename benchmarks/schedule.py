@@ -18,7 +18,11 @@ from benchmarks.peers import OURS, PEERS, YARDSTICK
 from benchmarks.problems import Problem
 
 ROOT = Path(__file__).parent.parent
-LIMITS = {"quick": {"patience": 1.5, "child": 60.0}, "full": {"patience": 120.0, "child": 7200.0}}
+LIMITS = {
+    "quick": {"patience": 1.5, "child": 60.0, "search": 20.0},
+    "full": {"patience": 120.0, "child": 7200.0, "search": 7200.0},
+}
+"""Seconds: how long a search goes on behind its best setting, and what any process, or one that searches, may take."""
 
 
 @dataclass
@@ -97,12 +101,21 @@ def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
             answers[problem.name] = json.loads(store.read_text())
         else:
             missing[problem.name] = store
-    if missing:
+    while missing and plan.left() >= 5.0:
         job = {"do": "calibrate", "peer": peer, "rows": list(missing), "size": plan.size}
-        for answer in _child({**job, "patience": LIMITS[plan.size]["patience"]}, plan):
+        found = _child({**job, "patience": LIMITS[plan.size]["patience"]}, plan, LIMITS[plan.size]["search"])
+        for answer in found:
             answers[answer.get("row", "error")] = answer
-            if _lasting(answer, plan.size):
-                missing[answer["row"]].write_text(json.dumps(answer))
+            store = missing.pop(answer.get("row", ""), None)
+            if store is not None and _lasting(answer, plan.size):
+                store.write_text(json.dumps(answer))
+        if "error" in (found[-1] if found else {}) and missing:
+            # the row it was busy with is given up, so that the others get their turn
+            stuck = next(iter(missing))
+            answers[stuck] = {"row": stuck, "failed": found[-1]["error"]}
+            del missing[stuck]
+        elif missing:
+            break
     return answers
 
 
@@ -133,9 +146,9 @@ def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterat
     yield {"kind": "run", "row": problem.name, "peer": peer, "round": round_number, **answer}
 
 
-def _child(job: dict[str, Any], plan: Plan) -> list[dict[str, Any]]:
+def _child(job: dict[str, Any], plan: Plan, most: float = float("inf")) -> list[dict[str, Any]]:
     """Run a job in a fresh process; return its answers, those before a crash or a timeout too."""
-    limit = min(LIMITS[plan.size]["child"], max(plan.left(), 1.0))
+    limit = min(LIMITS[plan.size]["child"], most, max(plan.left(), 1.0))
     command = [sys.executable, "-W", "ignore", "-m", "benchmarks.worker", json.dumps(job)]
     # threads of a BLAS that wait for busy cores cost more than they give; data is not timed
     extra = {"OPENBLAS_NUM_THREADS": "1"} if job["do"] == "make" else {}
