@@ -19,7 +19,7 @@ from benchmarks.problems import Problem
 
 ROOT = Path(__file__).parent.parent
 LIMITS = {
-    "quick": {"patience": 1.5, "child": 60.0, "search": 20.0},
+    "quick": {"patience": 1.5, "child": 60.0, "search": 30.0},
     "full": {"patience": 120.0, "child": 7200.0, "search": 7200.0},
 }
 """Seconds: how long a search goes on behind its best setting, and what any process, or one that searches, may take."""
