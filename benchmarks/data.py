@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks import generators
 from benchmarks.epochs import weights
 from benchmarks.objective import Objective, largest, optimum, path
 from benchmarks.problems import Problem
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
-MADE_BY = ("problems.py", "generators.py", "objective.py", "reference.py", "epochs.py", "data.py")
+SOLVED_BY = ("objective.py", "reference.py", "epochs.py")
 WARM_ROWS = 400
-NUMBERS = tuple(f"n{j}" for j in range(12))
 
 
 @dataclass(frozen=True)
@@ -36,44 +34,81 @@ class Data:
 
 
 def home(problem: Problem, size: str) -> Path:
-    """Return the directory of a problem's data; it changes when the code that makes the data changes."""
-    text = b"".join((HERE / name).read_bytes() for name in MADE_BY)
+    """Return the directory of a problem's data, shared by all problems on the same data."""
+    assert problem.make is not None
     sizes = "-".join(str(value) for value in problem.sizes(size).values()) or "only"
-    return CACHE / f"{problem.name}-{sizes}-{hashlib.sha256(text).hexdigest()[:8]}"
+    return CACHE / f"{problem.make.__name__}-{sizes}-{_digest((HERE / 'generators.py').read_bytes())}"
+
+
+def answers(problem: Problem, size: str) -> Path:
+    """Return the file of what is known about a problem; another one when the problem or its reference changes."""
+    plain = replace(problem, says="", make=None, full=None, quick=None, goal=None)
+    text = b"".join((HERE / name).read_bytes() for name in SOLVED_BY) + repr(plain).encode()
+    return home(problem, size) / f"{problem.name}-{_digest(text)}.json"
+
+
+def _digest(text: bytes) -> str:
+    return hashlib.sha256(text).hexdigest()[:8]
 
 
 def make(problem: Problem, size: str) -> dict[str, Any]:
     """Write a problem's data and its reference optimum unless they are there; return the facts."""
+    known = answers(problem, size)
+    if not known.exists():
+        facts = _solved(problem, size, _arrays(problem, size))
+        known.write_text(json.dumps(facts))
+    return json.loads(known.read_text())
+
+
+def _arrays(problem: Problem, size: str) -> dict[str, Any]:
+    """Make the data and write it unless it is there; return what an objective needs of it."""
     where = home(problem, size)
-    if (where / "facts.json").exists():
-        return json.loads((where / "facts.json").read_text())
+    if (where / "made").exists():
+        return _read(where)
     where.mkdir(parents=True, exist_ok=True)
     assert problem.make is not None
     arrays = problem.make(**problem.sizes(size))
-    rows = len(arrays["y"])
     if problem.task == "csv":
-        _write_csv(where / "data.csv", arrays, rows)
-        _write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
+        generators.write_csv(where / "data.csv", arrays, len(arrays["y"]))
+        generators.write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
     if "texts" in arrays:
         (where / "texts.txt").write_text("\n".join(arrays.pop("texts")))
     for name, array in arrays.items():
         if hasattr(array, "indptr"):
-            np.save(where / f"{name}.indptr.npy", array.indptr)
-            np.save(where / f"{name}.indices.npy", array.indices)
-            np.save(where / f"{name}.data.npy", array.data)
+            for part in ("indptr", "indices", "data"):
+                np.save(where / f"{name}.{array.format}.{part}.npy", getattr(array, part))
+            np.save(where / f"{name}.shape.npy", array.shape)
         else:
             np.save(where / f"{name}.npy", array)
-    X = arrays.get("X")
+    (where / "made").touch()
+    return arrays
+
+
+def _read(where: Path) -> dict[str, Any]:
+    """Read arrays back."""
+    from scipy import sparse
+
+    found: dict[str, Any] = {}
+    for kind, build in (("csr", sparse.csr_matrix), ("csc", sparse.csc_matrix)):
+        if (where / f"X.{kind}.data.npy").exists():
+            parts = [np.load(where / f"X.{kind}.{part}.npy") for part in ("data", "indices", "indptr")]
+            found["X"] = build(tuple(parts), shape=tuple(np.load(where / "X.shape.npy")))
+    for file in where.glob("*.npy"):
+        if file.stem.isidentifier() and file.stem != "weights":
+            found[file.stem] = np.load(file)
+    return found
+
+
+def _solved(problem: Problem, size: str, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the facts of a problem: its size, its strength and its optimum, or the right answer."""
+    X, rows = arrays.get("X"), len(arrays["y"])
     facts: dict[str, Any] = {"rows": rows, "strength": 0.0}
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
-        facts["format"] = getattr(X, "format", "dense")
     answer = _answer(problem, arrays)
     if answer:
-        np.save(where / "weights.npy", answer.pop("weights", np.empty(0)))
-        facts |= answer
-        (where / "facts.json").write_text(json.dumps(facts))
-        return facts
+        np.save(home(problem, size) / "weights.npy", answer.pop("weights", np.empty(0)))
+        return facts | answer
     top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
     facts["strength"] = problem.strength_of(rows, top)
     objective = objective_of(problem, arrays, facts)
@@ -84,7 +119,6 @@ def make(problem: Problem, size: str) -> dict[str, Any]:
     elif problem.task in ("fit", "csv", "text"):
         best, null = optimum(objective, problem.target, problem.scale), objective.null()
         facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
-    (where / "facts.json").write_text(json.dumps(facts))
     return facts
 
 
@@ -102,20 +136,12 @@ def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
 def load(problem: Problem, size: str) -> Data:
     """Read a problem's data into memory."""
     where = home(problem, size)
-    facts = json.loads((where / "facts.json").read_text())
-    y = np.load(where / "y.npy")
+    facts = json.loads(answers(problem, size).read_text())
     if problem.task == "csv":
-        return Data(None, y, facts["strength"], facts, where / "data.csv")
-    if (where / "X.npy").exists():
-        X = np.load(where / "X.npy")
-    else:
-        from scipy import sparse
-
-        parts = [np.load(where / f"X.{part}.npy") for part in ("data", "indices", "indptr")]
-        kind = sparse.csc_matrix if facts["format"] == "csc" else sparse.csr_matrix
-        X = kind((parts[0], parts[1], parts[2]), shape=(facts["rows"], facts["columns"]))
+        return Data(None, np.load(where / "y.npy"), facts["strength"], facts, where / "data.csv")
+    arrays = _read(where)
     texts = (where / "texts.txt").read_text().split("\n") if problem.task in ("words", "text") else None
-    return Data(X, y, facts["strength"], facts, texts=texts)
+    return Data(arrays["X"], arrays["y"], facts["strength"], facts, texts=texts)
 
 
 def head(data: Data) -> Data:
@@ -167,19 +193,8 @@ def evaluate(problem: Problem, size: str, data: Data, coef: Any, intercept: Any)
     if problem.task == "csv":
         where = home(problem, size)
         arrays |= {"numbers": np.load(where / "numbers.npy"), "codes": np.load(where / "codes.npy")}
-        coef = np.array([coef[name] for name in design_names(arrays["codes"])])[:, None]
+        coef = np.array([coef[name] for name in generators.design_names(arrays["codes"])])[:, None]
     return objective_of(problem, arrays, data.facts).value(coef, np.atleast_1d(intercept))
-
-
-def level(code: int) -> str:
-    """Return the text of a level: level 0 sorts first."""
-    return f"L{code:04d}"
-
-
-def design_names(codes: np.ndarray) -> list[str]:
-    """Return the names of the common design's columns: numbers, then ``column=level`` without the reference."""
-    top = codes.max(axis=0)
-    return [*NUMBERS, *(f"c{j}={level(c)}" for j in range(codes.shape[1]) for c in range(1, top[j] + 1))]
 
 
 def _design(numbers: np.ndarray, codes: np.ndarray) -> Any:
@@ -193,25 +208,6 @@ def _design(numbers: np.ndarray, codes: np.ndarray) -> Any:
         ones = np.ones(kept.size)
         parts.append(sparse.csr_matrix((ones, (kept, codes[kept, j] - 1)), shape=(n, int(codes[:, j].max()))))
     return sparse.hstack(parts, format="csr")
-
-
-def _write_csv(path: Path, arrays: dict[str, Any], rows: int) -> None:
-    """Write the first rows of the table as a person would find them: text, header, label yes / no."""
-    numbers, codes, y = arrays["numbers"][:rows], arrays["codes"][:rows], arrays["y"][:rows]
-    names = np.array([level(c) for c in range(int(arrays["codes"].max()) + 1)])
-
-    def lines() -> Iterator[list[Any]]:
-        for start in range(0, len(y), 10_000):
-            stop = start + 10_000
-            text = names[codes[start:stop]].tolist()
-            label = np.where(y[start:stop] > 0, "yes", "no").tolist()
-            for a, b, c in zip(numbers[start:stop].tolist(), text, label, strict=True):
-                yield [*a, *b, c]
-
-    with path.open("w", newline="") as out:
-        writer = csv.writer(out)
-        writer.writerow([*NUMBERS, *(f"c{j}" for j in range(codes.shape[1])), "label"])
-        writer.writerows(lines())
 
 
 def strayed(problem: Problem, size: str, coef: np.ndarray) -> float:

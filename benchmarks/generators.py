@@ -5,12 +5,16 @@ Each function returns arrays by name: ``X`` and ``y`` (and, for a table, what th
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 SEED = 20260101
 CHUNK = 100_000
+NUMBERS = tuple(f"n{j}" for j in range(12))
 
 
 def _mixed_normals(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
@@ -255,3 +259,33 @@ def csv_file(rows: int, levels: int) -> dict[str, Any]:
         eta += (0.5 * rng.standard_normal(count))[codes[:, j]]
     y = (rng.random(rows) < 1.0 / (1.0 + np.exp(-eta))).astype(np.float64)
     return {"numbers": numbers, "codes": codes, "y": y}
+
+
+def level(code: int) -> str:
+    """Return the text of a level: level 0 sorts first."""
+    return f"L{code:04d}"
+
+
+def design_names(codes: np.ndarray) -> list[str]:
+    """Return the names of the common design's columns: numbers, then ``column=level`` without the reference."""
+    top = codes.max(axis=0)
+    return [*NUMBERS, *(f"c{j}={level(c)}" for j in range(codes.shape[1]) for c in range(1, top[j] + 1))]
+
+
+def write_csv(path: Path, arrays: dict[str, Any], rows: int) -> None:
+    """Write the first rows of the table as a person would find them: text, header, label yes / no."""
+    numbers, codes, y = arrays["numbers"][:rows], arrays["codes"][:rows], arrays["y"][:rows]
+    names = np.array([level(c) for c in range(int(arrays["codes"].max()) + 1)])
+
+    def lines() -> Iterator[list[Any]]:
+        for start in range(0, len(y), 10_000):
+            stop = start + 10_000
+            text = names[codes[start:stop]].tolist()
+            label = np.where(y[start:stop] > 0, "yes", "no").tolist()
+            for a, b, c in zip(numbers[start:stop].tolist(), text, label, strict=True):
+                yield [*a, *b, c]
+
+    with path.open("w", newline="") as out:
+        writer = csv.writer(out)
+        writer.writerow([*NUMBERS, *(f"c{j}" for j in range(codes.shape[1])), "label"])
+        writer.writerows(lines())

@@ -179,5 +179,5 @@ def _store(problem: Problem, size: str, peer: str) -> Path:
     adapter = Path(sys.modules[type(PEERS[peer]).__module__].__file__ or "")
     text = adapter.read_bytes() + (Path(__file__).parent / "worker.py").read_bytes()
     key = hashlib.sha256(text + repr(sorted(machine.versions().items())).encode()).hexdigest()[:8]
-    where = data.home(problem, size) if problem.make is not None else data.CACHE / problem.name
-    return where / f"setting-{peer.replace(' ', '-')}-{key}.json"
+    known = data.answers(problem, size) if problem.make is not None else data.CACHE / f"{problem.name}.json"
+    return known.with_name(f"{known.stem}-{peer.replace(' ', '-')}-{key}.json")

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.data import NUMBERS, Data
+from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
+from benchmarks.generators import NUMBERS
 from benchmarks.peer import Line, Peer, Setting, tolerances
 from benchmarks.problems import Problem
 
