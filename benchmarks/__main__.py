@@ -87,7 +87,7 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
         "size": size,
         "repeats": repeats,
         "revision": _revision(),
-        "versions": machine.versions(),
+        "versions": machine.versions({name: PEERS[name].version() for name in peers}),
         "machine": machine.description(),
     }
     results = Path(__file__).parent / "results"

@@ -19,6 +19,8 @@ HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
 SOLVED_BY = ("objective.py", "reference.py", "epochs.py")
 WARM_ROWS = 400
+ROUNDED = 5_000
+"""Up to this many rows, the optimum of hinge loss is found by rounding its corners, apart from all competitors."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +119,22 @@ def _solved(problem: Problem, size: str, arrays: dict[str, Any]) -> dict[str, An
         best, null = path(objective, facts["strengths"]), objective.null()
         facts |= {"optimum": best, "null": null, "scale": null - best[-1]}
     elif problem.task in ("fit", "csv", "text"):
-        best, null = optimum(objective, problem.target, problem.scale), objective.null()
+        best = _certified(problem, objective) if problem.loss == "hinge" and rows > ROUNDED else None
+        best, null = best or optimum(objective, problem.target, problem.scale), objective.null()
         facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
     return facts
+
+
+def _certified(problem: Problem, objective: Objective) -> float:
+    """Return F at a fit of ours that is proved to a hundredth of the target: the rounded corners take hours here."""
+    import lineal
+
+    C = 1.0 / (objective.y.size * objective.strength)
+    model = lineal.LinearSVC(C=C, loss="hinge", tol=1e-2 * problem.target, max_iter=100_000)
+    model.fit(objective.X, objective.y)
+    if str(model.verdict_.kind) != "optimal":
+        raise RuntimeError(f"the reference for {problem.name} is {model.verdict_.kind}, not optimal.")
+    return objective.value(model.coef_.T, model.intercept_)
 
 
 def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:

@@ -6,36 +6,19 @@ import os
 import platform
 import resource
 import time
+from collections.abc import Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-DISTRIBUTIONS = (
-    "lineal",
-    "scikit-learn",
-    "scikit-learn-intelex",
-    "glum",
-    "snapml",
-    "celer",
-    "python-glmnet",
-    "skglm",
-    "statsmodels",
-    "numpy",
-    "scipy",
-    "pyarrow",
-    "pandas",
-)
+LIBRARIES = ("numpy", "scipy", "pyarrow", "pandas")
 
 
-def versions() -> dict[str, str]:
-    """Return the versions of everything that could matter, those installed."""
+def versions(peers: Mapping[str, str | None]) -> dict[str, str]:
+    """Return the versions of everything that could matter: python, the peers that are there, what they stand on."""
     found = {"python": platform.python_version()}
-    for name in DISTRIBUTIONS:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    found |= {name: version for name, version in peers.items() if version}
+    return found | {name: metadata.version(name) for name in LIBRARIES}
 
 
 def description() -> dict[str, Any]:

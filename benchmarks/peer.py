@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from importlib import metadata
+from pathlib import Path
 from typing import Any, ClassVar
 
 from benchmarks.data import Data
@@ -13,6 +15,8 @@ from benchmarks.problems import Problem
 Setting = dict[str, Any]
 Line = list[Setting]
 """Settings of one method, loosest first."""
+
+ROOT = Path(__file__).parent.parent
 
 TOLERANCES = (1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-12)
 
@@ -32,14 +36,29 @@ class Peer(ABC):
     """What it may be asked to do."""
     not_quick: ClassVar[str | None] = None
     """Why a quick run leaves this competitor out unless it is named."""
+    apart: ClassVar[bool] = False
+    """Whether it needs an environment of its own, build/bench-NAME (scripts/bench makes it)."""
+
+    outside: ClassVar[bool] = False
+    """Whether it works in another process, whose processor time and memory are not seen."""
+
+    def python(self) -> str:
+        """Return the interpreter that runs this competitor."""
+        return str(ROOT / "build" / f"bench-{self.name}" / "bin" / "python") if self.apart else sys.executable
+
+    def version(self) -> str | None:
+        """Return the version that is installed, or None."""
+        if self.apart:
+            packages = Path(self.python()).parent.parent.glob("lib/*/site-packages")
+            found = metadata.distributions(name=self.distribution, path=[str(path) for path in packages])
+        else:
+            found = metadata.distributions(name=self.distribution)
+        return next((entry.version for entry in found), None)
 
     def absent(self) -> str | None:
         """Return why this competitor cannot run here, or None."""
-        try:
-            metadata.version(self.distribution)
-        except metadata.PackageNotFoundError:
-            return f"{self.distribution} is not installed in this environment"
-        return None
+        where = f"build/bench-{self.name}" if self.apart else "this environment"
+        return None if self.version() else f"{self.distribution} is not installed in {where}"
 
     def offers(self, problem: Problem) -> list[Line] | str:
         """Return the settings to try for a problem, or why it is none for this competitor."""
@@ -48,6 +67,9 @@ class Peer(ABC):
     @abstractmethod
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the settings to try, a line per method, each loosest first; or why it does not solve this problem."""
+
+    def prepare(self, problem: Problem, data: Data) -> None:  # noqa: B027  (most have nothing to prepare)
+        """Take the data where it has to be, if that is not this process's memory; not timed."""
 
     @abstractmethod
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
@@ -60,6 +82,10 @@ class Peer(ABC):
     def predictor(self, problem: Problem, fitted: Any) -> Callable[[Any], Any]:
         """Return the function from rows to the probability of class 1; its call is what is timed."""
         return lambda X: fitted.predict_proba(X)[:, 1]
+
+    def given(self, rows: Any) -> Any:
+        """Return the rows to predict as this competitor stores them; not timed."""
+        return rows
 
     def separable(self, fitted: Any) -> bool | None:
         """Return whether the classes are separable, where that was asked; None if it is not known."""

@@ -309,7 +309,7 @@ _TABLE = (
         generators.classification,
         "logistic",
         1e-4,
-        1e-10,
+        1e-6,
         full={"rows": 1_000_000, "columns": 50},
         quick={"rows": 100_000, "columns": 50},
         goal=1.0,
@@ -321,7 +321,7 @@ _TABLE = (
         generators.one_row,
         "logistic",
         1e-4,
-        1e-10,
+        1e-6,
         goal=1.0,
     ),
     Problem(

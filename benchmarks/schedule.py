@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data, machine, table
+from benchmarks import data, table
 from benchmarks.peers import OURS, PEERS, YARDSTICK
 from benchmarks.problems import Problem
 
@@ -97,17 +97,19 @@ def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
             answers[problem.name] = {"row": problem.name, "declines": lines}
         elif len(lines) == 1 and len(lines[0]) == 1:
             answers[problem.name] = {"row": problem.name, "setting": lines[0][0]}
-        elif store.exists():
-            answers[problem.name] = json.loads(store.read_text())
+        elif store.exists() and not _open(answers.setdefault(problem.name, json.loads(store.read_text())), plan.size):
+            continue
         else:
             missing[problem.name] = store
     while missing and plan.left() >= 5.0:
-        job = {"do": "calibrate", "peer": peer, "rows": list(missing), "size": plan.size}
+        # what was found on busy cores: only which of the methods is the fastest is asked again
+        lines = {row: [[entry["setting"]] for entry in answers[row]["tried"]] for row in missing if row in answers}
+        job = {"do": "calibrate", "peer": peer, "rows": list(missing), "size": plan.size, "lines": lines}
         found = _child({**job, "patience": LIMITS[plan.size]["patience"]}, plan, LIMITS[plan.size]["search"])
         for answer in found:
             answers[answer.get("row", "error")] = answer
             store = missing.pop(answer.get("row", ""), None)
-            if store is not None and _lasting(answer, plan.size):
+            if store is not None and _lasting(answer):
                 store.write_text(json.dumps(answer))
         if "error" in (found[-1] if found else {}) and missing:
             # the row it was busy with is given up, so that the others get their turn
@@ -119,13 +121,17 @@ def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
     return answers
 
 
-def _lasting(answer: dict[str, Any], size: str) -> bool:
-    """Whether a found setting may be kept: not when nothing was good enough, nor, in full size, on busy cores.
+def _lasting(answer: dict[str, Any]) -> bool:
+    """Whether a found setting may be kept: not when nothing was good enough."""
+    return "row" in answer and "missed" not in answer and "failed" not in answer
+
+
+def _open(answer: dict[str, Any], size: str) -> bool:
+    """Whether the choice between several methods has to be made again, as it was made on busy cores (full size only).
 
     Load changes which of two methods is the faster, not which tolerance is good enough.
     """
-    quiet = size == "quick" or (answer.get("others") or 0.0) <= table.BUSY
-    return "row" in answer and quiet and "missed" not in answer and "failed" not in answer
+    return size != "quick" and len(answer.get("tried", ())) > 1 and (answer.get("others") or 0.0) > table.BUSY
 
 
 def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterator[dict[str, Any]]:
@@ -148,8 +154,9 @@ def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterat
 
 def _child(job: dict[str, Any], plan: Plan, most: float = float("inf")) -> list[dict[str, Any]]:
     """Run a job in a fresh process; return its answers, those before a crash or a timeout too."""
+    python = PEERS[job["peer"]].python() if "peer" in job else sys.executable
     limit = min(LIMITS[plan.size]["child"], most, max(plan.left(), 1.0))
-    command = [sys.executable, "-W", "ignore", "-m", "benchmarks.worker", json.dumps(job)]
+    command = [python, "-W", "ignore", "-m", "benchmarks.worker", json.dumps(job)]
     # threads of a BLAS that wait for busy cores cost more than they give; data is not timed
     extra = {"OPENBLAS_NUM_THREADS": "1"} if job["do"] == "make" else {}
     problem = None
@@ -177,7 +184,6 @@ def _child(job: dict[str, Any], plan: Plan, most: float = float("inf")) -> list[
 def _store(problem: Problem, size: str, peer: str) -> Path:
     """Return where a found setting is kept: by data, peer, its version and its adapter's text."""
     adapter = Path(sys.modules[type(PEERS[peer]).__module__].__file__ or "")
-    text = adapter.read_bytes() + (Path(__file__).parent / "worker.py").read_bytes()
-    key = hashlib.sha256(text + repr(sorted(machine.versions().items())).encode()).hexdigest()[:8]
+    key = hashlib.sha256(adapter.read_bytes() + repr(PEERS[peer].version()).encode()).hexdigest()[:8]
     known = data.answers(problem, size) if problem.make is not None else data.CACHE / f"{problem.name}.json"
     return known.with_name(f"{known.stem}-{peer.replace(' ', '-')}-{key}.json")

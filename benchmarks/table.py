@@ -83,7 +83,7 @@ def _entry(row: str, peer: str, group: list[Mapping[str, Any]]) -> Entry:
         max(peaks, default=None),
         best.get("others"),
         note,
-        cpu=min((record["cpu"] for record in good if "cpu" in record), default=None),
+        cpu=min((record["cpu"] for record in good if record.get("cpu") is not None), default=None),
     )
 
 
@@ -136,6 +136,18 @@ def standing(group: list[Entry]) -> tuple[str, str]:
         )
     ratio = ours.seconds / other.seconds
     return ("lost" if ratio > 1.0 else "ahead"), f"{ratio:.2f} x scikit-learn"
+
+
+def aim(group: list[Entry]) -> tuple[bool, str]:
+    """Return whether a row reaches its goal, a ratio to the best peer that reached the target, and by how much."""
+    ours = next((entry for entry in group if entry.peer == OURS), None)
+    best, goal = best_peer(group), PROBLEMS[group[0].row].goal
+    if ours is None or not ours.reached or ours.seconds is None or goal is None:
+        return goal is None, "no result"
+    if best is None or not best.seconds:
+        return True, "no peer reaches the target"
+    ratio = ours.seconds / best.seconds
+    return ratio <= goal, f"{ratio:.2f} of {best.peer}, goal {goal:g}"
 
 
 def _list(found: list[Entry], kind: str) -> list[str]:
@@ -201,6 +213,10 @@ def conclusion(found: list[Entry]) -> str:
     ahead = len(rows) - len(losses) - len(undecided) - len(apart)
     said = [f"Not slower than scikit-learn and at the target: {ahead} of {len(rows)} rows."]
     said.append("LOST: " + ", ".join(losses) + "." if losses else "No row lost.")
+    aims = {row: aim(group) for row, group in rows.items() if PROBLEMS[row].goal is not None}
+    missed = [f"{row} ({words})" for row, (met, words) in aims.items() if not met]
+    said.append(f"Goals against the best peer met: {len(aims) - len(missed)} of {len(aims)}.")
+    said.extend(["Missed: " + ", ".join(missed) + "."] if missed else [])
     if undecided:
         said.append("UNDECIDED: " + ", ".join(undecided) + ".")
     if apart:
@@ -258,13 +274,17 @@ def time_text(seconds: float | None) -> str:
 def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
     """Return the README's block, without its markers."""
     lines = [
-        "| row | lineal | best peer | ratio to it | ratio to scikit-learn | subopt. (target) | peak, lineal / peer |",
+        "| row | lineal | best peer | ratio to it (goal) | ratio to scikit-learn | subopt. (target) | peak, lineal / peer |",
         "|---|---|---|---|---|---|---|",
     ]
     for row, group in by_row(found).items():
         ours = next((entry for entry in group if entry.peer == OURS), Entry(row, OURS, None, note="not run"))
         best, other = best_peer(group), yardstick(group)
         to_best, to_other = _ratios(ours, best, other)
+        if PROBLEMS[row].goal is not None and best is not None:
+            to_best = (
+                (f"{to_best} ({PROBLEMS[row].goal:g})") if aim(group)[0] else f"**{to_best}** ({PROBLEMS[row].goal:g})"
+            )
         known, words = standing(group)
         if ours.reached and known == "lost":
             to_other = f"**{to_other} (slower)**"

@@ -46,7 +46,7 @@ def calibrate(job: dict[str, Any]) -> None:
 
     peer = PEERS[job["peer"]]
     for row in job["rows"]:
-        lines = peer.offers(PROBLEMS[row])
+        lines = job.get("lines", {}).get(row) or peer.offers(PROBLEMS[row])
         assert not isinstance(lines, str)
         try:
             say({"row": row, **_loosest(peer, PROBLEMS[row], lines, job)})
@@ -61,6 +61,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
 
     given = data.load(problem, job["size"])
     peer.fit(problem, data.head(given), lines[0][0])
+    peer.prepare(problem, given)
     load = machine.Load()
     found: list[tuple[float, dict[str, Any], float]] = []
     nearest: tuple[float, dict[str, Any]] | None = None
@@ -111,7 +112,10 @@ def measure(job: dict[str, Any]) -> None:
     if problem.task == "predict":
         say(_predict(peer, problem, given, warm))
         return
+    peer.prepare(problem, given)
     answer, fitted = _timed(lambda: peer.fit(problem, given, job["setting"]))
+    if peer.outside:
+        answer |= {"cpu": None, "peak_mb": None, "others": None}
     answer["suboptimality"] = _reached(peer, problem, job["size"], given, fitted)
     verdict = getattr(fitted, "verdict_", None) or getattr(fitted, "verdict", None)
     if verdict is not None:
@@ -166,8 +170,9 @@ def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]
 
     predict = peer.predictor(problem, fitted)
     rows = given.X[:1] if problem.name == "predict-one" else given.X
-    predict(rows[:400])
-    answer, result = _timed(lambda: predict(rows))
+    stored = peer.given(rows)
+    predict(stored[:400])
+    answer, result = _timed(lambda: predict(stored))
     coef, intercept = peer.coefficients(problem, fitted)
     exact = 1.0 / (1.0 + np.exp(-(rows @ np.ravel(coef) + np.ravel(intercept)[0])))
     answer["suboptimality"] = float(np.max(np.abs(np.ravel(result) - exact)))

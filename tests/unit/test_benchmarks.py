@@ -297,6 +297,36 @@ def test_lost_rows_are_said_plainly() -> None:
     assert ols["snapml"].note == "cannot"
 
 
+def test_goals_are_ratios_to_the_best_peer_that_reached_the_target() -> None:
+    faster = [run("ridge", OURS, 0.1), run("ridge", YARDSTICK, 0.5), run("ridge", "glum", 0.01, 1.0)]
+    slower = [run("ols", OURS, 0.1), run("ols", YARDSTICK, 0.5), run("ols", "glum", 0.125)]
+    alone = [run("ols-bad", OURS, 0.1), run("ols-bad", YARDSTICK, 0.01, 1.0)]
+    assert table.aim(table.entries(faster)) == (True, "0.20 of scikit-learn, goal 0.6")
+    assert table.aim(table.entries(slower)) == (False, "0.80 of glum, goal 0.6")
+    assert table.aim(table.entries(alone)) == (True, "no peer reaches the target")
+    found = table.entries([*faster, *slower, *alone])
+    assert "met: 2 of 3." in table.conclusion(found)
+    assert "Missed: ols (0.80 of glum, goal 0.6)." in table.conclusion(found)
+    header = {
+        "date": "",
+        "size": "",
+        "repeats": 1,
+        "versions": {},
+        "machine": dict.fromkeys(("processor", "cores", "memory_gb")),
+    }
+    block = table.markdown(found, header)
+    assert "| **0.80** (0.6) |" in block
+    assert "| 0.20 (0.6) |" in block
+
+
+def test_a_choice_of_method_on_busy_cores_is_made_again() -> None:
+    two = [{"setting": {"tol": 1e-2}}, {"setting": {"tol": 1e-3}}]
+    assert schedule._open({"others": 0.5, "tried": two}, "full")
+    assert not schedule._open({"others": 0.5, "tried": two[:1]}, "full")
+    assert not schedule._open({"others": 0.05, "tried": two}, "full")
+    assert not schedule._open({"others": 0.5, "tried": two}, "quick")
+
+
 def test_a_row_that_scikit_learn_lacks_is_neither_won_nor_lost() -> None:
     lacks = {"kind": "setting", "row": "huber", "peer": YARDSTICK, "declines": "has it not"}
     found = table.entries([run("huber", OURS, 0.1), run("huber", "by hand", 0.2), lacks])
