@@ -8,10 +8,11 @@ import json
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, schedule, table
+from benchmarks import machine, scaling, schedule, table
 from benchmarks.peers import OURS, PEERS
 from benchmarks.problems import chosen
 
@@ -38,7 +39,15 @@ def parser() -> argparse.ArgumentParser:
         help="also write the table between the markers of FILE (README.md)",
     )
     options.add_argument(
-        "--from", dest="source", metavar="RESULTS", help="make the table from an earlier run's JSON lines; runs nothing"
+        "--scaling",
+        action="store_true",
+        help="how the time grows, on one core and on two; --markdown writes docs/performance.md",
+    )
+    options.add_argument(
+        "--from",
+        dest="source",
+        metavar="RESULTS,...",
+        help="make the table from the JSON lines of earlier runs; runs nothing",
     )
     return options
 
@@ -47,9 +56,17 @@ def main() -> int:
     """Run what was asked for and print the table."""
     given = parser().parse_args()
     if given.source:
-        header, *records = [json.loads(line) for line in Path(given.source).read_text().splitlines()]
+        header, records = _read(given.source)
     else:
         header, records = _run(given)
+    if header["size"] == "scaling":
+        block = scaling.markdown(records, header)
+        print(block)
+        if given.markdown:
+            docs = Path(__file__).parent.parent / "docs"
+            table.write_block(docs / "performance.md", block, scaling.BEGIN, scaling.END)
+            scaling.plot(records, docs / "scaling.svg")
+        return 0
     found = table.entries(records)
     print(table.text(found))
     for record in records:
@@ -68,23 +85,22 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
         if name not in PEERS:
             raise SystemExit(f"no competitor called {name!r}; they are {', '.join(PEERS)}.")
     size = "quick" if given.quick else "full"
+    if given.scaling and given.quick:
+        raise SystemExit("--scaling has sizes of its own; leave out --quick.")
     repeats = given.repeat if given.repeat is not None else (1 if given.quick else 3)
     if repeats < 1:
         raise SystemExit(f"--repeat {repeats}: give a whole number of at least 1.")
     deadline = time.monotonic() + QUICK_SECONDS if given.quick else float("inf")
-    plan = schedule.Plan(
-        chosen(given.only),
-        [OURS, *(p for p in peers if p != OURS)] if OURS in peers else peers,
-        size,
-        repeats,
-        deadline,
-        named=bool(given.peers),
-    )
+    ours_first = [OURS, *(p for p in peers if p != OURS)] if OURS in peers else peers
+    if given.scaling:
+        plans = list(_scaled(given.only, peers, repeats))
+    else:
+        plans = [schedule.Plan(chosen(given.only), ours_first, size, repeats, deadline, named=bool(given.peers))]
     now = dt.datetime.now(dt.UTC)
     header = {
         "kind": "header",
         "date": now.strftime("%Y-%m-%d"),
-        "size": size,
+        "size": "scaling" if given.scaling else size,
         "repeats": repeats,
         "revision": _revision(),
         "versions": machine.versions({name: PEERS[name].version() for name in peers}),
@@ -92,18 +108,36 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
     }
     results = Path(__file__).parent / "results"
     results.mkdir(exist_ok=True)
-    path = results / f"{now.strftime('%Y%m%d-%H%M%S')}-{size}.jsonl"
+    path = results / f"{now.strftime('%Y%m%d-%H%M%S')}-{header['size']}.jsonl"
     records: list[dict[str, Any]] = []
     with path.open("w") as out:
         out.write(json.dumps(header) + "\n")
-        for record in schedule.run(plan):
-            records.append(record)
-            out.write(json.dumps(record) + "\n")
-            out.flush()
-            if record["kind"] == "run" and sys.stderr.isatty():
-                print(f"\r{record['row']} {record['peer']}".ljust(60), end="", file=sys.stderr, flush=True)
+        for plan in plans:
+            for record in schedule.run(plan):
+                records.append(record | {"cores": plan.cores})
+                out.write(json.dumps(records[-1]) + "\n")
+                out.flush()
+                if record["kind"] == "run" and sys.stderr.isatty():
+                    print(f"\r{record['row']} {record['peer']}".ljust(60), end="", file=sys.stderr, flush=True)
     print(f"records: {path.relative_to(Path(__file__).parent.parent)}", file=sys.stderr)
     return header, records
+
+
+def _scaled(only: str | None, peers: list[str], repeats: int) -> Iterator[schedule.Plan]:
+    """Yield a plan for each axis and number of cores."""
+    names = only.split(",") if only else [axis.name for axis in scaling.AXES]
+    for axis in scaling.AXES:
+        if axis.name in names:
+            rows = [scaling.find(axis.problem(size)) for size in axis.sizes]
+            chosen_peers = [peer for peer in (OURS, *axis.peers) if peer in peers]
+            for cores in scaling.CORES:
+                yield schedule.Plan(list(rows), chosen_peers, "full", repeats, named=True, cores=cores)
+
+
+def _read(names: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the header of the first of some files of records, and the records of all."""
+    files = [[json.loads(line) for line in Path(name).read_text().splitlines()] for name in names.split(",")]
+    return files[0][0], [record for file in files for record in file[1:]]
 
 
 def _revision() -> str | None:

@@ -56,6 +56,11 @@ class Problem:
         return self.strength
 
     @property
+    def row(self) -> str:
+        """The row it belongs to; its name says more where its sizes are others (``benchmarks.scaling``)."""
+        return self.name.partition("@")[0]
+
+    @property
     def ones(self) -> bool:
         """Whether there is an intercept."""
         return self.points == 0

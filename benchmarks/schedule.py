@@ -19,17 +19,17 @@ from benchmarks.problems import Problem
 
 ROOT = Path(__file__).parent.parent
 LIMITS = {
-    "quick": {"patience": 1.5, "child": 60.0, "search": 30.0},
-    "full": {"patience": 120.0, "child": 7200.0, "search": 7200.0},
+    "quick": {"patience": 1.5, "child": 60.0, "search": 30.0, "make": 60.0},
+    "full": {"patience": 60.0, "child": 120.0, "search": 3600.0, "make": 7200.0},
 }
-"""Seconds: how long a search goes on behind its best setting, and what any process, or one that searches, may take."""
+"""Seconds: how long a search goes on behind its best setting, and what a process that times, searches or makes data may take."""
 
 
 @dataclass
 class Plan:
     """What to run: rows, peers, size, repeats, and when to be done (``deadline`` on the monotonic clock).
 
-    ``named`` says that the user named the peers, so that none is left out.
+    ``named`` says that the user named the peers, so that none is left out; ``cores`` how many each run may use.
     """
 
     rows: list[Problem]
@@ -38,6 +38,7 @@ class Plan:
     repeats: int
     deadline: float = float("inf")
     named: bool = False
+    cores: int | None = None
     ready: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
 
     def left(self) -> float:
@@ -54,7 +55,8 @@ class Plan:
 
 def run(plan: Plan) -> Iterator[dict[str, Any]]:
     """Yield records: facts of the data, settings, then one record per run."""
-    made = _child({"do": "make", "rows": [p.name for p in plan.rows], "size": plan.size}, plan)
+    job = {"do": "make", "rows": [p.name for p in plan.rows], "size": plan.size}
+    made = _child(job, plan, LIMITS[plan.size]["make"])
     for answer in made:
         yield {"kind": "data", **answer}
     have = {answer["row"] for answer in made if "row" in answer}
@@ -145,6 +147,7 @@ def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterat
         "row": problem.name,
         "peer": peer,
         "size": plan.size,
+        "cores": plan.cores,
         "setting": plan.ready[problem.name, peer]["setting"],
     }
     answers = _child({**job, "module": PEERS[peer].module}, plan)
@@ -152,10 +155,10 @@ def _timed(plan: Plan, problem: Problem, peer: str, round_number: int) -> Iterat
     yield {"kind": "run", "row": problem.name, "peer": peer, "round": round_number, **answer}
 
 
-def _child(job: dict[str, Any], plan: Plan, most: float = float("inf")) -> list[dict[str, Any]]:
+def _child(job: dict[str, Any], plan: Plan, most: float | None = None) -> list[dict[str, Any]]:
     """Run a job in a fresh process; return its answers, those before a crash or a timeout too."""
     python = PEERS[job["peer"]].python() if "peer" in job else sys.executable
-    limit = min(LIMITS[plan.size]["child"], most, max(plan.left(), 1.0))
+    limit = min(most or LIMITS[plan.size]["child"], max(plan.left(), 1.0))
     command = [python, "-W", "ignore", "-m", "benchmarks.worker", json.dumps(job)]
     # threads of a BLAS that wait for busy cores cost more than they give; data is not timed
     extra = {"OPENBLAS_NUM_THREADS": "1"} if job["do"] == "make" else {}

@@ -307,13 +307,13 @@ def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_block(path: Path, block: str) -> None:
+def write_block(path: Path, block: str, begin: str = BEGIN, end: str = END) -> None:
     """Replace what stands between the markers of a file; a file without them is refused."""
     content = path.read_text(encoding="utf-8")
-    if content.count(BEGIN) != 1 or content.count(END) != 1 or content.index(BEGIN) > content.index(END):
+    if content.count(begin) != 1 or content.count(end) != 1 or content.index(begin) > content.index(end):
         raise SystemExit(
-            f"{path.name} has no single pair of markers {BEGIN} and {END}; put them where the table belongs."
+            f"{path.name} has no single pair of markers {begin} and {end}; put them where the table belongs."
         )
-    before, rest = content.split(BEGIN)
-    after = rest.split(END)[1]
-    path.write_text(f"{before}{BEGIN}\n{block}\n{END}{after}", encoding="utf-8")
+    before, rest = content.split(begin)
+    after = rest.split(end)[1]
+    path.write_text(f"{before}{begin}\n{block}\n{end}{after}", encoding="utf-8")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +21,9 @@ ENOUGH = 0.3
 def main(argv: list[str]) -> None:
     """Do the job given on the command line."""
     job = json.loads(argv[1])
+    if job.get("cores"):
+        # before any library counts the cores
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: job["cores"]])
     {"make": make, "calibrate": calibrate, "time": measure}[job["do"]](job)
 
 
@@ -31,25 +35,25 @@ def say(answer: dict[str, Any]) -> None:
 def make(job: dict[str, Any]) -> None:
     """Make the data and the reference optimum of each row."""
     from benchmarks import data
-    from benchmarks.problems import PROBLEMS
+    from benchmarks.scaling import find
 
     for row in job["rows"]:
-        if PROBLEMS[row].make is not None:
+        if find(row).make is not None:
             started = time.perf_counter()
-            say({"row": row, "facts": data.make(PROBLEMS[row], job["size"]), "seconds": time.perf_counter() - started})
+            say({"row": row, "facts": data.make(find(row), job["size"]), "seconds": time.perf_counter() - started})
 
 
 def calibrate(job: dict[str, Any]) -> None:
     """Find, for one peer and each row, the fastest of the loosest settings that reach the target."""
     from benchmarks.peers import PEERS
-    from benchmarks.problems import PROBLEMS
+    from benchmarks.scaling import find
 
     peer = PEERS[job["peer"]]
     for row in job["rows"]:
-        lines = job.get("lines", {}).get(row) or peer.offers(PROBLEMS[row])
+        lines = job.get("lines", {}).get(row) or peer.offers(find(row))
         assert not isinstance(lines, str)
         try:
-            say({"row": row, **_loosest(peer, PROBLEMS[row], lines, job)})
+            say({"row": row, **_loosest(peer, find(row), lines, job)})
         except Exception as error:
             # a peer that fails is a result, said in the table
             say({"row": row, "failed": f"{type(error).__name__}: {error}"[:300]})
@@ -103,9 +107,9 @@ def measure(job: dict[str, Any]) -> None:
         return
     from benchmarks import data
     from benchmarks.peers import PEERS
-    from benchmarks.problems import PROBLEMS
+    from benchmarks.scaling import find
 
-    problem = PROBLEMS[job["row"]]
+    problem = find(job["row"])
     peer = PEERS[job["peer"]]
     given = data.load(problem, job["size"])
     warm = peer.fit(problem, data.head(given), job["setting"])
@@ -169,7 +173,7 @@ def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]
     import numpy as np
 
     predict = peer.predictor(problem, fitted)
-    rows = given.X[:1] if problem.name == "predict-one" else given.X
+    rows = given.X[:1] if problem.row == "predict-one" else given.X
     stored = peer.given(rows)
     predict(stored[:400])
     answer, result = _timed(lambda: predict(stored))
@@ -182,7 +186,6 @@ def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]
 def _import(job: dict[str, Any]) -> dict[str, Any]:
     """Time the import of a module; nothing else has been imported in this process."""
     import importlib
-    import os
 
     def resident() -> float:
         return int(statm.read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20

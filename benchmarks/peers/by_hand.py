@@ -28,11 +28,11 @@ class ByHand(Peer):
             return "nobody writes this by hand"
         if problem.loss == "huber-scale":
             return "L-BFGS on coefficients and scale is what scikit-learn does"
-        if problem.name == "ols-bad":
+        if problem.row == "ols-bad":
             return [[{"method": "lstsq"}]]
         if problem.loss == "squared":
             return [[{"method": "cholesky"}]]
-        if problem.loss == "logistic" and problem.name != "logit-sparse":
+        if problem.loss == "logistic" and problem.row != "logit-sparse":
             return [tolerances("tol", method="newton")]
         return [tolerances("tol", method="lbfgs")]
 

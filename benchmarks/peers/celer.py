@@ -24,7 +24,7 @@ class Celer(Peer):
             return [[{}]]
         if problem.points:
             return [tolerances("tol")]
-        return "fits no intercept here" if problem.name == "l1-logit" else "is for l1 penalties"
+        return "fits no intercept here" if problem.row == "l1-logit" else "is for l1 penalties"
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Return the coefficients, one column for each strength."""

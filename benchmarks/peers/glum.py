@@ -28,7 +28,7 @@ class Glum(Peer):
             return "has no loss with corners or thresholds"
         if problem.penalty == "l1":
             return "its Hessian is dense in the columns: 20,000 columns need 3 GB"
-        if problem.name == "logit-sparse":
+        if problem.row == "logit-sparse":
             return "its Hessian is dense in the columns: 50,000 columns need 20 GB"
         if problem.task == "predict":
             return [[{}]]

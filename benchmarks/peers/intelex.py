@@ -20,9 +20,9 @@ class Intelex(ScikitLearn):
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""
-        if problem.name in OTHER_ROWS:
+        if problem.row in OTHER_ROWS:
             return "has nothing of its own for this; it would be scikit-learn again"
-        if problem.name == "logit-sparse" or problem.task == "csv":
+        if problem.row == "logit-sparse" or problem.task == "csv":
             return "falls back to scikit-learn on sparse rows"
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]

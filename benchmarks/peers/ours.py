@@ -71,7 +71,7 @@ class Ours(Peer):
 
     def predictor(self, problem: Problem, fitted: Any) -> Any:
         """Return predict_proba of the estimator; for one row the model's scorer, which validates nothing."""
-        if problem.name == "predict-one":
+        if problem.row == "predict-one":
             score = fitted.model_.scorer()
             return lambda row: score(row)[:, 0]
         return super().predictor(problem, fitted)

@@ -40,19 +40,19 @@ class ScikitLearn(Peer):
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
-        if problem.name == "perceptron-classes":
+        if problem.row == "perceptron-classes":
             return "updates one class against the rest, which is another algorithm"
         if problem.task == "epochs":
             return [[{}]]
-        if problem.name in OTHER_ROWS:
-            return OTHER_ROWS[problem.name]
+        if problem.row in OTHER_ROWS:
+            return OTHER_ROWS[problem.row]
         if problem.task == "words":
             return [[{"vectorizer": "HashingVectorizer"}], [{"vectorizer": "CountVectorizer"}]]
         if problem.task == "text":
             return [tolerances("tol", solver=solver) for solver in ("lbfgs", "newton-cg", "liblinear-dual")]
         if problem.task in ("predict", "import") or problem.loss == "squared":
             return [[{}]]
-        if problem.name == "logit-sparse":
+        if problem.row == "logit-sparse":
             solvers = ("newton-cg", "lbfgs", "liblinear-dual")
         elif problem.loss == "softmax":
             solvers = ("newton-cg", "lbfgs")
@@ -71,7 +71,7 @@ class ScikitLearn(Peer):
         rows = data.y.size
         if problem.task == "epochs":
             return models.Perceptron(max_iter=EPOCHS, tol=None, shuffle=False, fit_intercept=False)
-        if problem.name in OTHER_ROWS:
+        if problem.row in OTHER_ROWS:
             return _other(models, problem, data, setting)
         if problem.loss == "squared":
             return models.Ridge(alpha=rows * data.strength) if data.strength else models.LinearRegression()

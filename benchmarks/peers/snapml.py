@@ -44,7 +44,7 @@ class Snapml(Peer):
         """Fit with all cores."""
         from snapml import LogisticRegression, SupportVectorMachine
 
-        threads, kind = os.cpu_count() or 1, LogisticRegression
+        threads, kind = len(os.sched_getaffinity(0)), LogisticRegression
         if problem.loss.endswith("hinge"):
             kind, setting = SupportVectorMachine, {**setting, "loss": problem.loss.replace("-", "_")}
         model = kind(

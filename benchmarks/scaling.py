@@ -1,0 +1,154 @@
+"""How the time grows: rows, columns, nonzeros, classes and strengths, on one core and on two, for us and the best peers.
+
+A problem of another size is named by its row and its sizes, ``logit@rows=10000,columns=50``; ``points`` is the number
+of strengths of a path. The exponent of an axis is the slope of log time over log size, by least squares.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from benchmarks.problems import PROBLEMS, Problem
+
+BEGIN, END = "<!-- scaling:begin -->", "<!-- scaling:end -->"
+CORES = (1, 2)
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One direction in which a row grows; the other sizes stay."""
+
+    name: str
+    row: str
+    key: str
+    sizes: tuple[int, ...]
+    fixed: Mapping[str, int]
+    peers: tuple[str, ...]
+
+    def problem(self, size: int) -> str:
+        """Return the name of the problem at one size."""
+        return self.row + "@" + ",".join(f"{key}={value}" for key, value in {**self.fixed, self.key: size}.items())
+
+
+AXES = (
+    Axis("rows", "logit", "rows", (10_000, 30_000, 100_000, 300_000), {"columns": 50}, ("scikit-learn", "snapml")),
+    Axis("columns", "ridge", "columns", (25, 50, 100, 200, 400, 800), {"rows": 40_000}, ("scikit-learn-intelex",)),
+    Axis(
+        "nonzeros of a row",
+        "logit-sparse",
+        "per_row",
+        (10, 30, 100, 300),
+        {"rows": 50_000, "columns": 20_000},
+        ("scikit-learn", "snapml"),
+    ),
+    Axis(
+        "classes",
+        "softmax",
+        "classes",
+        (3, 6, 12, 24, 48),
+        {"rows": 6_000, "side": 14},
+        ("scikit-learn", "scikit-learn-intelex"),
+    ),
+    Axis("strengths", "lasso", "points", (10, 30, 100, 300), {"rows": 500, "columns": 5_000}, ("celer", "adelie")),
+)
+
+
+def find(name: str) -> Problem:
+    """Return a row of the registry, or one of another size.
+
+    >>> find("logit@rows=100,columns=5").full
+    {'rows': 100, 'columns': 5}
+    """
+    row, _, text = name.partition("@")
+    if not text:
+        return PROBLEMS[row]
+    sizes = {key: int(value) for key, value in (part.split("=") for part in text.split(","))}
+    points = sizes.pop("points", PROBLEMS[row].points)
+    return replace(PROBLEMS[row], name=name, full=sizes, quick=sizes, points=points)
+
+
+def exponent(sizes: Iterable[float], times: Iterable[float]) -> float:
+    """Return the slope of log time over log size.
+
+    >>> round(exponent([1, 10, 100], [2, 20, 200]), 6)
+    1.0
+    """
+    x, y = [math.log(s) for s in sizes], [math.log(t) for t in times]
+    middle, level = sum(x) / len(x), sum(y) / len(y)
+    spread = sum((a - middle) ** 2 for a in x)
+    return sum((a - middle) * (b - level) for a, b in zip(x, y, strict=True)) / spread
+
+
+def curves(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, int], dict[int, float]]:
+    """Return the shortest time at every size by axis, competitor and number of cores; misses of the target left out."""
+    known = {axis.problem(size): (axis.name, size) for axis in AXES for size in axis.sizes}
+    found: dict[tuple[str, str, int], dict[int, float]] = {}
+    for record in records:
+        if record["kind"] != "run" or "seconds" not in record or record["row"] not in known:
+            continue
+        if record["suboptimality"] > find(record["row"]).target:
+            continue
+        axis, size = known[record["row"]]
+        line = found.setdefault((axis, record["peer"], record["cores"]), {})
+        line[size] = min(line.get(size, math.inf), record["seconds"])
+    return found
+
+
+def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str:
+    """Return the table of all curves with their exponents."""
+    from benchmarks.table import time_text
+
+    found = curves(records)
+    lines = []
+    for axis in AXES:
+        own = {key: line for key, line in found.items() if key[0] == axis.name}
+        if not own:
+            continue
+        fixed = ", ".join(f"{value:,} {key}" for key, value in axis.fixed.items())
+        lines += [f"**{axis.name}** ({axis.row}; {fixed})", ""]
+        lines.append("| | cores | " + " | ".join(f"{size:,}" for size in axis.sizes) + " | exponent |")
+        lines.append("|---|---|" + "---|" * (len(axis.sizes) + 1))
+        for (_, peer, cores), line in own.items():
+            slope = f"{exponent(line, line.values()):.2f}" if len(line) > 1 else "-"
+            cells = " | ".join(time_text(line.get(size)) for size in axis.sizes)
+            lines.append(f"| {peer} | {cores} | {cells} | {slope} |")
+        lines.append("")
+    computer = header["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
+    lines.append(
+        f"{header['date']}, minimum of {header['repeats']} fresh processes, a dash where the target was not reached; "
+        f"{computer['processor']}, {computer['cores']} cores, {computer['memory_gb']} GB; {versions}."
+    )
+    return "\n".join(lines)
+
+
+def plot(records: list[Mapping[str, Any]], path: Path) -> None:
+    """Draw all curves on log axes, one panel for each axis; one core is dashed."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "lineal"
+    from matplotlib import pyplot as plt
+
+    found = curves(records)
+    shown = [axis for axis in AXES if any(key[0] == axis.name for key in found)]
+    figure, panels = plt.subplots(1, len(shown), figsize=(3.4 * len(shown), 3.4), squeeze=False)
+    names = ["lineal", *dict.fromkeys(peer for axis in AXES for peer in axis.peers)]
+    for axis, panel in zip(shown, panels[0], strict=True):
+        for (which, peer, cores), line in found.items():
+            if which == axis.name:
+                style = "-" if cores > 1 else "--"
+                label = f"{peer}, {cores} core{'s' if cores > 1 else ''}"
+                panel.loglog(
+                    list(line), list(line.values()), style, marker="o", color=f"C{names.index(peer)}", label=label
+                )
+        panel.set_title(f"{axis.row}: {axis.name}", fontsize=9)
+        panel.set_ylabel("seconds", fontsize=8)
+        panel.tick_params(labelsize=7)
+        panel.legend(fontsize=5.5)
+    figure.tight_layout()
+    figure.savefig(path, metadata={"Date": None})

@@ -1,0 +1,66 @@
+"""How the time grows: names of problems of other sizes, curves out of records, exponents."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+if not (ROOT / "benchmarks" / "problems.py").exists():
+    pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
+sys.path.insert(0, str(ROOT))
+
+from benchmarks import scaling  # noqa: E402
+from benchmarks.peers import PEERS  # noqa: E402
+from benchmarks.problems import PROBLEMS  # noqa: E402
+
+HEADER = {
+    "date": "2026-01-01",
+    "repeats": 2,
+    "versions": {"numpy": "2"},
+    "machine": {"processor": "cpu", "cores": 2, "memory_gb": 4},
+}
+
+
+def run(
+    size: int, seconds: float, peer: str = "lineal", cores: int = 1, suboptimality: float = 0.0
+) -> dict[str, object]:
+    name = scaling.AXES[0].problem(size)
+    return {
+        "kind": "run",
+        "row": name,
+        "peer": peer,
+        "cores": cores,
+        "seconds": seconds,
+        "suboptimality": suboptimality,
+    }
+
+
+def test_axes_name_problems_their_peers_solve() -> None:
+    for axis in scaling.AXES:
+        for size in axis.sizes:
+            problem = scaling.find(axis.problem(size))
+            assert problem.row == axis.row
+            assert problem.points == (size if axis.key == "points" else PROBLEMS[axis.row].points)
+            assert all(isinstance(PEERS[peer].offers(problem), list) for peer in ("lineal", *axis.peers))
+        assert list(axis.sizes) == sorted(axis.sizes)
+
+
+def test_curves_keep_the_shortest_time_that_reached_the_target() -> None:
+    records = [run(10_000, 2.0), run(10_000, 1.0), run(30_000, 3.0), run(100_000, 0.1, suboptimality=1.0)]
+    assert scaling.curves([*records, {"kind": "setting"}]) == {("rows", "lineal", 1): {10_000: 1.0, 30_000: 3.0}}
+    block = scaling.markdown([*records, run(10_000, 0.5, cores=2)], HEADER)
+    assert "| lineal | 1 | 1.00 s | 3.00 s | - | - | 1.00 |" in block
+    assert "| lineal | 2 | 500 ms | - | - | - | - |" in block
+
+
+def test_exponents_are_those_of_powers() -> None:
+    assert scaling.exponent([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]) == pytest.approx(2.0)
+
+
+def test_the_plot_is_a_picture_of_all_curves(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="matplotlib draws the curves")
+    scaling.plot([run(10_000, 1.0), run(30_000, 3.0), run(10_000, 0.5, "snapml", 2)], tmp_path / "curves.svg")
+    assert (tmp_path / "curves.svg").read_text().count("<path") > 10
