@@ -21,7 +21,7 @@ from lineal.penalty import Penalty
 from lineal.problem import Evaluation, Problem
 from lineal.solvers import NEWTON_COLUMNS, Coordinate
 from lineal.solvers.columns import Columns
-from lineal.solvers.prox_newton import ProxNewton
+from lineal.solvers.prox_newton import walk
 from lineal.verdict import Verdict
 from lineal.wording import judge
 
@@ -136,8 +136,8 @@ class Lookahead:
 
     def _descend(self, part: Problem, coef: Array) -> Array:
         """Return the minimiser over the columns worked on, to rounding: few columns are cheap, a repair in all is not."""
-        for step in ProxNewton(largest=10**9).steps(part, coef):
-            coef = step.coef
+        for point, *_ in walk(part, coef):
+            coef = point
         return coef
 
     def _gradients(self, coefs: Sequence[Array]) -> list[Array]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.problem import EPS, Evaluation, Problem
+from lineal.problem import Evaluation, Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import prox_newton
 from lineal.solvers.columns import Columns
@@ -17,17 +17,23 @@ from lineal.solvers.quadratic import separable
 
 Index = npt.NDArray[np.intp]
 
+ENOUGH = 0.05
+"""A step that would gain less than this share of what the ones before it gained waits for a look at all columns."""
+
+TINY = 1e-8
+"""A Newton step that gains less than this share of F doubles its digits."""
+
 
 @dataclass(frozen=True)
 class Coordinate(Solver):
     """Coordinate descent on a working set of columns, which grows by those whose slack is largest.
 
     One pass over all columns gives their gradients: columns that are not zero and those that break their condition most
-    make the working set. On it proximal Newton models are minimised by coordinate descent and exact solves of faces. Columns
-    that a ball around the dual point proves to be zero (gap-safe screening) are not looked at again until the end.
+    make the working set, but for those that a ball around the dual point proves to be zero (gap-safe screening). On it
+    proximal Newton models are minimised by coordinate descent and exact solves of faces, first on a subsample of many rows.
     """
 
-    smallest: int = 100
+    smallest: int = 200
     largest: int = 6000
     name: ClassVar[str] = "coordinate"
 
@@ -48,41 +54,29 @@ class Coordinate(Solver):
         """Yield one step per pass over all columns."""
         columns = Columns(problem)
         coef = problem.penalty.prox(start, np.zeros(len(start)))
-        last = np.inf
+        here = problem.evaluate(coef, hessian=problem.lead)
+        last, began, bold = np.inf, False, True
         while True:
-            here = problem.evaluate(coef, hessian=problem.lead)
             gap, slack, room = _look(problem, coef, here)
             note = f"{int(np.count_nonzero(coef.any(axis=1)))} of {len(start)} columns in use"
             yield Step(coef, here.value, gap, problem.passes, note, hint=lambda _: np.zeros(problem.shape))
             if not gap > 0.0 or (gap >= last and gap <= 1e3 * prox_newton.rounding(here)):
                 return
             last = gap
-            coef = coef.copy()
-            keep = np.flatnonzero(room | np.any(coef != 0.0, axis=1) | ~problem.penalty.charged)
-            if self.smallest < len(keep) < 0.25 * len(start):
-                coef[keep] = self._within(columns, keep, coef[keep], gap)
-            else:
-                chosen = self._choose(problem, coef, slack)
-                if not len(chosen):
-                    return
-                coef[chosen] = _solve(columns.problem_of(chosen), coef[chosen], gap)
-
-    def _within(self, columns: Columns, keep: Index, coef: Array, goal: float) -> Array:
-        """Return the coefficients of the columns that screening left, solved by working sets among them."""
-        part = columns.problem_of(keep)
-        for _ in range(20):
-            gap, slack, _ = _look(part, coef, part.evaluate(coef, hessian=part.lead))
-            if gap <= 1e-6 * goal:
-                break
-            chosen = self._choose(part, coef, slack)
+            chosen = self._choose(problem, coef, np.where(room, slack, 0.0))
             if not len(chosen):
-                break
-            better = coef.copy()
-            better[chosen] = _solve(columns.problem_of(keep[chosen]), coef[chosen], gap)
-            if np.array_equal(better, coef):
-                break
-            coef = better
-        return coef
+                return
+            part, moved = columns.problem_of(chosen), coef.copy()
+            first = coef[chosen] if began else prox_newton.warm(part, coef[chosen])
+            began, moved[chosen] = True, _solve(part, first, bold=bold)
+            there = problem.evaluate(moved, hessian=problem.lead)
+            if there.value > here.value + prox_newton.rounding(here) and bold:
+                # A step that nobody tried led upwards: from now on every step is tried.
+                bold, moved[chosen] = False, _solve(part, coef[chosen], bold=False)
+                there = problem.evaluate(moved, hessian=problem.lead)
+            if np.array_equal(moved, coef):
+                return
+            coef, here = moved, there
 
     def _choose(self, problem: Problem, coef: Array, slack: Array) -> Index:
         """Return the columns to work on: those in use, those not charged, and the same number again of the worst."""
@@ -114,11 +108,15 @@ def _look(problem: Problem, coef: Array, here: Evaluation) -> tuple[float, Array
     return gap, slack, room
 
 
-def _solve(problem: Problem, coef: Array, gap: float) -> Array:
-    """Return the coefficients of a small problem, solved well beyond the gap of the large one."""
-    for step in prox_newton.ProxNewton(largest=10**9).steps(problem, coef):
-        coef = step.coef
-        # A gap is of the order of a slack, the fall of a model of its square.
-        if step.estimate <= 1e-6 * gap * min(1.0, gap / max(abs(step.objective), EPS)):
-            break
+def _solve(problem: Problem, coef: Array, *, bold: bool) -> Array:
+    """Return better coefficients of a small problem: until a step would gain little of what the ones before it did.
+
+    A ``bold`` last step goes where the model is least without a look at F: the pass over all columns looks there anyway.
+    """
+    first = None
+    for point, here, goal, fall in prox_newton.walk(problem, coef):
+        first = here.value if first is None else first
+        coef = point
+        if fall <= max(ENOUGH * (first - here.value), TINY * abs(here.value)):
+            return goal if bold and fall > 0.0 else coef
     return coef

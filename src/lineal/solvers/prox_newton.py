@@ -38,26 +38,37 @@ class ProxNewton(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per full evaluation."""
-        coef = problem.penalty.prox(start, np.zeros(len(start)))
-        for sample in samples(problem):
-            coef = _descend(problem, coef, sample)
-        here = problem.evaluate(coef, hessian=problem.shape[0])
-        last = np.inf
-        while True:
-            goal, fall = model(problem, coef, here)
+        first = warm(problem, problem.penalty.prox(start, np.zeros(len(start))))
+        for coef, here, _, fall in walk(problem, first):
             yield Step(coef, here.value, max(fall, 0.0), problem.passes)
-            # Close to the optimum the fall of F drowns in rounding; then the model tells whether steps still help.
-            done = not fall > 0.0 or (fall <= rounding(here) and not fall < 0.5 * last)
-            found = None if done else search(problem, coef, here, goal, fall)
-            if found is None:
-                wider, fall = _above(problem, coef, here)
-                if wider is None or not fall > rounding(here):
-                    return
-                found = search(problem, coef, here, wider, fall)
-            if found is None:
+
+
+def warm(problem: Problem, coef: Array) -> Array:
+    """Return a start from subsamples of a large table, where one is worth it; not from a point that is better than that."""
+    for sample in samples(problem):
+        coef = _descend(problem, coef, sample)
+    return coef
+
+
+def walk(problem: Problem, coef: Array) -> Iterator[tuple[Array, Evaluation, Array, float]]:
+    """Yield better and better coefficients, with F there, where its model is least and how far the model falls."""
+    here = problem.evaluate(coef, hessian=problem.shape[0])
+    last = np.inf
+    while True:
+        goal, fall = model(problem, coef, here)
+        yield coef, here, goal, fall
+        # Close to the optimum the fall of F drowns in rounding; then the model tells whether steps still help.
+        done = not fall > 0.0 or (fall <= rounding(here) and not fall < 0.5 * last)
+        found = None if done else search(problem, coef, here, goal, fall)
+        if found is None:
+            wider, fall = _above(problem, coef, here)
+            if wider is None or not fall > rounding(here):
                 return
-            coef, here = found
-            last = fall
+            found = search(problem, coef, here, wider, fall)
+        if found is None:
+            return
+        coef, here = found
+        last = fall
 
 
 def _above(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array | None, float]:
