@@ -1,5 +1,7 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
 #include "presentation.hpp"
+#include "strides.hpp"
+#include "sure.hpp"
 
 namespace {
 
@@ -37,6 +39,15 @@ struct Ahead {
     }
 };
 
+// Whether row i is mistaken, and for what: of several rows only the signs of scores matter.
+bool wrong(const Presentation& e, const Segment& segment, Index i, Index own, Index& rival, Ahead& ahead) {
+    if (e.rough && stored(segment)) {
+        const Rough score = rough(segment, i, e.coef);
+        if (score.sure()) return mistaken(e, &score.score, own, rival);
+    }
+    return mistaken(e, ahead.scores(e, segment, i), own, rival);
+}
+
 void update(Presentation& e, const Segment& segment, Index i, Index own, Index rival, Ahead& ahead) {
     if (e.outputs == 1) return add(e, segment, i, 0, own == 1 ? e.rate : -e.rate);
     add(e, segment, i, own, e.rate);
@@ -45,54 +56,13 @@ void update(Presentation& e, const Segment& segment, Index i, Index own, Index r
     ahead.again(e, rival);
 }
 
-// Two classes and dense rows of one segment: passes over rows that are right, several at a time, and returns true in front of a
-// mistake; false where fewer rows than that are left.
-template <class T>
-bool sweep(Presentation& e, const Part& part, const double* ones, const double* w) {
-    const Segment& segment = e.segments[0];
-    const bool mine[] = {e.tie < 0, e.tie > 0};
-    const auto at = [&](Index n) { return static_cast<const T*>(part.values) + (e.order ? e.order[n] : n) * part.row_stride; };
-    for (; e.at + ROWS <= e.length; e.at += ROWS, e.presented += ROWS, e.survived += ROWS) {
-        const T *x[ROWS], *next[ROWS];
-        double eta[ROWS];
-        for (Index r = 0; r < ROWS; ++r) {
-            x[r] = at(e.at + r);
-            next[r] = e.at + ROWS + r < e.length ? at(e.at + ROWS + r) : x[r];
-            eta[r] = ones ? *ones : 0.0;
-            if (e.measure) e.largest = std::max(e.largest, square(segment, e.order ? e.order[e.at + r] : e.at + r));
-        }
-        dots<ROWS, 1>(x, part.columns, w, 0, eta, 1, next, ROWS);
-        unsigned bad = 0;
-        for (Index r = 0; r < ROWS; ++r) {
-            const bool up = segment.y[e.order ? e.order[e.at + r] : e.at + r] != 0;
-            const double along = up ? eta[r] : -eta[r];
-            bad |= static_cast<unsigned>(!(along > 0 || (along == 0 && mine[up]))) << r;
-        }
-        if (bad) {
-            const Index right = __builtin_ctz(bad);
-            e.at += right;
-            e.presented += right;
-            e.survived += right;
-            return true;
-        }
-    }
-    return false;
-}
-
-// The dense part of rows that `sweep` can pass over, or null.
-const Part* swept(const Presentation& e) {
-    if (e.outputs > 1 || e.segment_count != 1 || !straight(e.segments[0])) return nullptr;
-    const Segment& segment = e.segments[0];
-    const Part* last = segment.parts + segment.part_count - 1;
-    return segment.part_count <= 2 && last->kind == Kind::dense && (segment.part_count == 1 || segment.parts[0].kind == Kind::ones) ? last : nullptr;
-}
-
 void run(Presentation& e) {
     Ahead ahead;
-    const Part* part = swept(e);
-    const bool ones = part && part != e.segments[0].parts;
+    const Part* part = strided(e);
+    const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
+    if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
-        const bool known = part && (part->single ? sweep<float>(e, *part, ones ? e.coef : nullptr, e.coef + ones) : sweep<double>(e, *part, ones ? e.coef : nullptr, e.coef + ones));
+        const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));
         if (e.at == e.length) return;
         if (!part && e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
             const Index soon = e.order[e.at + AHEAD];
@@ -104,7 +74,7 @@ void run(Presentation& e) {
         const Index i = row - segment.first, own = static_cast<Index>(segment.y[i]);
         if (e.measure) e.largest = std::max(e.largest, square(segment, i));
         Index rival = known ? 1 - own : own;
-        if (!known && !mistaken(e, ahead.scores(e, segment, i), own, rival)) {
+        if (!known && !wrong(e, segment, i, own, rival, ahead)) {
             ++e.presented;
             ++e.survived;
             continue;

@@ -171,7 +171,7 @@ void check_interrupt(const Design& d) {
 }
 
 // A perceptron against the same loops on the dense self.
-void check_perceptron(const Design& d, Index k, bool across, bool averaged) {
+void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool logged = true) {
     const Index n = d.n, p = d.columns_, classes = k == 1 ? 2 : k;
     std::vector<double> y(Design::at(n)), coef(Design::at(p * k)), drift(Design::at(averaged ? p * k : 0)), row(Design::at(p)), eta(Design::at(Presentation::ROWS * k)), sums(Design::at(8 * k));
     for (Index i = 0; i < n; ++i) y[Design::at(i)] = static_cast<double>(i * 5 % 7 % classes);
@@ -192,7 +192,8 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged) {
     e.coef = coef.data();
     e.drift = averaged ? drift.data() : nullptr;
     e.longest = Index{1} << 60;
-    e.log = log.data();
+    e.log = logged ? log.data() : nullptr;
+    e.rough = k == 1 && !logged;
     e.room = e.length;
     e.measure = true;
     e.eta = eta.data();
@@ -222,7 +223,7 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged) {
         }
         for (Index t = 0; t < p * k; ++t) sum[Design::at(t)] += w[Design::at(t)];
     }
-    CHECK(e.at == e.length && e.presented == e.length && e.mistakes == mistakes && e.logged == mistakes);
+    CHECK(e.at == e.length && e.presented == e.length && e.mistakes == mistakes && e.logged == (logged ? mistakes : 0));
     CHECK(std::fabs(e.largest - largest) <= 1e-12 * largest);
     double off = 0;
     for (Index c = 0; c < k; ++c)
@@ -266,7 +267,10 @@ int main(int count, char**) {
     for (const Index n : {1, 3, 4, 70})
         for (const Index p : {1, 8, 19, 40}) {
             Design d(n, p, p % 2 == 1, p > 3, p == 8);
-            for (const Index k : {1, 2, 5, 11}) check_perceptron(d, k, k == 1, n == 70);
+            for (const Index k : {1, 2, 5, 11}) {
+                check_perceptron(d, k, k == 1, n == 70);
+                check_perceptron(d, k, k == 1, n == 70, false);
+            }
             d.parts = {d.parts[0], d.parts[2]};  // ones and numbers: blocks of rows
             for (Index i = 0; i < n; ++i) {
                 double* row = &d.dense[0] + i * d.columns_;
@@ -274,7 +278,10 @@ int main(int count, char**) {
                 d.dense[Design::at(i * (p + 1))] = 1.0;
             }
             d.columns_ = p + 1;
-            for (const Index k : {1, 2, 5, 11}) check_perceptron(d, k, true, n == 70);
+            for (const Index k : {1, 2, 5, 11}) {
+                check_perceptron(d, k, true, n == 70);
+                check_perceptron(d, k, true, n == 70, false);
+            }
         }
     CHECK(text_holds({false, true, false, 1, 1, 2, {"NA"}}));
     CHECK(text_holds({true, true, true, 1, 2, 3, {}}));

@@ -224,6 +224,29 @@ def test_all_ways_to_store_rows_give_the_same_bits():
             assert np.array_equal(present(Blocks(pieces), outputs, plan).coef, expected.coef)
 
 
+@pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 15, 17, 50, 63, 64, 65, 130])
+@pytest.mark.parametrize("calm", [True, False])
+def test_short_cuts_decide_nothing_else(columns, calm):
+    """A voted run scores every row in full; plain runs, where only signs matter, must end with the same bits."""
+    rng = np.random.default_rng(columns)
+    n = 400
+    x = rng.integers(-3, 4, size=(n, columns)) / 10.0  # sums that are 0 but for rounding are frequent
+    y = (x[:, 0] + 2.0 * x[:, -1] > 0.0).astype(float) if calm else rng.integers(0, 2, size=n).astype(float)
+    for intercept, tie, seed in itertools.product((True, False), TIES, (None, 5)):
+        plan = {"tie": tie, "seed": seed, "epochs": 12, "rate": 0.1}
+        start = np.full((columns + intercept, 1), -0.0)
+        full = present(rows_of(x, y, intercept=intercept), 1, Plan(variant="voted", **plan), start)
+        for stored in (x, sparse.csr_array(x)):
+            run = present(rows_of(stored, y, intercept=intercept), 1, Plan(**plan), start)
+            assert run.coef.tobytes() == full.coef.tobytes()
+            assert (run.mistakes, run.presented, run.radius) == (full.mistakes, full.presented, full.radius)
+        single = rows_of(x.astype(np.float32), y, intercept=intercept)
+        stored = rows_of(sparse.csr_array(x.astype(np.float32)), y, intercept=intercept)
+        runs = [present(single, 1, Plan(variant=v, **plan), start) for v in ("plain", "voted")]
+        runs += [present(stored, 1, Plan(**plan), start)]
+        assert {run.coef.tobytes() for run in runs} == {runs[0].coef.tobytes()}
+
+
 def test_categories_are_columns_of_ones():
     rng = np.random.default_rng(4)
     codes = rng.integers(-1, 5, size=80).astype(np.int32)
