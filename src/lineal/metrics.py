@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol, Self
 
 import numpy as np
@@ -72,11 +72,7 @@ def auc(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = N
     0.75
     """
     y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
-    _, level = np.unique(score, return_inverse=True)
-    ones, zeros = _tally(level, s * (y == 1)), _tally(level, s * (y == 0))
-    below = np.cumsum(zeros) - zeros
-    pairs = np.sum(ones) * np.sum(zeros)
-    return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
+    return _auc(*_ranked(score, s * (y == 1), s * (y == 0)))
 
 
 def average_precision(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
@@ -88,10 +84,31 @@ def average_precision(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayL
     0.8333333333333333
     """
     y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
-    _, level = np.unique(-score, return_inverse=True)
-    ones, every = _tally(level, s * (y == 1)), _tally(level, s)
-    above, total = np.cumsum(every), float(np.sum(ones))
-    share = np.divide(np.cumsum(ones), above, out=np.zeros(len(above)), where=above > 0)
+    return _average_precision(*_ranked(score, s * (y == 1), s * (y != 1)))
+
+
+def _ranked(score: Array, *weights: Array) -> list[Array]:
+    """Return sums of weights over the rows of every different score, the lowest score first."""
+    order = np.argsort(score)
+    values = score[order]
+    new = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])  # what is no number ties with its like
+    if new.all():
+        return [weight[order] for weight in weights]
+    starts = np.flatnonzero(np.concatenate([[True], new]))
+    return [np.add.reduceat(weight[order], starts) for weight in weights]
+
+
+def _auc(ones: Array, zeros: Array) -> float:
+    below = np.cumsum(zeros) - zeros
+    pairs = np.sum(ones) * np.sum(zeros)
+    return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
+
+
+def _average_precision(ones: Array, others: Array) -> float:
+    ones, others = ones[::-1], others[::-1]
+    hits, total = np.cumsum(ones), float(np.sum(ones))
+    above = hits + np.cumsum(others)
+    share = np.divide(hits, above, out=np.zeros(len(above)), where=above > 0)
     return float(np.sum(ones * share) / total) if total > 0 else math.nan
 
 
@@ -263,9 +280,10 @@ class ClassFigures:
             **{name: value / total for name, value in sums.items() if value is not None},
         }
         if self.scored:
-            every = [np.concatenate(part) for part in zip(*self.scored, strict=True)]
-            found["auc"] = auc(*every)
-            found["average_precision"] = average_precision(*every)
+            y, score, s = (np.concatenate(part) for part in zip(*self.scored, strict=True))
+            ranked = _ranked(score, s * y, s * (1 - y))  # two classes: y is 0 or 1
+            found["auc"] = _auc(*ranked)
+            found["average_precision"] = _average_precision(*ranked)
         return found
 
 
@@ -284,12 +302,24 @@ class Score:
 
     def __call__(self, block: Block) -> NumberFigures | ClassFigures:
         """Return the figures of one block."""
-        eta = np.zeros((block.n_rows, self.loss.outputs)) if self.coef is None else block.design.times(self.coef)
-        if self.coef is not None and block.offset is not None:
+        s = np.ones(block.n_rows) if block.weight is None else block.weight
+        if self.coef is None:
+            return self._constant(block.y, s)
+        eta = block.design.times(self.coef)
+        if block.offset is not None:
             eta = eta + block.offset
         if self.level is not None:
             eta = eta + self.level
-        return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
+        return self.of(block.y, eta, s)
+
+    def _constant(self, targets: Array, s: Array) -> NumberFigures | ClassFigures:
+        """Return the figures of one score for all rows; those of a class are then one row with their weight."""
+        count = int(np.count_nonzero(s))
+        if self.classes:
+            s = _tally(targets[:, 0].astype(np.intp), s)
+            targets = np.arange(len(s), dtype=np.float64)[:, None]
+        eta = np.zeros((len(targets), self.loss.outputs))
+        return replace(self.of(targets, eta if self.level is None else eta + self.level, s), rows=count)
 
     def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
         """Return the figures of rows with these targets, scores and weights."""
@@ -341,8 +371,10 @@ def _mean(values: Array, s: Array) -> float:
 
 def _sum(values: Array | None, s: Array) -> float | None:
     """Return the weighted sum of what is there; 0 * inf is not 0, and a row of weight 0 is absent whatever its value."""
+    if values is None:
+        return None
     kept = s > 0
-    return None if values is None else float(np.sum(s[kept] * values[kept]))
+    return float(np.sum(s * values)) if kept.all() else float(np.sum(s[kept] * values[kept]))
 
 
 def _both(first: float | None, second: float | None) -> float | None:
@@ -355,7 +387,10 @@ def _balanced(right: Array, weights: Array) -> float:
 
 
 def _brier_rows(y: Index, proba: Array) -> Array:
+    if proba.shape[1] == 2:
+        off: Array = np.where(y == 1, proba[:, 0], proba[:, 1])
+        return off**2
     happened = np.zeros_like(proba)
     happened[np.arange(len(y)), y] = 1
     rows: Array = np.sum((proba - happened) ** 2, axis=1)
-    return rows / 2 if proba.shape[1] == 2 else rows
+    return rows

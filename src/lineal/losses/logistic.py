@@ -71,7 +71,8 @@ class Logistic(Loss):
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return log(1 + e^eta) - y eta, as y log(1 + e^-eta) + (1 - y) log(1 + e^eta)."""
-        return np.asarray((y * softplus(-eta) + (1.0 - y) * softplus(eta))[:, 0])
+        rest = np.log1p(np.exp(-np.abs(eta)))  # softplus(eta) = max(eta, 0) + rest, softplus(-eta) likewise
+        return np.asarray((y * (np.maximum(-eta, 0.0) + rest) + (1.0 - y) * (np.maximum(eta, 0.0) + rest))[:, 0])
 
     def slope(self, y: Array, eta: Array) -> Array:
         """Return sigmoid(eta) - y, accurate where it is tiny."""
