@@ -160,8 +160,15 @@ void Block::forward(const Coefficients& coef, double* sums) {
     k.forward(panel, rows.count, coef.panel.get(), layout.width(), outputs, sums, room);
     if (!layout.loose.empty()) {
         by_row_.clear();
-        for (const Placed& placed : layout.loose)
+        for (std::size_t at = 0; at < layout.loose.size();) {
+            at += coded(at, coef.loose.get());
+            if (!coded_.empty()) {
+                k.codes_forward(coded_.data(), static_cast<Index>(coded_.size()), rows, by_row_.get());
+                continue;
+            }
+            const Placed& placed = layout.loose[at++];
             k.loose_forward(placed.part, rows, coef.loose.get() + placed.at * outputs, outputs, by_row_.get());
+        }
         for (Index c = 0; c < outputs; ++c)
             for (Index i = 0; i < rows.count; ++i) sums[c * room + i] += by_row_.get()[i * outputs + c];
     }
@@ -179,8 +186,26 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
         by_row = by_row_.get();
     }
     k.backward(panel, rows.count, by_row, outputs, panel_gradient, layout.width());
-    for (const Placed& placed : layout.loose)
+    for (std::size_t at = 0; at < layout.loose.size();) {
+        at += coded(at, loose_gradient);
+        if (!coded_.empty()) {
+            k.codes_backward(coded_.data(), static_cast<Index>(coded_.size()), rows, by_row);
+            continue;
+        }
+        const Placed& placed = layout.loose[at++];
         k.loose_backward(placed.part, rows, by_row, outputs, loose_gradient + placed.at * outputs);
+    }
+}
+
+std::size_t Block::coded(std::size_t from, double* table) {
+    coded_.clear();
+    if (request.outputs != 1) return 0;
+    for (std::size_t at = from; at < layout.loose.size(); ++at) {
+        const Placed& placed = layout.loose[at];
+        if (placed.part.kind != Kind::codes || placed.part.columns == 0) break;
+        coded_.push_back({static_cast<const std::int32_t*>(placed.part.values), placed.part.row_stride, table + placed.at});
+    }
+    return coded_.size();
 }
 
 void Block::remember(double* kept) const {

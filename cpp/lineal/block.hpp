@@ -116,6 +116,9 @@ public:
 
 private:
     void select();
+    // Lists the codes parts from `from` on that follow each other, with their tables; returns how many.
+    std::size_t coded(std::size_t from, double* table);
+    std::vector<Coded> coded_;
     Index row_ = 0, stop_ = 0;
     std::vector<Index> index_;
     Buffer memory_, by_row_;

@@ -40,6 +40,13 @@ struct LossBlock {
     double reach = 0;               // dual: max |step|
 };
 
+// The codes of a categorical part of at least one column, and its coefficients or its gradient, of one output.
+struct Coded {
+    const std::int32_t* codes;
+    Index stride;
+    double* table;
+};
+
 struct Kernels {
     const char* name;
 
@@ -75,6 +82,9 @@ struct Kernels {
     void (*loose_forward)(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums);
     void (*loose_backward)(const Part& part, const Selection& rows, const double* values, Index outputs,
                            double* gradient);
+    // The same for several codes parts and one output
+    void (*codes_forward)(const Coded* parts, Index count, const Selection& rows, double* sums);
+    void (*codes_backward)(const Coded* parts, Index count, const Selection& rows, const double* values);
     // left-hand rows are loose columns: gram[a][0 : 8 groups] += s x_a panel row, gram[a][8 groups + b] += s x_a x_b
     void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count,
                        const double* weight, const Panel& panel, double* gram, Index gram_stride);

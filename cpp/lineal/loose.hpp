@@ -57,17 +57,8 @@ void sparse_backward(const Part& part, const Selection& rows, const double* r, I
     }
 }
 
-// One output: without branches, since reference levels come at random; column 0 stands in for them and is left as it is.
 void codes_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
     const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
-    if (outputs == 1 && part.columns > 0) {
-        for (Index i = 0; i < rows.count; ++i) {
-            const Index code = codes[rows[i] * part.row_stride];
-            const double w = coef[code < 0 ? 0 : code];
-            sums[i] += code < 0 ? 0.0 : w;
-        }
-        return;
-    }
     for (Index i = 0; i < rows.count; ++i) {
         const Index code = codes[rows[i] * part.row_stride];
         if (code < 0) continue;
@@ -77,13 +68,6 @@ void codes_forward(const Part& part, const Selection& rows, const double* coef, 
 
 void codes_backward(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient) {
     const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
-    if (outputs == 1 && part.columns > 0) {
-        for (Index i = 0; i < rows.count; ++i) {
-            const Index code = codes[rows[i] * part.row_stride];
-            gradient[code < 0 ? 0 : code] += code < 0 ? 0.0 : values[i];
-        }
-        return;
-    }
     for (Index i = 0; i < rows.count; ++i) {
         const Index code = codes[rows[i] * part.row_stride];
         if (code < 0) continue;

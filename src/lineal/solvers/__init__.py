@@ -20,6 +20,7 @@ from lineal.solvers.newton_cg import NewtonCG
 from lineal.solvers.prox_gradient import ProxGradient
 from lineal.solvers.prox_newton import ProxNewton
 from lineal.solvers.quasi_newton import QuasiNewton
+from lineal.solvers.sampled_newton import SampledNewton
 from lineal.solvers.stochastic import Stochastic
 
 EPOCHS: Final = 1000
@@ -29,6 +30,7 @@ BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "direct": Direct,
     "newton": Newton,
     "newton-cg": NewtonCG,
+    "sampled-newton": SampledNewton,
     "prox-newton": ProxNewton,
     "quasi-newton": QuasiNewton,
     "gradient-descent": GradientDescent,
@@ -69,6 +71,7 @@ __all__ = [
     "ProxGradient",
     "ProxNewton",
     "QuasiNewton",
+    "SampledNewton",
     "Stochastic",
     "choose",
 ]
@@ -89,6 +92,9 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     size = columns * outputs
     if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
         return Newton(), f"{size} coefficients: few enough for the whole second derivative"
+    if SampledNewton().declines(problem) is None and not _thin(problem):
+        reason = f"{size} coefficients: the whole second derivative of a sample of the rows, gradients of all of them"
+        return SampledNewton(), reason
     reason = f"{size} coefficients: too many for the whole second derivative, so only products with it"
     return (NewtonCG(gram=0) if _thin(problem) else NewtonCG()), reason
 
