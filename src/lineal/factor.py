@@ -35,8 +35,9 @@ class Cholesky:
         even *= scale
         if not len(even):
             return Cholesky(scale, even, 1.0, singular=False, even=even)
-        norm = float(np.abs(even).sum(axis=0).max())
-        upper, info = lapack.dpotrf(even, lower=0, clean=1)
+        columns = even.T  # the same matrix as LAPACK stores it, so that nothing is copied to be turned round
+        norm = float(lapack.dlange("1", columns))  # type: ignore[call-arg]
+        upper, info = lapack.dpotrf(columns, lower=0, clean=1)
         if info == 0:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
             if condition > SINGULAR:

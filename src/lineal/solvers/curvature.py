@@ -10,9 +10,7 @@ import numpy as np
 from lineal.solver import Array
 
 
-def product(
-    pairs: deque[tuple[Array, Array]], gradient: Array, base: Callable[[Array], Array] | None = None
-) -> Array:
+def product(pairs: deque[tuple[Array, Array]], gradient: Array, base: Callable[[Array], Array] | None = None) -> Array:
     """Return the two-loop product of the inverse curvature with the gradient.
 
     ``base`` multiplies by the inverse curvature known before any step; without it that is the scale of the last one.

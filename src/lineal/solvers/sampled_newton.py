@@ -16,8 +16,8 @@ from lineal.solvers.curvature import product
 from lineal.solvers.newton import search
 from lineal.solvers.newton_cg import NewtonCG
 
-COARSE, FINE = 20, 100
-"""Rows per column of the samples passed through: the second derivative of the last is off by about a tenth."""
+COARSE, FINE, LEAST = 20, 200, 10_000
+"""Rows per column of the samples passed through, and rows at least: the last second derivative is off by about a tenth."""
 
 MARGIN: Final = 0.7
 """The share of a wanted gap below which a proof is tried: rounding errors come on top."""
@@ -48,8 +48,8 @@ class SampledNewton(Solver):
         columns, rows = problem.shape[0], problem.moments.rows
         if columns > self.largest:
             return f"{columns} columns need a second derivative of {columns} x {columns}; the limit is {self.largest}"
-        if rows < 2 * COARSE * columns:
-            return f"{rows} rows are too few to sample from; it takes {2 * COARSE} for every column"
+        if rows < (enough := 2 * max(COARSE * columns, LEAST)):
+            return f"{rows} rows are too few to sample from; {columns} columns take {enough}"
         return None
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
@@ -61,14 +61,14 @@ class SampledNewton(Solver):
                 yield from NewtonCG().steps(problem, start)
                 return
         assert factor is not None
-        shrunk = 1.0
-        before = np.inf
-        for coef, here, shift in self._walk(problem, coef, problem.evaluate(coef, hessian=problem.lead), factor):
-            estimate = 0.5 * float(np.vdot(shift, here.gradient))
-            shrunk, before = float(np.sqrt(min(max(estimate, 0.0) / before, 1.0))), max(estimate, 1e-300)
-            hint = _hint(problem, here, shift, shrunk if np.isfinite(before) else 1.0)
-            yield Step(coef, here.value, abs(estimate), problem.passes, hint=hint)
-        yield from NewtonCG().steps(problem, coef)
+        before = 0.0
+        at, here = coef, problem.evaluate(coef, hessian=problem.lead)
+        for at, there, shift in self._walk(problem, coef, here, factor):
+            estimate = 0.5 * float(np.vdot(shift, there.gradient))
+            shrunk = min(estimate / before, 1.0) if before > 0.0 else 1.0  # what the last step left of F - F*
+            hint, before = _hint(problem, there, shift, shrunk), estimate
+            yield Step(at, there.value, abs(estimate), problem.passes, hint=hint)
+        yield from NewtonCG().steps(problem, at)
 
     def _walk(
         self, problem: Problem, coef: Array, here: Evaluation, factor: Factor, sample: int = 1
@@ -95,17 +95,17 @@ class SampledNewton(Solver):
             return factor, coef
         # The sample's own optimum is off by about coefficients / rows: no use in going closer.
         enough = 0.05 * len(columns) * sample / problem.moments.rows
-        shift = np.zeros_like(coef)
-        for coef, here, shift in self._walk(problem, coef, here, factor, sample):
-            if 0.5 * float(np.vdot(shift, here.gradient)) <= enough:
-                return factor, coef - shift
-        return factor, coef
+        at = coef
+        for at, there, shift in self._walk(problem, coef, here, factor, sample):
+            if 0.5 * float(np.vdot(shift, there.gradient)) <= enough:
+                return factor, at - shift
+        return factor, at
 
 
 def samples(problem: Problem) -> list[int]:
     """Return the sampling rates to pass through before all rows are looked at."""
     columns, rows = problem.shape[0], problem.moments.rows
-    rates = [rows // max(each * columns, 10_000) for each in (COARSE, FINE)]
+    rates = [rows // max(each * columns, LEAST) for each in (COARSE, FINE)]
     return [rates[0], *(rate for rate in rates[1:] if rate >= 2)]
 
 
@@ -122,6 +122,6 @@ def _hint(problem: Problem, here: Evaluation, shift: Array, shrunk: float) -> Hi
             return shift
         if size <= MARGIN * goal:
             return np.zeros_like(shift)
-        return shift if shrunk * shrunk * size <= MARGIN * goal else None
+        return shift if shrunk * size <= MARGIN * goal else None
 
     return hint
