@@ -16,6 +16,9 @@ from lineal.source import Block
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
+SAMPLE = 10_000
+"""Of more rows than a few times this, a sample says first where the best constant is."""
+
 
 @dataclass(frozen=True)
 class Null:
@@ -91,32 +94,53 @@ def _intercept_alone(problem: Problem) -> Null:
 
 
 def _constant(problem: Problem, alone: Problem, start: float) -> float:
-    """Return the best constant score of a loss of one score, from its rows: where the summed slope changes sign."""
+    """Return the best constant score of a loss of one score: where the summed slope changes sign."""
     loss, places, jumps, slope = problem.loss, [], [], 0.0
-    rows: list[tuple[Array, Array, Array]] = []
+    sides: list[tuple[float, float, float]] = []
     for block in problem.source.blocks():
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        present = weight > 0.0
-        y, weight = block.y[present], weight[present]
-        offset = np.zeros((len(y), 1)) if block.offset is None else block.offset[present]
-        rows.append((y, weight, offset))
+        y, weight = block.y, np.ones(block.n_rows) if block.weight is None else block.weight
+        offset = block.offset
+        if block.weight is not None and not np.all(present := weight > 0.0):
+            y, weight, offset = y[present], weight[present], None if offset is None else offset[present]
         for at, low, high in loss.kinks(y):
-            places.append((at - offset)[:, 0])
+            places.append((at if offset is None else at - offset)[:, 0])
             jumps.append(weight * (high - low)[:, 0])
             slope += float(weight @ low[:, 0])
+        if not places and len(y):
+            aim = y if offset is None else y - offset
+            some = aim[:: 1 + len(aim) // SAMPLE, 0]
+            sides.append((float(np.min(aim)), float(np.median(some)), float(np.max(aim))))
     if places:
-        at, jump = np.concatenate(places), np.concatenate(jumps)
+        return _crossing(np.concatenate(places), np.concatenate(jumps), slope)
+    left, middle, right = min(s[0] for s in sides), float(np.median([s[1] for s in sides])), max(s[2] for s in sides)
+    # Targets far out pull a mean, not a median: it is the better start where it is the lower one.
+    rate = max(problem.moments.rows // SAMPLE, 1)
+    points = [np.array([[float(np.clip(point, left, right))]]) for point in (start, middle)]
+    values = [alone.evaluate(point, sample=rate).value for point in points]
+    middle = float(points[int(values[1] < values[0])][0, 0])
+    if rate >= 4:
+        middle = _root(alone, left, middle, right, rate)
+    return _root(alone, left, middle, right, 1)
+
+
+def _crossing(at: Array, jump: Array, slope: float) -> float:
+    """Return the corner at which a slope that jumps at every corner changes sign."""
+    if jump.min() == jump.max():
+        at = np.sort(at)
+    else:
         order = np.argsort(at, kind="stable")
-        return float(at[order][min(int(np.searchsorted(np.cumsum(jump[order]), -slope)), len(at) - 1)])
-    left = min(float(np.min(y - offset)) for y, _, offset in rows if len(y))
-    right = max(float(np.max(y - offset)) for y, _, offset in rows if len(y))
-    middle = float(np.clip(start, left, right))
+        at, jump = at[order], jump[order]
+    return float(at[min(int(np.searchsorted(np.cumsum(jump), -slope)), len(at) - 1)])
+
+
+def _root(alone: Problem, left: float, middle: float, right: float, sample: int) -> float:
+    """Return where the slope of the intercept alone is zero, by Newton steps that stay between its bounds."""
     for _ in range(100):
-        here = alone.evaluate(np.array([[middle]]), hessian=1)
+        here = alone.evaluate(np.array([[middle]]), hessian=1, sample=sample)
         slope, bend = float(here.gradient[0, 0]), 0.0 if here.hessian is None else float(here.hessian[0, 0, 0])
         left, right = (left, middle) if slope > 0.0 else (middle, right)
         step = middle - slope / bend if bend > 0.0 else np.inf
-        following = step if left < step < right else 0.5 * (left + right)
+        following = step if left <= step <= right else 0.5 * (left + right)
         if slope == 0.0 or abs(following - middle) <= 1e-12 * (abs(middle) + abs(right - left)) or following == middle:
             break
         middle = following

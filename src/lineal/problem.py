@@ -197,6 +197,11 @@ class Problem:
         shared.sums[key] = sums
         return sums
 
+    def remember(self, coef: Array, sums: Sums) -> None:
+        """Take the sums of a pass at ``coef`` that was made elsewhere."""
+        self._shared.wanted = True
+        self._shared.sums[(self.loss, np.ascontiguousarray(coef).tobytes(), 1)] = sums
+
     def at(self, penalty: Penalty) -> Problem:
         """Return the problem with another penalty; what does not depend on it is not summed again."""
         self._shared.wanted = True

@@ -19,7 +19,7 @@ is allowed, and the bound is concave in t and zero at zero, so that it is at lea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,11 +27,14 @@ import numpy.typing as npt
 from lineal import fitting
 from lineal.certify_rows import bound
 from lineal.errors import InputError
+from lineal.joint import Joint, Point, constant
 from lineal.losses import Huber, Squared
-from lineal.passes import Moments
+from lineal.passes import Moments, Sums
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalty import Penalty
-from lineal.problem import survey
+from lineal.problem import EPS, Problem, survey
+from lineal.solver import Solver
+from lineal.solvers import Newton
 from lineal.source import Source
 from lineal.verdict import TOLERANCE, Verdict
 from lineal.wording import percent
@@ -62,12 +65,13 @@ class ScaledFit:
 
 @dataclass(frozen=True)
 class _Trial:
-    """One scale: the fit at it, G there, and m."""
+    """One scale: the fit at it, G there, and m, known to ``error``."""
 
     scale: float
     fit: fitting.Fit
     value: float
     square: float
+    error: float
 
 
 def scaled_huber(
@@ -89,13 +93,13 @@ def scaled_huber(
     search = _Search(source, epsilon, charge, charges, tol, max_iter)
     null = search.null()
     found = search.run(start, null)
-    gap = search.gap(found)
+    gap = search.gap(found, null)
     verdict = _verdict(found, gap, null, tol, search.stopped)
     return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
 
 
 class _Search:
-    """The search for the root of m = 1, every fit started where the one before ended."""
+    """Newton steps in coefficients and scale; where these fail, the root of m = 1, each fit from where the last ended."""
 
     def __init__(
         self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None
@@ -103,17 +107,36 @@ class _Search:
         self.source, self.epsilon, self.charge, self.charges = source, epsilon, charge, charges
         self.tol, self.max_iter = tol, max_iter
         self.moments: Moments = survey(source, Huber(1.0))
+        self.joint = Joint(source, self.moments, epsilon, charge, charges)
         self.steps = 0
         self.stopped = ""
 
     def run(self, start: Array | None, null: float) -> _Trial:
-        """Return the last trial: m = 1 within the tolerance, or the budget is used up."""
+        """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
+        floor = max(SMALLEST * self._spread(), 1e-100)
+        point = self.joint.minimum(start, floor, self.tol, null, self.max_iter)
+        self.steps = self.joint.steps
+        if point is None:
+            return self._by_scale(start, null, floor)
+        trial = self._of(point)
+        if self._spent() or (missing := self._missing(trial)) is None or missing <= self.tol * (null - trial.value):
+            return trial
+        return self._by_scale(trial.fit.coef, null, floor)
+
+    def _of(self, point: Point) -> _Trial:
+        """Return the fit at the scale of a point, from its coefficients on."""
+        found = self._fit(point.scale, point.coef, self.tol, Newton(sampled=False), point.sums)
+        if not np.array_equal(found.coef, point.coef):
+            point = self.joint.at(found.coef, point.scale)
+        return _Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
+
+    def _by_scale(self, start: Array | None, null: float, floor: float) -> _Trial:
+        """Return the trial at the root of m = 1."""
         columns = len(self.charges)
         if start is None:
             first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
             start = fitting.fit(self.source, Squared(1), first, moments=self.moments).coef
         rows, weight = self.rows(start)
-        floor = max(SMALLEST * self._spread(), 1e-100)
         scale = max(best_scale(rows, weight, self.epsilon), floor)
         low, high, last = floor, math.inf, None
         trial = self.at(scale, start)
@@ -131,7 +154,12 @@ class _Search:
         return self.at(trial.scale, trial.fit.coef, tol=self.tol)
 
     def null(self) -> float:
-        """Return the best G of the intercept alone, scale and constant in turn; of zeros where there is no intercept."""
+        """Return the best G of the intercept alone; of zeros where there is none, or nothing but a scale in turn with it."""
+        if self.source.columns[:1] == ("(intercept)",):
+            one = replace(self.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
+            alone = Joint(constant(self.source), one, self.epsilon, 0.0, np.zeros(1))
+            if (found := alone.minimum(None, 1e-100, 1e-3, math.inf, None)) is not None:
+                return found.value
         rows, weight = self.rows(np.zeros((len(self.charges), 1)))
         level, value = 0.0, math.inf
         for _ in range(MOST):
@@ -158,34 +186,57 @@ class _Search:
 
     def at(self, scale: float, start: Array, tol: float | None = None) -> _Trial:
         """Fit at one scale, far below the tolerance unless one is given."""
+        found = self._fit(scale, start, INNER * self.tol**2 if tol is None else tol, "auto")
+        rows, weight = self.rows(found.coef)
+        square = float(weight @ np.clip(rows / scale, -self.epsilon, self.epsilon) ** 2)
+        return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, 1e-12 * square)
+
+    def _fit(
+        self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None
+    ) -> fitting.Fit:
+        """Fit at one scale; ``sums`` are those at the start, where they are known."""
         left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
         strength = self.charge * scale
         penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
-        loss = Huber(self.epsilon * scale)
-        asked = INNER * self.tol**2 if tol is None else tol
-        found = fitting.fit(self.source, loss, penalty, start=start, tol=asked, max_iter=left, moments=self.moments)
+        problem = Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
+        if sums is not None:
+            problem.remember(start, sums)
+        found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left)
         self.steps += len(found.trace) - 1
-        rows, weight = self.rows(found.coef)
-        t = np.clip(rows / scale, -self.epsilon, self.epsilon)
-        return _Trial(scale, found, found.objective / scale + 0.5 * scale, float(weight @ t**2))
+        return found
 
-    def gap(self, trial: _Trial) -> float | None:
-        """Return a bound on what G may fall by, from the dual point of the fit at this scale."""
-        problem = trial.fit.problem
-        shown = bound(problem, trial.fit.coef)
+    def gap(self, trial: _Trial, null: float) -> float | None:
+        """Return a bound on what G may fall by, from a dual point of the fit at this scale."""
+        missing = self._missing(trial)
+        if missing is not None and missing <= self.tol * (null - trial.value):
+            return missing
+        shown = bound(trial.fit.problem, trial.fit.coef)
         if shown.gap is None or shown.theta is None:
-            return None
+            return missing
         _, weight = self.rows(trial.fit.coef)
-        square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2) * (1.0 + 1e-12)
-        share = min(1.0, 1.0 / math.sqrt(square)) if square > 0.0 else 1.0
-        inner = shown.gap / trial.scale + 0.5 * trial.scale * (1.0 - square)
-        return max((1.0 - share) * trial.value + share * inner, 0.0)
+        square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
+        other = _total(trial, shown.gap, square, square * (1.0 + 1e-12))
+        return other if missing is None else min(missing, other)
+
+    def _missing(self, trial: _Trial) -> float | None:
+        """Return the bound by the dual point that proves the gap of the fit.
+
+        Mismatches of Huber's loss are at least (slope - theta)^2 / 2, so the roots of m of both differ by at most
+        sqrt(2 gap) / sigma.
+        """
+        inner = trial.fit.verdict.gap
+        if inner is None or not trial.fit.verdict.proven:
+            return None
+        apart = math.sqrt(2.0 * inner) / trial.scale
+        low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
+        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
 
     def rows(self, coef: Array) -> tuple[Array, Array]:
         """Return the residuals and the weights, over their sum, of the rows that count."""
         residuals, weights = [], []
         for block in self.source.blocks():
-            eta = block.design.times(coef) if block.offset is None else block.design.times(coef) + block.offset
+            eta = block.design.times(coef) if coef.any() else np.zeros_like(block.y)
+            eta = eta if block.offset is None else eta + block.offset
             weight = np.ones(block.n_rows) if block.weight is None else block.weight
             residuals.append((eta - block.y)[weight > 0.0, 0])
             weights.append(weight[weight > 0.0])
@@ -197,14 +248,26 @@ class _Search:
         )
 
     def _spread(self) -> float:
-        """Return the root of the mean square of y, less its mean."""
-        rows, weight = self.rows(np.zeros((len(self.charges), 1)))
-        return float(np.sqrt(weight @ (rows - weight @ rows) ** 2)) or float(np.max(np.abs(rows), initial=1.0))
+        """Return the root of the mean square of y, less its mean; where it does not vary, what rounding would leave of it."""
+        blocks = list(self.source.blocks()) if self.source.resident else []
+        if len(blocks) == 1 and blocks[0].weight is None and blocks[0].offset is None:
+            spread, largest = float(np.std(blocks[0].y)), float(np.max(np.abs(blocks[0].y), initial=1.0))
+        else:
+            rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+            spread = float(np.sqrt(weight @ (rows - weight @ rows) ** 2))
+            largest = float(np.max(np.abs(rows), initial=1.0))
+        return spread or EPS * largest
 
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:
             self.stopped = f"the limit of {self.max_iter} iterations was reached"
         return bool(self.stopped)
+
+
+def _total(trial: _Trial, gap: float, low: float, high: float) -> float:
+    """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``."""
+    share = min(1.0, 1.0 / math.sqrt(high)) if high > 0.0 else 1.0
+    return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
 
 
 def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
@@ -213,19 +276,18 @@ def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
     >>> round(best_scale(np.array([3.0, -4.0]), np.array([0.5, 0.5]), 10.0) ** 2, 9)
     12.5
     """
-    size = np.sort(np.abs(residuals))[::-1]
-    w = weight[np.argsort(-np.abs(residuals), kind="stable")]
-    beyond = np.concatenate([[0.0], np.cumsum(w)])[:-1]
+    order = np.argsort(np.abs(residuals), kind="stable")[::-1]
+    size, w = np.abs(residuals)[order], weight[order]
     # with the k largest beyond the threshold: sigma^2 = (sum of the others' squares) / (1 - epsilon^2 (their weight))
+    left = 1.0 - epsilon**2 * np.concatenate([[0.0], np.cumsum(w)[:-1]])
     squares = np.cumsum((w * size**2)[::-1])[::-1]
-    left = 1.0 - epsilon**2 * beyond
-    for k in range(len(size)):
-        if left[k] <= 0.0:
-            break
-        scale = math.sqrt(squares[k] / left[k])
-        if size[k] <= epsilon * scale:
-            return scale
-    return float(size[min(k, len(size) - 1)]) / epsilon
+    possible = left > 0.0
+    scale = np.sqrt(squares / np.where(possible, left, 1.0))
+    fits = np.flatnonzero(possible & (size <= epsilon * scale))
+    if len(fits):
+        return float(scale[fits[0]])
+    beyond = np.flatnonzero(~possible)
+    return float(size[beyond[0] if len(beyond) else -1]) / epsilon
 
 
 def _huber(loss: Huber, residuals: Array) -> Array:

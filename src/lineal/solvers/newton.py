@@ -18,10 +18,12 @@ class Newton(Solver):
 
     A table much longer than it is wide is first looked at through one row in ``g``, then one in ``g/8``, ...:
     the full passes that remain start close to the optimum. Where the curvature vanishes or misleads (Huber's loss far from
-    its rows), H is that of a quadratic above the loss: reweighted least squares.
+    its rows), H is that of a quadratic above the loss: reweighted least squares. ``sampled=False`` begins with all rows,
+    for a start that is close already.
     """
 
     largest: int = 4000
+    sampled: bool = True
     name: ClassVar[str] = "newton"
 
     def declines(self, problem: Problem) -> str | None:
@@ -36,7 +38,7 @@ class Newton(Solver):
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per full evaluation."""
         coef = start
-        for sample in samples(problem):
+        for sample in samples(problem) if self.sampled else ():
             coef = _descend(problem, coef, sample)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))

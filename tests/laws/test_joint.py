@@ -1,0 +1,133 @@
+"""Coefficients and scale of Huber's loss together: derivatives beside plain sums, the minimum beside plain minimisation."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+import scipy.sparse
+
+from lineal.designs import Dense, Ones, Sparse, Stack
+from lineal.joint import Joint
+from lineal.losses import Huber
+from lineal.problem import survey
+from lineal.scale import best_scale, scaled_huber
+from lineal.source import Block
+from lineal.sources.memory import Blocks, Memory
+
+EPSILON = 1.35
+
+
+def objective(rows, coef, scale, charges, charge):
+    """Return G by its definition."""
+    X, y, weight, offset = rows
+    z = np.abs(X @ coef + offset - y) / scale
+    h = np.where(z <= EPSILON, z**2 / 2, EPSILON * z - EPSILON**2 / 2)
+    return weight @ (scale / 2 + scale * h) / weight.sum() + charge / 2 * charges @ coef**2
+
+
+def case(seed, n=300, p=4):
+    """Return a source in one of its forms, and its rows as plain arrays."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    y = X @ rng.normal(size=p) + rng.standard_t(1.5, size=n) + 7.0
+    weight = rng.integers(0, 3, size=n).astype(float) if seed % 2 else np.ones(n)
+    offset = rng.normal(size=n) if seed % 3 == 0 else np.zeros(n)
+    inner = Sparse(scipy.sparse.csr_matrix(X)) if seed % 5 == 4 else Dense(X)
+    ones = seed % 4 != 3
+    design = Stack([Ones(n), inner]) if ones else inner
+    given = (y, weight if seed % 2 else None, offset if seed % 3 == 0 else None)
+    source = Memory(design, *given)
+    if seed % 7 == 6:
+        block = source.block
+        cut = [slice(0, n // 3), slice(n // 3, n)]
+        source = Blocks(
+            [
+                Block(
+                    block.design.slice(c.start, c.stop),
+                    block.y[c],
+                    None if block.weight is None else block.weight[c],
+                    None if block.offset is None else block.offset[c],
+                )
+                for c in cut
+            ],
+            source.columns,
+        )
+    plain = np.column_stack([np.ones(n), X]) if ones else X
+    charges = np.r_[np.zeros(int(ones)), np.ones(p)]
+    return source, (plain, y, weight, offset), charges
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_derivatives_are_those_of_the_definition(seed):
+    source, rows, charges = case(seed)
+    joint = Joint(source, survey(source, Huber(1.0)), EPSILON, 0.2, charges)
+    rng = np.random.default_rng(seed)
+    coef, scale = rng.normal(size=len(charges)), 1.7
+
+    def at(point):
+        return objective(rows, point[:-1], point[-1], charges, 0.2)
+
+    here = joint.at(coef[:, None], scale)
+    place = np.r_[coef, scale]
+    assert here.value == pytest.approx(at(place), rel=1e-13)
+    step = 1e-6
+    moves = step * np.eye(len(place))
+    slopes = [(at(place + move) - at(place - move)) / (2 * step) for move in moves]
+    np.testing.assert_allclose(here.gradient, slopes, rtol=1e-6, atol=1e-8)
+    around = [
+        (joint.at(there[:-1, None], there[-1]).gradient, joint.at(back[:-1, None], back[-1]).gradient)
+        for there, back in ((place + move, place - move) for move in moves)
+    ]
+    bends = np.array([(there - back) / (2 * step) for there, back in around])
+    np.testing.assert_allclose(here.hessian, bends, rtol=1e-5, atol=1e-6)
+    X, y, weight, offset = rows
+    z = np.clip((X @ coef + offset - y) / scale, -EPSILON, EPSILON)
+    assert abs(here.square - weight @ z**2 / weight.sum()) <= here.error <= 1e-11
+
+
+@pytest.mark.parametrize("seed", range(14))
+def test_minimum_beside_a_plain_one(seed):
+    source, rows, charges = case(seed)
+    joint = Joint(source, survey(source, Huber(1.0)), EPSILON, 0.01, charges)
+    found = joint.minimum(None, 1e-9, 1e-9, 1e3, None)
+    assert found is not None
+    assert abs(found.square - 1.0) < 1e-8
+
+    def at(point):
+        return objective(rows, point[:-1], np.exp(point[-1]), charges, 0.01)
+
+    start = np.r_[found.coef[:, 0] + 0.1, np.log(found.scale) + 0.1]
+    plain = scipy.optimize.minimize(at, start, method="Nelder-Mead", options={"maxiter": 20000, "fatol": 1e-13})
+    value = objective(rows, found.coef[:, 0], found.scale, charges, 0.01)
+    assert found.value == pytest.approx(value, rel=1e-12)
+    assert value <= plain.fun * (1 + 1e-12)
+    assert value == pytest.approx(plain.fun, rel=1e-5)
+
+
+def test_a_long_table_is_as_well_served_through_its_subsamples():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(90_000, 3))
+    y = 1e4 + X @ [1.0, -2.0, 0.0] + rng.standard_t(1, size=90_000)
+    source = Memory(Stack([Ones(len(X)), Dense(X)]), y)
+    found = scaled_huber(source, EPSILON, 0.0, np.zeros(4), tol=1e-8)
+    assert found.verdict.kind == "optimal"
+    assert found.steps <= 4
+    r = y - np.column_stack([np.ones(len(X)), X]) @ found.coef[:, 0]
+    assert found.scale == pytest.approx(best_scale(r, np.full(len(y), 1 / len(y)), EPSILON), rel=1e-9)
+    slopes = np.clip(r / found.scale, -EPSILON, EPSILON)
+    assert np.max(np.abs(slopes @ np.column_stack([np.ones(len(X)), X]))) / len(y) < 1e-9
+
+
+@pytest.mark.parametrize("kind", ["constant", "exact", "twins", "one row", "wide"])
+def test_where_newton_leads_nowhere_the_scale_is_searched(kind):
+    rng = np.random.default_rng(5)
+    n, p = {"one row": (1, 2), "wide": (5, 9)}.get(kind, (50, 3))
+    X = rng.normal(size=(n, p))
+    X = np.column_stack([X, X[:, 0]]) if kind == "twins" else X
+    y = {"constant": np.full(n, 3.0), "exact": X[:, 0] * 2}.get(kind, rng.standard_t(2, size=n))
+    source = Memory(Stack([Ones(n), Dense(X)]), y)
+    charges = np.r_[0.0, np.ones(X.shape[1])]
+    found = scaled_huber(source, EPSILON, 0.0, charges)
+    spread = float(np.std(y)) or 3.0
+    assert np.all(np.isfinite(found.coef))
+    assert found.objective <= 1e-6 * spread or found.verdict.proven
+    assert found.scale > 0.0
