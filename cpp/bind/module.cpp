@@ -15,6 +15,7 @@
 #include "epochs.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
+#include "picking.hpp"
 #include "team.hpp"
 #include "text.hpp"
 
@@ -320,7 +321,8 @@ NB_MODULE(_core, m) {
         .def(nb::init<nb::object>(), nb::arg("array"));
     nb::class_<SparsePart, Held>(m, "Sparse", "Compressed sparse rows with increasing columns.")
         .def(nb::init<nb::object, nb::object, nb::object, Index>(), nb::arg("indptr"), nb::arg("indices"),
-             nb::arg("data"), nb::arg("n_columns"));
+             nb::arg("data"), nb::arg("n_columns"))
+        .def("pick", pick_columns, nb::arg("columns"));
     nb::class_<CodesPart, Held>(m, "Codes", "One column of ones per level, stored as int32 codes; -1 is a row of zeros.")
         .def(nb::init<nb::object, Index>(), nb::arg("codes"), nb::arg("n_levels"));
 

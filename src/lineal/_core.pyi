@@ -29,6 +29,7 @@ class Sparse(Part):
     def __init__(
         self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], n_columns: int
     ) -> None: ...
+    def pick(self, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]: ...
 
 class Codes(Part):
     """One column of ones per level, stored as int32 codes; -1 is a row of zeros."""

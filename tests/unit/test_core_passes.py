@@ -399,3 +399,38 @@ def test_arrays_outlive_their_names() -> None:
     rows = make()
     np.full((400, 1000), np.nan)
     assert rows.times(np.ones((3, 1))).sum() == 199999 * 100000 + 100000
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("value", [np.float32, np.float64])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_picked_columns_are_those_of_scipy(index: type, value: type, threads: int) -> None:
+    """Also of rows that begin in the middle of their arrays, of no columns at all, and where several threads work."""
+    x = sparse.random_array((9000, 60), density=0.6, format="csr", dtype=np.float64, rng=np.random.default_rng(5))
+    indptr, indices, data = x.indptr.astype(index), x.indices.astype(index), x.data.astype(value)
+    _core.set_threads(threads)
+    try:
+        for first, columns in [
+            (0, np.arange(60)),
+            (0, np.array([0, 7, 8, 59])),
+            (11, np.array([30])),
+            (0, np.array([], int)),
+        ]:
+            part = _core.Sparse(indptr[first:], indices, data, 60)
+            starts, places, values = part.pick(columns)
+            truth = x[first:][:, columns].tocsr()
+            assert np.array_equal(starts, truth.indptr)
+            assert starts.dtype == index
+            assert np.array_equal(places, truth.indices)
+            assert places.dtype == index
+            assert np.array_equal(values, truth.data.astype(value))
+            assert values.dtype == value
+    finally:
+        _core.set_threads(0)
+
+
+@pytest.mark.parametrize("columns", [[3], [-1], [1, 1], [2, 0]])
+def test_columns_that_are_not_there_or_do_not_increase_are_not_picked(columns: list[int]) -> None:
+    part = _core.Sparse(np.array([0, 1], np.int32), np.array([2], np.int32), np.ones(1), 3)
+    with pytest.raises(ValueError, match="columns must increase"):
+        part.pick(np.array(columns))

@@ -36,7 +36,8 @@ class Sparse(Native):
         self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], n_columns: int
     ) -> Sparse:
         self.indptr, self.indices, self.data = indptr, indices, data
-        super().__init__([_core.Sparse(indptr, indices, data, n_columns)])
+        self.part = _core.Sparse(indptr, indices, data, n_columns)
+        super().__init__([self.part])
         return self
 
     def slice(self, start: int, stop: int) -> Sparse:
@@ -44,3 +45,13 @@ class Sparse(Native):
         first, last, _ = slice(start, stop).indices(self.shape[0])
         part = Sparse.__new__(Sparse)  # scipy cannot hold row starts that do not begin at zero
         return part._hold(self.indptr[first : max(first, last) + 1], self.indices, self.data, self.shape[1])  # noqa: SLF001
+
+    def take(self, columns: npt.NDArray[np.intp]) -> Sparse:
+        """Return some columns, given in increasing order, as a copy.
+
+        >>> from scipy.sparse import csr_array
+        >>> Sparse(csr_array(np.eye(3))).take(np.array([0, 2])).times(np.ones((2, 1))).T
+        array([[1., 0., 1.]])
+        """
+        part = Sparse.__new__(Sparse)
+        return part._hold(*self.part.pick(np.ascontiguousarray(columns, dtype=np.int64)), len(columns))  # noqa: SLF001

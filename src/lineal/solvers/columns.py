@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
@@ -18,9 +18,12 @@ from lineal.sources.memory import Blocks
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
+TIMES = 8
+"""So often columns are picked out of sparse rows before these are sorted by columns: a sort takes as long (measured)."""
+
 
 class Columns:
-    """The designs of a problem by columns; sparse ones keep a copy sorted by columns."""
+    """The designs of a problem by columns; sparse ones that are asked often keep a copy sorted by columns."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -74,10 +77,7 @@ def _picker(design: Design) -> Callable[[Index], Design]:
             return lambda columns: Dense(np.ascontiguousarray(array.T[columns].T))
         return lambda columns: Dense(np.take(array, columns, axis=1))
     if isinstance(design, Sparse):
-        start, stop = int(design.indptr[0]), int(design.indptr[-1])
-        parts = (design.data[start:stop], design.indices[start:stop], design.indptr - start)
-        by_column = csr_array(parts, shape=design.shape).tocsc()
-        return lambda columns: Sparse(by_column[:, columns])
+        return _Sparse(design)
     if isinstance(design, Categorical):
         codes, levels = design.codes, design.shape[1]
 
@@ -89,6 +89,26 @@ def _picker(design: Design) -> Callable[[Index], Design]:
         return pick
     assert isinstance(design, Ones)
     return lambda _columns: design
+
+
+class _Sparse:
+    """Columns of sparse rows: a few times out of the rows, then out of a copy sorted by columns."""
+
+    def __init__(self, design: Sparse) -> None:
+        self.design, self.times = design, 0
+        self.by_column: csc_array | None = None
+
+    def __call__(self, columns: Index) -> Sparse:
+        """Return the design that has only these columns, sorted."""
+        self.times += 1
+        if self.times <= TIMES:
+            return self.design.take(columns)
+        if self.by_column is None:
+            design = self.design
+            start, stop = int(design.indptr[0]), int(design.indptr[-1])
+            parts = (design.data[start:stop], design.indices[start:stop], design.indptr - start)
+            self.by_column = csr_array(parts, shape=design.shape).tocsc()
+        return Sparse(self.by_column[:, columns])
 
 
 def _stacked(design: Stack) -> Callable[[Index], Design]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -17,11 +17,14 @@ from lineal.solvers.quadratic import separable
 
 Index = npt.NDArray[np.intp]
 
-ENOUGH = 0.05
+ENOUGH = 0.1
 """A step that would gain less than this share of what the ones before it gained waits for a look at all columns."""
 
 TINY = 1e-8
 """A Newton step that gains less than this share of F doubles its digits."""
+
+NEAR = 1e-4
+"""Where a Newton step gains less than this share of F, curvatures change by a few hundredths at most on the way."""
 
 
 @dataclass(frozen=True)
@@ -55,24 +58,23 @@ class Coordinate(Solver):
         columns = Columns(problem)
         coef = problem.penalty.prox(start, np.zeros(len(start)))
         here = problem.evaluate(coef, hessian=problem.lead)
-        last, began, bold = np.inf, False, True
+        work, last, bold = None, np.inf, True
         while True:
             gap, slack, room = _look(problem, coef, here)
             note = f"{int(np.count_nonzero(coef.any(axis=1)))} of {len(start)} columns in use"
             yield Step(coef, here.value, gap, problem.passes, note, hint=lambda _: np.zeros(problem.shape))
             if not gap > 0.0 or (gap >= last and gap <= 1e3 * prox_newton.rounding(here)):
                 return
-            last = gap
             chosen = self._choose(problem, coef, np.where(room, slack, 0.0))
             if not len(chosen):
                 return
-            part, moved = columns.problem_of(chosen), coef.copy()
-            first = coef[chosen] if began else prox_newton.warm(part, coef[chosen])
-            began, moved[chosen] = True, _solve(part, first, bold=bold)
-            there = problem.evaluate(moved, hessian=problem.lead)
+            if work is None or not work.covers(chosen):
+                work = Working(chosen, columns.problem_of(chosen), fresh=work is None)
+            moved = work.better(coef, here, bold=bold, again=gap > 0.1 * last)
+            last, there = gap, problem.evaluate(moved, hessian=problem.lead)
             if there.value > here.value + prox_newton.rounding(here) and bold:
                 # A step that nobody tried led upwards: from now on every step is tried.
-                bold, moved[chosen] = False, _solve(part, coef[chosen], bold=False)
+                bold, moved = False, work.better(coef, here, bold=False, again=True)
                 there = problem.evaluate(moved, hessian=problem.lead)
             if np.array_equal(moved, coef):
                 return
@@ -108,15 +110,41 @@ def _look(problem: Problem, coef: Array, here: Evaluation) -> tuple[float, Array
     return gap, slack, room
 
 
-def _solve(problem: Problem, coef: Array, *, bold: bool) -> Array:
-    """Return better coefficients of a small problem: until a step would gain little of what the ones before it did.
+class Working:
+    """The columns worked on, as a problem of their own; ``fresh`` before the first step, which a subsample may prepare."""
 
-    A ``bold`` last step goes where the model is least without a look at F: the pass over all columns looks there anyway.
-    """
-    first = None
-    for point, here, goal, fall in prox_newton.walk(problem, coef):
-        first = here.value if first is None else first
-        coef = point
-        if fall <= max(ENOUGH * (first - here.value), TINY * abs(here.value)):
-            return goal if bold and fall > 0.0 else coef
-    return coef
+    def __init__(self, columns: Index, problem: Problem, *, fresh: bool) -> None:
+        self.columns, self.problem, self.fresh = columns, problem, fresh
+        self.second: Array | None = None
+
+    def covers(self, columns: Index) -> bool:
+        """Whether these columns are among those worked on, and not much fewer."""
+        return len(columns) > 0.7 * len(self.columns) and bool(np.isin(columns, self.columns).all())
+
+    def better(self, coef: Array, here: Evaluation, *, bold: bool, again: bool) -> Array:
+        """Return better coefficients of all columns, ``here`` what is known at ``coef``.
+
+        Near the optimum the last second derivative serves again, so that no pass but the look at all columns is needed;
+        not ``again`` after a step that gained little. ``bold`` goes where a model is least without a look at F.
+        """
+        moved, at = coef.copy(), self.columns
+        second, self.second = self.second, None
+        if second is not None and bold and not again:
+            known = replace(here, gradient=here.gradient[at], hessian=second)
+            moved[at], fall = prox_newton.model(self.problem, coef[at], known)
+            if fall > 0.0:
+                self.second = second
+                return moved
+        first = prox_newton.warm(self.problem, coef[at]) if self.fresh else coef[at]
+        moved[at], self.fresh = self._solved(first, bold=bold), False
+        return moved
+
+    def _solved(self, coef: Array, *, bold: bool) -> Array:
+        """Return coefficients from which a further step would gain little of what the ones before it did."""
+        first = None
+        for point, here, goal, fall in prox_newton.walk(self.problem, coef):
+            first = here.value if first is None else first
+            coef, self.second = point, here.hessian if fall <= NEAR * abs(here.value) else None
+            if fall <= max(ENOUGH * (first - here.value), TINY * abs(here.value)):
+                return goal if bold and fall > 0.0 else coef
+        return coef
