@@ -113,6 +113,8 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
     numeric = y.dtype.kind in "iuf"
     if numeric and not np.all(np.isfinite(y)):
         raise InputError("the target holds NaN or infinity; leave such rows out.")
+    if numeric and len(y) and _plainly_number(y, wanted):
+        return Target("y", "number")
     kinds = np.unique(y if numeric or y.dtype.kind == "b" else y.astype(str))
     if len(kinds) < 2:
         raise InputError(
@@ -130,11 +132,18 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
     return Target("y", "classes", classes=tuple(int(kind) if whole else kind.item() for kind in kinds))
 
 
+def _plainly_number(y: npt.NDArray[Any], wanted: Wanted) -> bool:
+    """Whether numbers vary and are asked for, or are not all whole: then nobody needs to know which values there are."""
+    if not np.any(y != y.reshape(-1)[0]):
+        return False
+    return wanted == "number" or (wanted == "auto" and y.dtype.kind == "f" and not np.all(y == np.floor(y)))
+
+
 def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
     """Return targets as y: numbers as they are, classes by their place."""
     if target.kind == "number":
         try:
-            y = labels.astype(np.float64)
+            y = labels.astype(np.float64, copy=False)
         except (TypeError, ValueError):
             raise InputError("the target is not a number; fit classes instead (model='logistic').") from None
         if not np.all(np.isfinite(y)):
@@ -167,17 +176,22 @@ def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Tar
     """Return the fingerprint of the table with columns x0, x1, ... and y that holds these arrays."""
     import pyarrow as pa
 
+    from lineal.features.encoder import column
     from lineal.features.fingerprint import Fingerprint
 
     names = [f"x{j}" for j in range(matrix.shape[1])]
     several = target.names or ("y",)
     classes = target.kind == "classes"
     found = Fingerprint([*names, *(() if classes else several)], several if classes else ())
+    found.add_matrix(names, matrix)
     y = labels.reshape(len(labels), -1)
+    if y.dtype.kind == "f" and not classes:
+        found.add_matrix(several, y)
+        return found.hex()
     y = y.astype(str) if classes and y.dtype.kind not in "iufb" else y
-    for start in range(0, len(matrix), CHUNK):
-        at = slice(start, start + CHUNK)
-        columns = {name: np.ascontiguousarray(matrix[at, j], dtype=np.float64) for j, name in enumerate(names)}
-        columns |= {name: np.ascontiguousarray(y[at, k]) for k, name in enumerate(several)}
-        found.add(pa.RecordBatch.from_pydict(columns))
+    for start in range(0, len(y), CHUNK):
+        columns = {name: np.ascontiguousarray(y[start : start + CHUNK, k]) for k, name in enumerate(several)}
+        batch = pa.RecordBatch.from_pydict(columns)
+        for name in several:
+            found.add_column(name, column(batch, name))
     return found.hex()

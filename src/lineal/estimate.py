@@ -30,7 +30,7 @@ from lineal.losses import (
     ZeroOne,
 )
 from lineal.mistakes import mistaking
-from lineal.null import null
+from lineal.null import Null, adopt, null
 from lineal.passes import Moments
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
@@ -149,7 +149,7 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     """Fit the rows as asked."""
     source, ready = rows.train, prepare(rows, wish)
     loss, moments, said = ready.loss, ready.moments, ready.said
-    level = _level(source, loss, moments)
+    level, constant = _level(source, loss, moments)
     if wish.penalty.name == "firth":
         if not isinstance(loss, Logistic):
             raise InputError(
@@ -181,15 +181,15 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     if wish.penalty.picked:
         choice = _pick(rows, loss, penalty, moments, run)
         penalty = penalty.at(choice.strength)
-    found = fitting.fit(
-        source,
-        loss,
-        penalty,
+    problem = Problem.of(source, loss, penalty, moments)
+    if constant is not None:
+        adopt(problem, constant)
+    found = fitting.solve(
+        problem,
         solver=wish.solver,
         start=None if choice is None else choice.start,
         tol=run.tol,
         time_limit=run.left,
-        moments=moments,
         labels=ready.labels,
         progress=_stop if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
@@ -324,17 +324,15 @@ def _variance(source: Source, moments: Moments) -> Array:
     return variance
 
 
-def _level(source: Source, loss: Loss, moments: Moments) -> Array:
-    """Return the best constant score, offsets left aside."""
-    if loss.pooled:
-        return loss.constant(moments.statistic / moments.weight_sum)
-    plain = source.map(lambda block: replace(block, offset=None))
+def _level(source: Source, loss: Loss, moments: Moments) -> tuple[Array, Null | None]:
+    """Return the best constant score, offsets left aside; and the null fit of the rows, where it was made on the way."""
+    if loss.pooled or source.columns[:1] != ("(intercept)",):
+        return loss.constant(moments.statistic / moments.weight_sum), None
+    plain = source.map(lambda block: replace(block, offset=None)) if moments.offset > 0.0 else source
     charges = np.ones(len(moments.mean))
-    if source.columns[:1] != ("(intercept)",):
-        return loss.constant(moments.statistic / moments.weight_sum)
     charges[0] = 0.0
-    level: Array = null(Problem.of(plain, loss, Ridge(1.0, charges), replace(moments, offset=0.0))).coef[0]
-    return level
+    found = null(Problem.of(plain, loss, Ridge(1.0, charges), replace(moments, offset=0.0)))
+    return found.coef[0], found if moments.offset == 0.0 else None
 
 
 def name(loss: Loss, penalty: str) -> str:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Final, Protocol, Self
+from dataclasses import dataclass
+from typing import Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.decision import Rule
-from lineal.loss import Loss
-from lineal.source import Block
-
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
-
-TOLD: Final = ("squared", "logistic", "softmax")
-"""Losses that other figures tell already (rmse, log loss); the mean of any other loss is a figure of its own."""
 
 
 def accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
@@ -170,14 +163,14 @@ class NumberFigures:
     def of(y: Array, predicted: Array, s: Array, losses: Array | None = None) -> NumberFigures:
         """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``, ``losses`` is ``(n,)``."""
         error, total = y - predicted, float(np.sum(s))
-        mean = s @ y / total if total > 0 else np.zeros(y.shape[1])
+        mean = _sums(s, y) / total if total > 0 else np.zeros(y.shape[1])
         return NumberFigures(
             rows=int(np.count_nonzero(s)),
             weight=total,
-            squares=s @ error**2,
-            absolutes=s @ np.abs(error),
+            squares=_sums(s, error**2),
+            absolutes=_sums(s, np.abs(error)),
             mean=mean,
-            scatter=s @ (y - mean) ** 2,
+            scatter=_sums(s, (y - mean) ** 2),
             loss=_sum(losses, s),
         )
 
@@ -287,70 +280,6 @@ class ClassFigures:
         return found
 
 
-@dataclass(frozen=True)
-class Score:
-    """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
-
-    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
-    """
-
-    loss: Loss
-    coef: Array | None
-    classes: bool
-    level: Array | None = None
-    rule: Rule | None = None
-
-    def __call__(self, block: Block) -> NumberFigures | ClassFigures:
-        """Return the figures of one block."""
-        s = np.ones(block.n_rows) if block.weight is None else block.weight
-        if self.coef is None:
-            return self._constant(block.y, s)
-        eta = block.design.times(self.coef)
-        if block.offset is not None:
-            eta = eta + block.offset
-        if self.level is not None:
-            eta = eta + self.level
-        return self.of(block.y, eta, s)
-
-    def _constant(self, targets: Array, s: Array) -> NumberFigures | ClassFigures:
-        """Return the figures of one score for all rows; those of a class are then one row with their weight."""
-        count = int(np.count_nonzero(s))
-        if self.classes:
-            s = _tally(targets[:, 0].astype(np.intp), s)
-            targets = np.arange(len(s), dtype=np.float64)[:, None]
-        eta = np.zeros((len(targets), self.loss.outputs))
-        return replace(self.of(targets, eta if self.level is None else eta + self.level, s), rows=count)
-
-    def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
-        """Return the figures of rows with these targets, scores and weights."""
-        told = self.loss.name in TOLD
-        losses = self.loss.value(targets, eta) if self.classes or not told else None
-        if not self.classes:
-            return NumberFigures.of(targets, self.loss.mean(eta), s, losses)
-        y, proba, predicted = self.decided(targets, eta)
-        return ClassFigures.of(
-            y,
-            predicted,
-            s,
-            proba.shape[1],
-            proba=None if self.loss.decides else proba,
-            surprise=losses if told else None,
-            losses=None if told else losses,
-            score=eta[:, 0] if eta.shape[1] == 1 else None,
-            costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
-        )
-
-    def decided(self, targets: Array, eta: Array) -> tuple[Index, Array, Index]:
-        """Return the class number of every row, the probability of every class, and the class decided for."""
-        y, means = targets[:, 0].astype(np.intp), self.loss.mean(eta)
-        two = means.shape[1] == 1
-        proba = np.column_stack([1 - means, means]) if two else means
-        predicted = self.loss.decide(eta)
-        if self.rule is not None:
-            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
-        return y, proba, predicted
-
-
 def _weights(y: npt.NDArray[np.generic], weight: npt.ArrayLike | None) -> Array:
     return np.ones(len(y)) if weight is None else np.asarray(weight, float)
 
@@ -375,6 +304,11 @@ def _sum(values: Array | None, s: Array) -> float | None:
         return None
     kept = s > 0
     return float(np.sum(s * values)) if kept.all() else float(np.sum(s[kept] * values[kept]))
+
+
+def _sums(s: Array, values: Array) -> Array:
+    """Return s'values without BLAS, whose threads wait for each other on columns this thin."""
+    return np.array([float(np.einsum("i,i->", s, column)) for column in values.T])
 
 
 def _both(first: float | None, second: float | None) -> float | None:

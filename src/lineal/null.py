@@ -35,13 +35,9 @@ class Null:
 def null(problem: Problem) -> Null:
     """Return the null fit of a problem, the yardstick of its relative gap and the start of its solvers."""
     if problem.null is None:
-        columns = problem.uncharged
-        if len(columns) == problem.shape[0]:
-            columns = np.arange(1 if problem.intercept else 0)
-        # Charged coefficients rest at zero, or as near to it as their bounds allow.
-        rest = problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+        columns, rest = _free(problem)
         slope = None
-        if problem.intercept and columns.tolist() == [0] and not rest.any():
+        if _of_intercept(problem, columns, rest):
             coef = rest
             if _small(problem):
                 coef[0] = _constant_of(problem)
@@ -59,6 +55,27 @@ def null(problem: Problem) -> Null:
             value = problem.evaluate(coef).value
         problem.null = Null(coef, value, slope)
     return problem.null
+
+
+def adopt(problem: Problem, constant: Null) -> None:
+    """Take the best constant, known from another problem on the same rows, as the null fit where it is that."""
+    columns, rest = _free(problem)
+    if problem.null is None and _of_intercept(problem, columns, rest):
+        rest[0] = constant.coef[0]
+        problem.null = Null(rest, constant.value, constant.slope)
+
+
+def _free(problem: Problem) -> tuple[Index, Array]:
+    """Return the columns of the null fit, and where the coefficients of all others rest."""
+    columns = problem.uncharged
+    if len(columns) == problem.shape[0]:
+        columns = np.arange(1 if problem.intercept else 0)
+    # Charged coefficients rest at zero, or as near to it as their bounds allow.
+    return columns, problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+
+
+def _of_intercept(problem: Problem, columns: Index, rest: Array) -> bool:
+    return problem.intercept and columns.tolist() == [0] and not rest.any()
 
 
 def _small(problem: Problem) -> bool:

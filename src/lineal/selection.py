@@ -13,11 +13,12 @@ import numpy.typing as npt
 
 from lineal.fitting import fit
 from lineal.loss import Loss
-from lineal.metrics import TOLD, ClassFigures, NumberFigures, Score
+from lineal.metrics import ClassFigures, NumberFigures
 from lineal.null import null
 from lineal.passes import Moments, Survey
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.scoring import TOLD, Score
 from lineal.source import Block, Source
 from lineal.table import uniform
 from lineal.trace import Record

@@ -20,11 +20,11 @@ from lineal.evaluation import evaluate as closely
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.loss import Loss
-from lineal.metrics import Score
 from lineal.model import Model
 from lineal.problem import survey
 from lineal.reductions import coded, committee, reduce, words_of
 from lineal.rows import Rows, asked, from_table, to_measure
+from lineal.scoring import Score
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits

@@ -15,7 +15,8 @@ from sklearn import metrics as peer
 from lineal import metrics
 from lineal.designs import as_design
 from lineal.losses import Hinge, Logistic, Quantile, Squared
-from lineal.metrics import ClassFigures, NumberFigures, Score
+from lineal.metrics import ClassFigures, NumberFigures
+from lineal.scoring import Score
 from lineal.sources.memory import Memory
 
 

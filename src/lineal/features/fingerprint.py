@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lineal import _core
 from lineal.features.cells import numbers, texts
 from lineal.features.encoder import column
 from lineal.tables.arrow import from_bytes, from_numpy
@@ -18,6 +21,10 @@ Array = npt.NDArray[np.float64]
 
 RECORDS = 100_000
 """Texts whose bytes are remembered from batch to batch."""
+CELLS = 65536
+"""So many cells of a matrix are turned into columns at a time."""
+MANY = 1_000_000
+"""A matrix of fewer cells is hashed in one thread."""
 _MISSING = b"\xff\xff\xff\xff"
 
 
@@ -32,14 +39,41 @@ class Fingerprint:
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch."""
-        for name in self.numbers:
-            self.add_numbers(name, numbers(column(batch, name))[0])
-        for name, digest in self.texts.items():
-            digest.update(self._text_bytes(*texts(column(batch, name))))
+        for name in (*self.numbers, *self.texts):
+            self.add_column(name, column(batch, name))
+
+    def add_column(self, name: str, cells: Any) -> None:
+        """Add cells to one column of either kind."""
+        if name in self.numbers:
+            self.add_numbers(name, numbers(cells)[0])
+        else:
+            self.texts[name].update(self._text_bytes(*texts(cells)))
 
     def add_numbers(self, name: str, values: Array) -> None:
         """Add cells to one column of numbers."""
         self.numbers[name].update(number_bytes(values))
+
+    def add_matrix(self, names: Sequence[str], matrix: npt.NDArray[Any]) -> None:
+        """Add the rows of a matrix with a column of numbers for every name, in as many threads as a pass takes."""
+        shares = min(_core.threads(), len(names)) if matrix.size >= MANY else 1
+        edges = [len(names) * k // shares for k in range(shares + 1)] if shares else []
+        parts = [(names[a:b], matrix[:, a:b]) for a, b in pairwise(edges)]
+        if shares <= 1:
+            for part in parts:
+                self._add_columns(*part)
+            return
+        with ThreadPoolExecutor(shares) as pool:
+            list(pool.map(lambda part: self._add_columns(*part), parts))
+
+    def _add_columns(self, names: Sequence[str], matrix: npt.NDArray[Any]) -> None:
+        """Add columns side by side, some rows at a time: those that a cache holds."""
+        height = max(CELLS // len(names), 512)
+        for start in range(0, len(matrix), height):
+            part = np.ascontiguousarray(matrix[start : start + height].T, dtype="<f8")
+            if np.isnan(np.sum(part)):  # some cell is missing, or infinities have met
+                part = np.where(np.isnan(part), np.nan, part)
+            for name, cells in zip(names, part, strict=True):
+                self.numbers[name].update(cells.data)
 
     def add_texts(self, name: str, cells: Sequence[str]) -> None:
         """Add cells, none missing, to one column of text."""

@@ -1,0 +1,105 @@
+"""Measuring coefficients over a source: the task that turns blocks into figures."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.decision import Rule
+from lineal.loss import Loss
+from lineal.metrics import ClassFigures, NumberFigures
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+CHUNK: Final = 16384
+"""So many rows of number targets are measured at a time."""
+
+TOLD: Final = ("squared", "logistic", "softmax")
+"""Losses that other figures tell already (rmse, log loss); the mean of any other loss is a figure of its own."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
+
+    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
+    """
+
+    loss: Loss
+    coef: Array | None
+    classes: bool
+    level: Array | None = None
+    rule: Rule | None = None
+
+    def __call__(self, block: Block) -> NumberFigures | ClassFigures:
+        """Return the figures of one block."""
+        eta: Array | None = None
+        if self.coef is not None:
+            eta = block.design.times(self.coef)
+            if block.offset is not None:
+                eta = eta + block.offset
+            if self.level is not None:
+                eta = eta + self.level
+        if not self.classes:
+            return self._numbers(block, eta)
+        s = np.ones(block.n_rows) if block.weight is None else block.weight
+        return self._constant(block.y, s) if eta is None else self.of(block.y, eta, s)
+
+    def _numbers(self, block: Block, eta: Array | None) -> NumberFigures:
+        """Return the figures of number targets, some rows at a time: those that a cache holds."""
+        parts = []
+        for start in range(0, max(block.n_rows, 1), CHUNK):
+            y = block.y[start : start + CHUNK]
+            s = np.ones(len(y)) if block.weight is None else block.weight[start : start + CHUNK]
+            if eta is None:
+                score = np.zeros((len(y), self.loss.outputs))
+                score = score if self.level is None else score + self.level
+            else:
+                score = eta[start : start + CHUNK]
+            parts.append(cast("NumberFigures", self.of(y, score, s)))
+        return reduce(operator.add, parts)
+
+    def _constant(self, targets: Array, s: Array) -> ClassFigures:
+        """Return the figures of one score for all rows: those of a class are then one row with their weight."""
+        count = int(np.count_nonzero(s))
+        s = np.bincount(targets[:, 0].astype(np.intp), s).astype(np.float64)
+        targets = np.arange(len(s), dtype=np.float64)[:, None]
+        eta = np.zeros((len(targets), self.loss.outputs))
+        found = self.of(targets, eta if self.level is None else eta + self.level, s)
+        return replace(cast("ClassFigures", found), rows=count)
+
+    def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
+        """Return the figures of rows with these targets, scores and weights."""
+        told = self.loss.name in TOLD
+        losses = self.loss.value(targets, eta) if self.classes or not told else None
+        if not self.classes:
+            return NumberFigures.of(targets, self.loss.mean(eta), s, losses)
+        y, proba, predicted = self.decided(targets, eta)
+        return ClassFigures.of(
+            y,
+            predicted,
+            s,
+            proba.shape[1],
+            proba=None if self.loss.decides else proba,
+            surprise=losses if told else None,
+            losses=None if told else losses,
+            score=eta[:, 0] if eta.shape[1] == 1 else None,
+            costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
+        )
+
+    def decided(self, targets: Array, eta: Array) -> tuple[Index, Array, Index]:
+        """Return the class number of every row, the probability of every class, and the class decided for."""
+        y, means = targets[:, 0].astype(np.intp), self.loss.mean(eta)
+        two = means.shape[1] == 1
+        proba = np.column_stack([1 - means, means]) if two else means
+        predicted = self.loss.decide(eta)
+        if self.rule is not None:
+            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
+        return y, proba, predicted
