@@ -20,7 +20,7 @@ from benchmarks.problems import Problem
 ROOT = Path(__file__).parent.parent
 LIMITS = {
     "quick": {"patience": 1.5, "child": 60.0, "search": 30.0, "make": 60.0},
-    "full": {"patience": 60.0, "child": 120.0, "search": 3600.0, "make": 7200.0},
+    "full": {"patience": 60.0, "child": 120.0, "search": 600.0, "make": 7200.0},
 }
 """Seconds: how long a search goes on behind its best setting, and what a process that times, searches or makes data may take."""
 
@@ -106,26 +106,26 @@ def _settings(plan: Plan, peer: str) -> dict[str, dict[str, Any]]:
     while missing and plan.left() >= 5.0:
         # what was found on busy cores: only which of the methods is the fastest is asked again
         lines = {row: [[entry["setting"]] for entry in answers[row]["tried"]] for row in missing if row in answers}
-        job = {"do": "calibrate", "peer": peer, "rows": list(missing), "size": plan.size, "lines": lines}
+        # in full size one by one, so that what was found is kept whatever happens to the next
+        rows = list(missing) if plan.size == "quick" else list(missing)[:1]
+        job = {"do": "calibrate", "peer": peer, "rows": rows, "size": plan.size, "lines": lines}
         found = _child({**job, "patience": LIMITS[plan.size]["patience"]}, plan, LIMITS[plan.size]["search"])
         for answer in found:
             answers[answer.get("row", "error")] = answer
             store = missing.pop(answer.get("row", ""), None)
-            if store is not None and _lasting(answer):
+            if store is not None and _lasting(answer, plan.size):
                 store.write_text(json.dumps(answer))
-        if "error" in (found[-1] if found else {}) and missing:
+        if (not found or "error" in found[-1]) and missing:
             # the row it was busy with is given up, so that the others get their turn
             stuck = next(iter(missing))
-            answers[stuck] = {"row": stuck, "failed": found[-1]["error"]}
+            answers[stuck] = {"row": stuck, "failed": found[-1]["error"] if found else "no answer"}
             del missing[stuck]
-        elif missing:
-            break
     return answers
 
 
-def _lasting(answer: dict[str, Any]) -> bool:
-    """Whether a found setting may be kept: not when nothing was good enough."""
-    return "row" in answer and "missed" not in answer and "failed" not in answer
+def _lasting(answer: dict[str, Any], size: str) -> bool:
+    """Whether a found setting may be kept: not where a quick search found nothing good enough, it may have been hasty."""
+    return "row" in answer and "failed" not in answer and ("missed" not in answer or size == "full")
 
 
 def _open(answer: dict[str, Any], size: str) -> bool:
