@@ -178,6 +178,19 @@ nb::tuple moments(const PyRows& self, nb::handle weight_array) {
     return nb::make_tuple(sum, mean.array, scatter.array, largest.array);
 }
 
+nb::tuple products(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    const Input y(y_array, "y", {rows.rows(), -1});
+    const Index size = rows.columns() + y.matrix().columns;
+    const Output mean({size}), scatter({size}), largest({size}), gram({size, size});
+    double sum = 0;
+    without_lock([&] {
+        sum = rows.products(team(), matrix_of(weight), y.matrix(), mean.data, scatter.data, largest.data, gram.data);
+    });
+    return nb::make_tuple(sum, mean.array, scatter.array, largest.array, gram.array);
+}
+
 nb::tuple gram_dd(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -342,6 +355,7 @@ NB_MODULE(_core, m) {
              nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
+        .def("products", products, nb::arg("weight").none(), nb::arg("y"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"));
 

@@ -1,7 +1,8 @@
-// Weighted means and scatters of all columns, in one pass, merged by Chan's formula.
+// Weighted means and scatters of all columns, in one pass, merged by Chan's formula; the gram with them if it is asked for.
 #include <algorithm>
 #include <memory>
 
+#include "hessian.hpp"
 #include "rows.hpp"
 
 namespace lineal {
@@ -37,10 +38,11 @@ struct Summary {
 };
 
 struct Worker {
-    Worker(const Layout& layout, const Request& request)
-        : block(layout, request), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
+    Worker(const Layout& layout, const Request& request, const Hessian& hessian)
+        : block(layout, request, hessian.groups()), gram(hessian.size()), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
           stats(4 * layout.loose_columns()), around(layout.loose_columns()) {}
     Block block;
+    Buffer gram;
     Index columns;
     Summary whole, part;
     Buffer stats, around;
@@ -79,22 +81,31 @@ bool summarise_loose(Worker& worker, Index begin, Index end, Watch& watch) {
     return true;
 }
 
-bool summarise(Worker& worker, Index begin, Index end, const double* origin, Watch& watch) {
+// With a gram, panel columns have their mean and largest |x| only; the gram tells their scatter.
+bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, const double* origin, Watch& watch) {
     Block& block = worker.block;
     const Layout& layout = block.layout;
     worker.whole.clear();
     worker.stats.clear();
+    worker.gram.clear();
     block.seek(begin, end);
     while (block.next()) {
         block.pack();
-        block.k.moments(block.panel, block.rows.count, block.weight, block.weight_sum, origin, worker.part.mean.get(),
-                        worker.part.scatter.get(), worker.part.largest.get());
-        worker.whole.merge(worker.part, 0, layout.width(), block.weight_sum);
+        if (hessian.size() > 0) {
+            block.k.extent(block.panel, block.rows.count, block.weight, worker.whole.mean.get(), worker.whole.largest.get());
+        } else {
+            block.k.moments(block.panel, block.rows.count, block.weight, block.weight_sum, origin, worker.part.mean.get(),
+                            worker.part.scatter.get(), worker.part.largest.get());
+            worker.whole.merge(worker.part, 0, layout.width(), block.weight_sum);
+        }
         worker.whole.weight += block.weight_sum;
         for (const Placed& placed : layout.loose)
             block.k.loose_moments(placed.part, block.rows, block.weight, worker.stats.get() + 4 * placed.at);
+        hessian.add(block, worker.gram.get());
         if (watch.stop()) return false;
     }
+    if (hessian.size() > 0 && worker.whole.weight > 0)
+        for (Index j = 0; j < layout.width(); ++j) worker.whole.mean.get()[j] /= worker.whole.weight;
     if (layout.loose.empty() || worker.whole.weight == 0) return true;
     return summarise_loose(worker, begin, end, watch);
 }
@@ -102,19 +113,47 @@ bool summarise(Worker& worker, Index begin, Index end, const double* origin, Wat
 }  // namespace
 
 double Rows::moments(const Team& team, const Matrix& weight, double* mean, double* scatter, double* largest) const {
+    return survey(team, layout_, weight, 0, mean, scatter, largest, nullptr);
+}
+
+double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter,
+                      double* largest, double* gram) const {
+    const Layout layout(beside(y), false);
+    const Index n = layout.columns;
+    const double total = survey(team, layout, weight, n, mean, scatter, largest, gram);
+    Index doubtful = n;
+    for (const Placed& placed : layout.panel)
+        for (Index j = placed.column; j < placed.column + placed.part.columns; ++j) {
+            const double square = gram[j * n + j];
+            scatter[j] = placed.part.kind == Kind::ones ? 0.0 : square - mean[j] * (mean[j] * total);
+            if (placed.part.kind != Kind::ones && square > 0 && !(scatter[j] > 1e-3 * square)) doubtful = std::min(doubtful, j);
+        }
+    // a column far from zero beside its spread, or constant: too many digits cancelled
+    if (doubtful < columns()) survey(team, layout, weight, 0, mean, scatter, largest, nullptr);
+    else if (doubtful < n) {
+        const Layout target({beside(y).back()}, false);
+        survey(team, target, weight, 0, mean + columns(), scatter + columns(), largest + columns(), nullptr);
+    }
+    return total;
+}
+
+double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
+                    double* largest, double* gram) const {
     Request request;
     request.outputs = 0;
     request.weight = weight;
-    const Index width = layout_.width(), all = width + layout_.loose_columns();
-    const double time = static_cast<double>(rows()) * 5 +
-                        static_cast<double>(rows()) * static_cast<double>(width) / 5 + 3 * static_cast<double>(layout_.nonzeros);
+    const Hessian hessian(layout, Loss::squared, 1, h);
+    const Index width = layout.width(), all = width + layout.loose_columns();
+    const double each = 5 + static_cast<double>(width) / 5 + hessian.cost();
+    const double time = static_cast<double>(rows()) * each + 3 * static_cast<double>(layout.nonzeros);
     const Team mine = fitting(team, time);
-    const Index count = chunks(time, 8 * all);
+    const Index count = chunks(time, 8 * all + hessian.size());
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(mine.threads));
     Buffer origin(width);
     Summary total(all);
+    const Buffer sums(hessian.size());
     {
-        Block first(layout_, request);
+        Block first(layout, request);
         first.seek(0, rows());
         if (first.next()) {
             first.rows.count = 1;
@@ -126,23 +165,25 @@ double Rows::moments(const Team& team, const Matrix& weight, double* mean, doubl
         mine, count,
         [&](int id, Index chunk, Watch& watch) {
             std::unique_ptr<Worker>& worker = workers[static_cast<std::size_t>(id)];
-            if (!worker) worker = std::make_unique<Worker>(layout_, request);
-            summarise(*worker, rows() / count * chunk + std::min(chunk, rows() % count),
+            if (!worker) worker = std::make_unique<Worker>(layout, request, hessian);
+            summarise(*worker, hessian, rows() / count * chunk + std::min(chunk, rows() % count),
                       rows() / count * (chunk + 1) + std::min(chunk + 1, rows() % count), origin.get(), watch);
         },
         [&](int id) {
-            const Summary& whole = workers[static_cast<std::size_t>(id)]->whole;
-            total.merge(whole, 0, all, whole.weight);
-            total.weight += whole.weight;
+            const Worker& worker = *workers[static_cast<std::size_t>(id)];
+            total.merge(worker.whole, 0, all, worker.whole.weight);
+            total.weight += worker.whole.weight;
+            worker.block.k.add(worker.gram.get(), sums.get(), hessian.size());
         });
     for (Index j = 0; j < all; ++j) {
-        if (j >= layout_.panel_columns() && j < width) continue;
-        const Index to = j < width ? layout_.panel_to_column[static_cast<std::size_t>(j)]
-                                   : layout_.loose_to_column[static_cast<std::size_t>(j - width)];
-        mean[to] = total.mean.get()[j] + (j < width ? origin.get()[j] : 0.0);
+        if (j >= layout.panel_columns() && j < width) continue;
+        const Index to = j < width ? layout.panel_to_column[static_cast<std::size_t>(j)]
+                                   : layout.loose_to_column[static_cast<std::size_t>(j - width)];
+        mean[to] = total.mean.get()[j] + (j < width && !gram ? origin.get()[j] : 0.0);
         scatter[to] = total.scatter.get()[j];
         largest[to] = total.largest.get()[j];
     }
+    if (gram) hessian.assemble(sums.get(), gram);
     return total.weight;
 }
 

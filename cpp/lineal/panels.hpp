@@ -278,29 +278,88 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
     }
 }
 
+// N vectors of columns: sum[j] += sum_i weight[i] x[i][j], largest[j] = the largest |x| so far (or NaN).
+template <int N>
+inline void extent_of(const double* x, Index apart, Index count, const double* weight, double* sums, double* largest) {
+    V sum[N], top[N];
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        sum[v] = V{};
+        top[v] = load(largest + v * W);
+    }
+    for (Index i = 0; i < count; ++i) {
+        const V w = splat(weight[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) {
+            const V value = load(x + v * apart + 8 * i), size = absolute(value);
+            sum[v] = fma(value, w, sum[v]);
+            top[v] = size <= top[v] ? top[v] : size;
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        store(sums + v * W, load(sums + v * W) + sum[v]);
+        store(largest + v * W, top[v]);
+    }
+}
+
+void extent(const Panel& panel, Index count, const double* weight, double* sums, double* largest) {
+    Index g = 0;
+    if constexpr (VG == 1)
+        for (; g + 4 <= panel.groups; g += 4)
+            extent_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, sums + 8 * g, largest + 8 * g);
+    for (; g < panel.groups; ++g)
+        extent_of<VG>(panel.data + g * panel.stride, W, count, weight, sums + 8 * g, largest + 8 * g);
+}
+
+// Moments of N vectors of columns: one sum alone would wait for its own additions.
+template <int N>
+inline void moments_of(const double* x, Index apart, Index count, const double* weight, double weight_sum,
+                       const double* origin, double* mean, double* scatter, double* largest) {
+    V zero[N], sum[N], top[N], square[N], rest[N], middle[N];
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        zero[v] = load(origin + v * W);
+        sum[v] = top[v] = square[v] = rest[v] = V{};
+    }
+    for (Index i = 0; i < count; ++i) {
+        const V w = splat(weight[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) {
+            const V value = load(x + v * apart + 8 * i), size = absolute(value);
+            sum[v] = fma(value - zero[v], w, sum[v]);
+            top[v] = size <= top[v] ? top[v] : size;  // a NaN stays
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) middle[v] = sum[v] / weight_sum;
+    for (Index i = 0; i < count; ++i) {
+        const V w = splat(weight[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) {
+            const V d = (load(x + v * apart + 8 * i) - zero[v]) - middle[v], share = d * w;
+            square[v] = fma(d, share, square[v]);
+            rest[v] += share;
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        store(mean + v * W, middle[v]);
+        store(scatter + v * W, square[v] - rest[v] * rest[v] / weight_sum);
+        store(largest + v * W, top[v]);
+    }
+}
+
 void moments(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
              double* mean, double* scatter, double* largest) {
-    for (Index g = 0; g < panel.groups; ++g)
-        for (int v = 0; v < VG; ++v) {
-            const double* x = panel.data + g * panel.stride + v * W;
-            const Index at = 8 * g + v * W;
-            const V zero = load(origin + at);
-            V sum{}, top{}, square{}, rest{};
-            for (Index i = 0; i < count; ++i) {
-                const V value = load(x + 8 * i);
-                sum = fma(value - zero, splat(weight[i]), sum);
-                top = absolute(value) <= top ? top : absolute(value);  // a NaN stays
-            }
-            const V middle = sum / weight_sum;
-            for (Index i = 0; i < count; ++i) {
-                const V d = (load(x + 8 * i) - zero) - middle;
-                square = fma(d * d, splat(weight[i]), square);
-                rest = fma(d, splat(weight[i]), rest);
-            }
-            store(mean + at, middle);
-            store(scatter + at, square - rest * rest / weight_sum);
-            store(largest + at, top);
-        }
+    Index g = 0;
+    if constexpr (VG == 1)
+        for (; g + 4 <= panel.groups; g += 4)
+            moments_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g,
+                          mean + 8 * g, scatter + 8 * g, largest + 8 * g);
+    for (; g < panel.groups; ++g)
+        moments_of<VG>(panel.data + g * panel.stride, W, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
+                       scatter + 8 * g, largest + 8 * g);
 }
 
 }  // namespace

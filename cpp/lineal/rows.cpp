@@ -12,6 +12,19 @@ namespace lineal {
 
 Rows::Rows(const std::vector<Part>& parts) : parts_(parts), layout_(parts, false) {}
 
+std::vector<Part> Rows::beside(const Matrix& y) const {
+    std::vector<Part> parts = parts_;
+    Part target;
+    target.kind = Kind::dense;
+    target.rows = y.rows;
+    target.columns = y.columns;
+    target.values = y.data;
+    target.row_stride = y.row_stride;
+    target.column_stride = y.column_stride;
+    if (y.columns > 0) parts.push_back(target);
+    return parts;
+}
+
 namespace {
 
 // high + low += value, keeping the rounding error
@@ -315,16 +328,7 @@ void Rows::gram_dd(const Team& team, const Matrix& weight, const Matrix& y, doub
     Request request;
     request.outputs = 0;
     request.weight = weight;
-    std::vector<Part> parts = parts_;
-    Part target;
-    target.kind = Kind::dense;
-    target.rows = y.rows;
-    target.columns = y.columns;
-    target.values = y.data;
-    target.row_stride = y.row_stride;
-    target.column_stride = y.column_stride;
-    if (y.columns > 0) parts.push_back(target);
-    const Layout layout(parts, true);
+    const Layout layout(beside(y), true);
     const Index width = layout.width(), size = width * width, n = layout.columns;
     const double time = static_cast<double>(rows()) * (5 + static_cast<double>(size) / 5);
     const Team mine = fitting(team, time);

@@ -47,11 +47,19 @@ public:
     void means(const Team& team, const Request& request, const Matrix& coef, double* out) const;
     // returns the sum of the weights
     double moments(const Team& team, const Matrix& weight, double* mean, double* scatter, double* largest) const;
+    // the same of [X y], p + m columns, and gram[p + m][p + m] = [X y]' diag(weight) [X y]
+    double products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter, double* largest,
+                    double* gram) const;
     // high, low [p + m][p + m]
     void gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const;
     double dependence(const Team& team, const Matrix& high, const Matrix& low) const;
 
 private:
+    // The parts, and targets as one more.
+    std::vector<Part> beside(const Matrix& y) const;
+    // Moments of a layout's columns and the gram of its first h.
+    double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
+                  double* largest, double* gram) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
     Index chunks(double nanoseconds, Index partial) const;
     // The team, or one thread where more would not pay.

@@ -56,6 +56,13 @@ void check_grams(const Design& d, const Rows& rows, const Team& team) {
         for (Index i = 0; i < n; ++i) square += weight[Design::at(i)] * std::pow(d.x(i, j) - sum / total, 2);
         good = good && near(mean[Design::at(j)], sum / total) && near(scatter[Design::at(j)], square);
     }
+    std::vector<double> means(static_cast<std::size_t>(p + 1)), scatters(means), tops(means), both(high);
+    rows.gram_dd(team, matrix(weight, n, 1), matrix(y, n, 1), high.data(), low.data());
+    rows.products(team, matrix(weight, n, 1), matrix(y, n, 1), means.data(), scatters.data(), tops.data(), both.data());
+    for (Index j = 0; j < p; ++j)
+        good = good && near(mean[Design::at(j)], means[Design::at(j)]) &&
+               near(scatter[Design::at(j)], scatters[Design::at(j)]) && largest[Design::at(j)] == tops[Design::at(j)];
+    for (std::size_t t = 0; t < high.size(); ++t) good = good && near(high[t], both[t]);
     CHECK(good);
     const std::vector<double> direction = numbers(p, 9), nothing(static_cast<std::size_t>(p));
     const double ratio = rows.dependence(team, matrix(direction, p, 1), matrix(nothing, p, 1));

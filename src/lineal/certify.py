@@ -180,8 +180,10 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
 
 def _decrement(problem: Problem, coef: Array, here: Evaluation, whole: Factor) -> float:
     """Return a bound on F(b) - F* = g' H^-1 g / 2, which needs no dual point where F is a quadratic."""
-    error = problem.grain(here.slope) + np.outer(problem.moments.largest, problem.blur(coef))
-    error += 4 * EPS * np.abs(problem.penalty.gradient(coef))
+    error = here.noise
+    if error is None:
+        error = problem.grain(here.slope) + np.outer(problem.moments.largest, problem.blur(coef))
+    error = error + 4 * EPS * np.abs(problem.penalty.gradient(coef))
     size = whole.norm(here.gradient) + float(np.sum(error * whole.spread()))
     # the factor itself is off by a few EPS per column, blown up by its condition
     return 0.5 * size * size * (1.0 + 8 * problem.shape[0] * EPS / whole.condition)

@@ -14,7 +14,7 @@ from lineal.fitting import Fit
 from lineal.halfspace import judge
 from lineal.loss import Loss
 from lineal.losses import Perceptron
-from lineal.passes import Moments
+from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.perceptron import TIES, Plan, present
 from lineal.problem import Problem

@@ -30,11 +30,11 @@ from lineal.losses import (
     ZeroOne,
 )
 from lineal.mistakes import mistaking
+from lineal.moments import Moments, survey
 from lineal.null import Null, adopt, null
-from lineal.passes import Moments
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
-from lineal.problem import Problem, survey
+from lineal.problem import Problem
 from lineal.rows import Rows
 from lineal.scale import scaled_huber
 from lineal.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, measure, strengths

@@ -25,7 +25,7 @@ from lineal.covariance import leverage, pieces, root, scores
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.losses import Logistic
-from lineal.passes import Moments
+from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import EPS, Problem
 from lineal.source import Source

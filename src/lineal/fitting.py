@@ -17,8 +17,8 @@ from lineal.certify import Proof, prove
 from lineal.covariance import covariance
 from lineal.errors import InputError, near
 from lineal.loss import Loss
+from lineal.moments import Moments
 from lineal.null import null
-from lineal.passes import Moments
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
 from lineal.separation import Answer, look, seek
@@ -68,7 +68,7 @@ def fit(
     ``labels`` are what sentences call the outputs.
     """
     return solve(
-        Problem.of(source, loss, penalty, moments),
+        Problem.of(source, loss, penalty, moments, products=solver in ("auto", "direct")),
         solver=solver,
         start=start,
         tol=tol,

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.loss import Loss
+from lineal.moments import survey
 from lineal.paths import path
 from lineal.penalty import Penalty
-from lineal.problem import survey
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
 

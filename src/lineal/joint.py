@@ -24,7 +24,8 @@ from lineal.designs import Dense, Ones, Stack
 from lineal.designs.native import Native
 from lineal.factor import Cholesky
 from lineal.losses import Huber
-from lineal.passes import Evaluate, Moments, Sums
+from lineal.moments import Moments
+from lineal.passes import Evaluate, Sums
 from lineal.problem import EPS
 from lineal.source import Block, Source
 from lineal.sources.memory import Blocks
@@ -66,7 +67,7 @@ class Joint:
 
     >>> from lineal.designs import Ones
     >>> from lineal.sources.memory import Memory
-    >>> from lineal.problem import survey
+    >>> from lineal.moments import survey
     >>> source = Memory(Ones(4), np.array([0.0, 1.0, 2.0, 1.0]))
     >>> best = Joint(source, survey(source, Huber(1.0)), 3.0, 0.0, np.zeros(1)).minimum(None, 1e-9, 1e-6, 9.0, None)
     >>> round(float(best.coef[0, 0]), 9), round(best.scale**2, 9)

@@ -20,7 +20,7 @@ from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.loss import Loss
 from lineal.margins import widest
-from lineal.passes import Moments
+from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
 from lineal.separation.cloud import Cloud

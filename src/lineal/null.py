@@ -24,7 +24,7 @@ SAMPLE = 10_000
 class Null:
     """The best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero.
 
-    ``slope`` is the mean of its rows' slopes without their signs, per output, where it is known.
+    ``slope`` is the mean of its rows' slopes without their signs, or a bound on it, per output, where it is known.
     """
 
     coef: Array
@@ -39,7 +39,11 @@ def null(problem: Problem) -> Null:
         slope = None
         if _of_intercept(problem, columns, rest):
             coef = rest
-            if _small(problem):
+            if (products := problem.products) is not None:
+                coef[0] = products.mean
+                value = 0.5 * float(np.sum(products.scatter)) / products.weight_sum
+                slope = np.sqrt(products.scatter / products.weight_sum)
+            elif _small(problem):
                 coef[0] = _constant_of(problem)
                 value = problem.evaluate(coef, hessian=problem.shape[0]).value
             else:

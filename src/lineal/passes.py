@@ -12,83 +12,22 @@ from lineal import _core
 from lineal.design import Design
 from lineal.designs import Affine
 from lineal.doubled import Doubled
-from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
 
-
-@dataclass(frozen=True)
-class Moments:
-    """What the columns look like: weighted mean, scatter = sum s (x - mean)^2, largest |x|; and the target's statistic."""
-
-    rows: int
-    weight_sum: float
-    mean: Array
-    scatter: Array
-    largest: Array
-    statistic: Array
-    offset: float
-
-    @property
-    def sd(self) -> Array:
-        """Standard deviation of each column, sqrt(scatter / S)."""
-        return np.sqrt(self.scatter / self.weight_sum) if self.weight_sum > 0 else np.zeros_like(self.scatter)
-
-    def __add__(self, other: Moments) -> Moments:
-        total = self.weight_sum + other.weight_sum
-        share = other.weight_sum / total if total > 0 else 0.0
-        step = other.mean - self.mean
-        return Moments(
-            rows=self.rows + other.rows,
-            weight_sum=total,
-            mean=self.mean + share * step,
-            scatter=self.scatter + other.scatter + step**2 * self.weight_sum * share,
-            largest=np.maximum(self.largest, other.largest),
-            statistic=self.statistic + other.statistic,
-            offset=max(self.offset, other.offset),
-        )
-
-
-@dataclass(frozen=True)
-class Survey:
-    """The task that makes Moments, and refuses targets, weights and offsets that no fit can use."""
-
-    loss: Loss
-
-    def __call__(self, block: Block) -> Moments:
-        """Look at one block."""
-        weight, y, rows = np.ones(block.n_rows), block.y, block.n_rows
-        if block.weight is not None:
-            if not np.all(np.isfinite(block.weight)) or np.any(block.weight < 0.0):
-                raise InputError(
-                    "the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0."
-                )
-            present = block.weight > 0.0
-            weight, y, rows = block.weight[present], y[present], int(np.count_nonzero(present))
-        self.loss.check(y)
-        offset = 0.0
-        if block.offset is not None and block.offset.size:
-            offset = float(np.max(np.abs(block.offset)))
-            if not np.isfinite(offset):
-                raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
-        total, mean, scatter, largest = _moments(block.design, block.weight)
-        return Moments(
-            rows=rows,
-            weight_sum=total,
-            mean=mean,
-            scatter=scatter,
-            largest=largest,
-            statistic=self.loss.statistic(y, weight),
-            offset=offset,
-        )
+HEAD = 4096
+"""So many rows are looked at first where a few may answer."""
 
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums of losses and derivatives: value = high + low; hessian of the first columns, or None."""
+    """Sums of losses and derivatives: value = high + low; hessian of the first columns, or None.
+
+    ``noise`` bounds what rounding may have done to the gradient and ``doubt`` to the value, where they did not come from rows.
+    """
 
     high: float
     low: float
@@ -96,6 +35,8 @@ class Sums:
     slope_sum: Array
     gradient: Array
     hessian: Array | None
+    noise: Array | None = None
+    doubt: float = 0.0
 
     def __add__(self, other: Sums) -> Sums:
         high, low = _together(self, other)
@@ -339,11 +280,12 @@ class Largest:
 class Dependence:
     """The task that asks how far ``X d`` is from zero: max over rows of weight > 0 of |x.d| / sum_j |x_j d_j|.
 
-    Each column of ``high + low`` is one d; the answer is the worst of them.
+    Each column of ``high + low`` is one d; the answer is the worst of them, or the first above ``enough`` that is found.
     """
 
     high: Array
     low: Array
+    enough: float = math.inf
 
     def __call__(self, block: Block) -> Largest:
         """Look at one block."""
@@ -355,12 +297,17 @@ class Dependence:
         return Largest(max(map(self._worst, runs), default=0.0))
 
     def _worst(self, design: Design) -> float:
-        if design.rows is None:
-            raise TypeError("the dependence of columns needs a design with a compiled view")
-        pairs = zip(self.high.T, self.low.T, strict=True)
-        return max(
-            (design.rows.dependence(np.ascontiguousarray(h), np.ascontiguousarray(e)) for h, e in pairs), default=0.0
-        )
+        # Columns that only seem to depend on each other are told from a few rows.
+        parts = (design.slice(0, HEAD), design) if design.shape[0] > HEAD and self.enough < math.inf else (design,)
+        worst = 0.0
+        for part in parts:
+            if part.rows is None:
+                raise TypeError("the dependence of columns needs a design with a compiled view")
+            for high, low in zip(self.high.T, self.low.T, strict=True):
+                worst = max(worst, part.rows.dependence(np.ascontiguousarray(high), np.ascontiguousarray(low)))
+                if worst > self.enough:
+                    return worst
+        return worst
 
 
 def _fold(gram: Doubled, m: int) -> Doubled:
@@ -377,16 +324,3 @@ def _together(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:
         return high, 0.0
     c = high - a.high
     return high, a.low + b.low + ((a.high - (high - c)) + (b.high - c))
-
-
-def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
-    if design.rows is not None:
-        return design.rows.moments(weight)
-    dense = design.dense()
-    weights = np.ones(len(dense)) if weight is None else weight
-    dense = dense[weights > 0.0]
-    weights = weights[weights > 0.0]
-    total = float(weights.sum())
-    mean = weights @ dense / total if total > 0 else np.zeros(dense.shape[1])
-    largest = np.max(np.abs(dense), axis=0, initial=0.0)
-    return total, mean, weights @ (dense - mean) ** 2, largest

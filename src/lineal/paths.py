@@ -13,8 +13,8 @@ from lineal.errors import InputError
 from lineal.fitting import one_thread, solve
 from lineal.lookahead import Lookahead
 from lineal.loss import Loss
+from lineal.moments import Moments
 from lineal.null import null
-from lineal.passes import Moments
 from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.solver import Solver

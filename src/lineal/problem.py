@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.basis import Basis
-from lineal.designs import Affine
 from lineal.doubled import Doubled
 from lineal.errors import InputError
 from lineal.factor import Factor
 from lineal.loss import Loss
+from lineal.moments import Moments, survey
 from lineal.normal import Normal
-from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, Moments, NormalEquations, Sums, Survey
+from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.penalty import Penalty
-from lineal.source import Block, Source
-from lineal.sources.memory import Blocks
+from lineal.products import Products
+from lineal.source import Source
 
 if TYPE_CHECKING:
     from lineal.null import Null
@@ -33,22 +33,23 @@ EPS = float(np.finfo(np.float64).eps)
 MOST_COLUMNS = 4000
 """More columns than this have no double-double gram."""
 
-FARTHEST = 1e100
-"""Columns and weights beyond this overflow when squared and summed, below its inverse they vanish: no proof would hold."""
-
 ROUNDING = 16 * EPS
 """A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """F at one point: value, a bound on its rounding error, gradient, second derivative of the first columns."""
+    """F at one point: value, a bound on its rounding error, gradient, second derivative of the first columns.
+
+    ``noise`` bounds the error of a gradient that was made from products, not from rows.
+    """
 
     value: float
     error: float
     gradient: Array
     slope: Array
     hessian: Array | None
+    noise: Array | None = None
 
     @property
     def width(self) -> int:
@@ -56,33 +57,13 @@ class Evaluation:
         return 0 if self.hessian is None else self.hessian.shape[1]
 
 
-def survey(source: Source, loss: Loss) -> Moments:
-    """Return the moments of a source's columns in one pass, refusing what no fit can use."""
-    moments = source.sum(Survey(loss))
-    bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
-    if np.any(bad):
-        names = ", ".join(repr(source.columns[j]) for j in np.flatnonzero(bad)[:3])
-        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
-    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
-    if np.any(far):
-        j = int(np.flatnonzero(far)[0])
-        raise InputError(
-            f"column {source.columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
-            "change its unit."
-        )
-    if not moments.weight_sum > 0.0:
-        raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
-    if moments.weight_sum > FARTHEST:
-        raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too large; divide them by their mean.")
-    return moments
-
-
 @dataclass
 class Shared:
-    """What problems that differ in their penalty only have in common: the last sums, and the gram of a quadratic loss."""
+    """What problems that differ in their penalty only have in common: the last sums; of a quadratic loss gram and products."""
 
     sums: dict[tuple[Loss, bytes, int], Sums] = field(default_factory=dict)
     gram: Array | None = None
+    products: Products | None = None
     wanted: bool = False
 
 
@@ -103,13 +84,18 @@ class Problem:
     _shared: Shared = field(default_factory=Shared, repr=False)
 
     @staticmethod
-    def of(source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None) -> Problem:
-        """Return the problem after a survey of the source (or with one made before)."""
-        known = survey(source, loss) if moments is None else moments
+    def of(
+        source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None, *, products: bool = False
+    ) -> Problem:
+        """Return the problem after a survey of the source (or with one made before), with ``products`` if there is use."""
+        products = products and loss.quadratic and penalty.smooth and len(source.columns) <= MOST_COLUMNS
+        known = survey(source, loss, products=products) if moments is None else moments
         charges = len(penalty.charged)
         if charges != len(known.mean):
             raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
-        return Problem(source, loss, penalty, known, passes=0 if moments else 1)
+        shared = Shared() if (found := known.products) is None else Shared(gram=found.hessian, products=found)
+        known = replace(known, products=None)
+        return Problem(source, loss, penalty, known, passes=0 if moments else 1, _shared=shared)
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -166,10 +152,11 @@ class Problem:
         slope = sums.slope_sum / total
         found = Evaluation(
             value=value,
-            error=8 * EPS * abs(value) + float(self.blur(coef) @ slope),
+            error=8 * EPS * abs(value) + float(self.blur(coef) @ slope) + sums.doubt / total,
             gradient=sums.gradient / total + self.penalty.gradient(coef),
             slope=slope,
             hessian=second,
+            noise=None if sums.noise is None else sums.noise / total,
         )
         if len(self._memory) >= 2:
             self._memory.pop(next(iter(self._memory)))
@@ -185,6 +172,8 @@ class Problem:
         wide = 0 if known is None or known.hessian is None else known.hessian.shape[1]
         if known is not None and wide >= self._width(hessian):
             return known
+        if shared.products is not None and sample == 1 and (found := shared.products.quadratic(coef)) is not None:
+            return found
         self.passes += 1
         sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample))
         if not shared.wanted:
@@ -201,6 +190,16 @@ class Problem:
         """Take the sums of a pass at ``coef`` that was made elsewhere."""
         self._shared.wanted = True
         self._shared.sums[(self.loss, np.ascontiguousarray(coef).tobytes(), 1)] = sums
+
+    @property
+    def products(self) -> Products | None:
+        """The products that the sums of a quadratic loss are made from, if any."""
+        return self._shared.products
+
+    def ask_rows(self) -> None:
+        """Make further sums from the rows, where those of products would have too few digits; the gram is kept."""
+        self._shared.products = None
+        self._memory = {key: known for key, known in self._memory.items() if known.noise is None}
 
     def at(self, penalty: Penalty) -> Problem:
         """Return the problem with another penalty; what does not depend on it is not summed again."""
@@ -340,65 +339,4 @@ class Problem:
     def _vanish(self, high: Array, low: Array) -> bool:
         """Whether these combinations of columns are zero in every row, to the rounding of their terms."""
         self.passes += 1
-        return self.source.sum(Dependence(high, low)).value <= ROUNDING
-
-    def equilibrated(self) -> View:
-        """Return the problem in centred and scaled columns, for solvers that follow gradients; F is the same."""
-        moments = self.moments
-        centred = self.intercept and 0 in self.uncharged
-        shift = moments.mean.copy() if centred else np.zeros(self.shape[0])
-        scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
-        # A column that hardly varies is not blown up: rounding would be all that is left of it.
-        scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))
-        if self.intercept:
-            shift[0], scale[0] = 0.0, 1.0
-        return View.of(self, shift, scale)
-
-
-@dataclass(frozen=True)
-class View:
-    """A problem in other columns, and the way back: ``x_j -> (x_j - shift_j) / scale_j``."""
-
-    problem: Problem
-    shift: Array
-    scale: Array
-
-    @staticmethod
-    def of(problem: Problem, shift: Array, scale: Array) -> View:
-        """Return the view; charges change so that every coefficient pays what it paid before."""
-        seen: list[tuple[Block, Block]] = []
-
-        def change(block: Block) -> Block:
-            if seen and seen[0][0] is block:
-                return seen[0][1]
-            changed = replace(block, design=Affine(block.design, shift, scale))
-            if problem.source.resident:
-                seen[:] = [(block, changed)]
-            return changed
-
-        moments = replace(
-            problem.moments,
-            mean=(problem.moments.mean - shift) / scale,
-            scatter=problem.moments.scatter / scale**2,
-            largest=(problem.moments.largest + np.abs(shift)) / scale,
-        )
-        source, penalty = problem.source, problem.penalty.rescaled(scale)
-        # blocks that stay are changed once, not in every pass
-        moved = (
-            Blocks([change(block) for block in source.blocks()], source.columns)
-            if source.resident
-            else source.map(change)
-        )
-        return View(Problem(moved, problem.loss, penalty, moments), shift, scale)
-
-    def inner_coef(self, coef: Array) -> Array:
-        """Return coefficients on the original columns."""
-        inner = coef / self.scale[:, None]
-        inner[0] -= self.shift @ inner
-        return np.asarray(inner)
-
-    def outer_coef(self, coef: Array) -> Array:
-        """Return coefficients on the view's columns."""
-        outer = coef * self.scale[:, None]
-        outer[0] += self.shift @ coef
-        return np.asarray(outer)
+        return self.source.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING

@@ -29,10 +29,11 @@ from lineal.certify_rows import bound
 from lineal.errors import InputError
 from lineal.joint import Joint, Point, constant
 from lineal.losses import Huber, Squared
-from lineal.passes import Moments, Sums
+from lineal.moments import Moments, survey
+from lineal.passes import Sums
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalty import Penalty
-from lineal.problem import EPS, Problem, survey
+from lineal.problem import EPS, Problem
 from lineal.solver import Solver
 from lineal.solvers import Newton
 from lineal.source import Source

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from lineal.fitting import fit
 from lineal.loss import Loss
 from lineal.metrics import ClassFigures, NumberFigures
+from lineal.moments import Moments, Survey
 from lineal.null import null
-from lineal.passes import Moments, Survey
 from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.scoring import TOLD, Score

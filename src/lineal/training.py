@@ -21,7 +21,7 @@ from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.loss import Loss
 from lineal.model import Model
-from lineal.problem import survey
+from lineal.moments import survey
 from lineal.reductions import coded, committee, reduce, words_of
 from lineal.rows import Rows, asked, from_table, to_measure
 from lineal.scoring import Score

@@ -8,7 +8,7 @@ import scipy.sparse
 from lineal.designs import Dense, Ones, Sparse, Stack
 from lineal.joint import Joint
 from lineal.losses import Huber
-from lineal.problem import survey
+from lineal.moments import survey
 from lineal.scale import best_scale, scaled_huber
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory

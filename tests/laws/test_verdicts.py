@@ -103,8 +103,8 @@ def test_gap_bounds_the_true_suboptimality(number_of_case):
     assert best is not None
     assert above(verdict.gap, exact, result.coef, best), verdict.sentence
     # sabotage: any other coefficients get a gap that is still above the truth, or none at all
-    problem = Problem.of(case.source(3), case.loss, case.penalty)
-    for size in (1e-9, 1e-4, 0.1, 3.0):
+    for size, products in itertools.product((1e-9, 1e-4, 0.1, 3.0), (False, True)):
+        problem = Problem.of(case.source(3), case.loss, case.penalty, products=products)
         coef = result.coef + size * case.rng.normal(size=result.coef.shape) * (1.0 + np.abs(result.coef))
         if case.loss.coupled:
             coef -= coef.mean(axis=1, keepdims=True)

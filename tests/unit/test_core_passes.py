@@ -262,6 +262,29 @@ def test_a_constant_column_has_no_scatter() -> None:
     np.testing.assert_array_equal(largest, mean)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n", [1, 40, 20000])
+@pytest.mark.parametrize("far", [0.0, 1e5])
+def test_products(kind: str, weighted: bool, n: int, far: float) -> None:
+    """Products of columns and targets; a mean far from zero, of a target or a column, must not spoil the scatter."""
+    c = case(kind, 0, 2, n, weighted)
+    rows, x, y = c.rows, c.x, c.y + far
+    if kind == "dense":
+        x = c.x + far
+        rows = _core.Rows([_core.Dense(x)])
+    total, mean, scatter, largest, gram = rows.products(c.weight, y)
+    kept, s = np.hstack([x, y])[c.s > 0].astype(np.longdouble), c.s[c.s > 0]
+    close(total, s.sum())
+    centre = np.sum(s[:, None] * kept, axis=0) / s.sum()
+    close(mean, centre.astype(float), 1e-13)
+    np.testing.assert_allclose(
+        scatter, np.sum(s[:, None] * (kept - centre) ** 2, axis=0).astype(float), rtol=1e-8, atol=1e-8 * s.sum() * 1e-8
+    )
+    np.testing.assert_array_equal(largest, np.abs(kept).max(axis=0).astype(float))
+    close(gram, (kept.T @ (s[:, None] * kept)).astype(float))
+
+
 def splitmix64(x: int) -> int:
     mask = 2**64 - 1
     x = (x + 0x9E3779B97F4A7C15) & mask

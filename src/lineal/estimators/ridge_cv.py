@@ -19,8 +19,8 @@ from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
 from lineal.folds import leave_one_out, pick, trials
 from lineal.losses import Squared
+from lineal.moments import survey
 from lineal.penalties import Ridge
-from lineal.problem import survey
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
 

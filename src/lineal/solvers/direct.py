@@ -11,6 +11,9 @@ import numpy as np
 from lineal.problem import EPS, Problem
 from lineal.solver import Array, Solver, Step, kinks
 
+PLENTY = 1e-10
+"""Where Cholesky loses less than this, a gradient from products is as good as one from the rows."""
+
 
 @dataclass(frozen=True)
 class Direct(Solver):
@@ -43,16 +46,24 @@ class Direct(Solver):
             columns = np.setdiff1d(columns, basis.dependent)
             factor = problem.factor(here, columns)
         if wants_digits(problem, factor.condition) and (normal := problem.normal) is not None:
+            problem.ask_rows()
             coef = normal.solution
             value = problem.evaluate(coef).value
             yield Step(coef, value, normal.gap(coef), problem.passes, "normal equations in double-double")
             return
+        if PLENTY * factor.condition < EPS:
+            problem.ask_rows()
+            here = problem.evaluate(start, hessian=problem.shape[0])
         coef, last = start, np.inf
         while True:
             shift = factor.solve(here.gradient)
             estimate = 0.5 * float(np.sum(shift * here.gradient))
             if coef is not start:
                 yield Step(coef, here.value, abs(estimate), problem.passes, "normal equations")
+                if problem.products is not None:  # they proved too little: see what the rows say
+                    problem.ask_rows()
+                    here = problem.evaluate(coef, hessian=problem.shape[0])
+                    continue
                 if not estimate < 0.01 * last or estimate <= EPS * EPS * abs(here.value):
                     return
                 last = estimate

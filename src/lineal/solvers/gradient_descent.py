@@ -11,6 +11,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step, kinks
+from lineal.view import equilibrated
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class GradientDescent(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per move; a step too large ends where F is no longer finite."""
-        view = problem.equilibrated()
+        view = equilibrated(problem)
         coef = view.outer_coef(start)
         here = view.problem.evaluate(coef)
         step, number = 1.0 if self.step is None else self.step, 0

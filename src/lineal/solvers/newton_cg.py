@@ -12,6 +12,7 @@ import numpy as np
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.system import Preconditioner, System
+from lineal.view import equilibrated
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class NewtonCG(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per Newton step."""
-        view = problem.equilibrated()
+        view = equilibrated(problem)
         inner = view.problem
         coef = view.outer_coef(start)
         here = inner.evaluate(coef)

@@ -11,11 +11,12 @@ from lineal.penalties import Separable
 from lineal.problem import Evaluation, Problem
 from lineal.solver import Array, Step
 from lineal.solvers.curvature import product
+from lineal.view import equilibrated
 
 
 def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:
     """Yield one step per line search, each within the orthant that the steepest descent points into."""
-    view = problem.equilibrated()
+    view = equilibrated(problem)
     inner, penalty = view.problem, view.problem.penalty
     assert isinstance(penalty, Separable)
     rate = penalty.linear[:, None]

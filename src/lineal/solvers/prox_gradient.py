@@ -11,6 +11,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Solver, Step
+from lineal.view import equilibrated
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class ProxGradient(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per move; a step too large ends where F is no longer finite."""
-        view = problem.equilibrated()
+        view = equilibrated(problem)
         inner, rest = view.problem, np.zeros(len(start))
         coef = inner.penalty.prox(view.outer_coef(start), rest)
         here = ahead = inner.evaluate(coef)

@@ -14,6 +14,7 @@ from lineal.problem import Problem
 from lineal.solver import Array, Solver, Step, kinks
 from lineal.solvers import orthant
 from lineal.solvers.curvature import product
+from lineal.view import equilibrated
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class QuasiNewton(Solver):
         if not problem.penalty.smooth:
             yield from orthant.steps(problem, start, self.memory)
             return
-        view = problem.equilibrated()
+        view = equilibrated(problem)
         coef = view.outer_coef(start)
         here = view.problem.evaluate(coef)
         pairs: deque[tuple[Array, Array]] = deque(maxlen=self.memory)

@@ -1,0 +1,151 @@
+"""A first look at the rows: what columns and targets are like, and whether a fit can use them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.design import Design
+from lineal.errors import InputError
+from lineal.loss import Loss
+from lineal.products import Products
+from lineal.source import Block, Source
+
+Array = npt.NDArray[np.float64]
+
+FARTHEST = 1e100
+"""Columns and weights beyond this overflow when squared and summed, below its inverse they vanish: no proof would hold."""
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What the columns look like: weighted mean, scatter = sum s (x - mean)^2, largest |x|; and the target's statistic.
+
+    ``products`` are there where they were asked for and can be had.
+    """
+
+    rows: int
+    weight_sum: float
+    mean: Array
+    scatter: Array
+    largest: Array
+    statistic: Array
+    offset: float
+    products: Products | None = None
+
+    @property
+    def sd(self) -> Array:
+        """Standard deviation of each column, sqrt(scatter / S)."""
+        return np.sqrt(self.scatter / self.weight_sum) if self.weight_sum > 0 else np.zeros_like(self.scatter)
+
+    def __add__(self, other: Moments) -> Moments:
+        total = self.weight_sum + other.weight_sum
+        share = other.weight_sum / total if total > 0 else 0.0
+        step = other.mean - self.mean
+        return Moments(
+            rows=self.rows + other.rows,
+            weight_sum=total,
+            mean=self.mean + share * step,
+            scatter=self.scatter + other.scatter + step**2 * self.weight_sum * share,
+            largest=np.maximum(self.largest, other.largest),
+            statistic=self.statistic + other.statistic,
+            offset=max(self.offset, other.offset),
+            products=None if self.products is None or other.products is None else self.products + other.products,
+        )
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The task that makes Moments, and refuses targets, weights and offsets that no fit can use."""
+
+    loss: Loss
+    products: bool = False
+
+    def __call__(self, block: Block) -> Moments:
+        """Look at one block."""
+        rows = block.n_rows
+        if block.weight is not None:
+            if not np.all(np.isfinite(block.weight)) or np.any(block.weight < 0.0):
+                raise InputError(
+                    "the weights hold a negative number, NaN or infinity; weights must be finite numbers >= 0."
+                )
+            rows = int(np.count_nonzero(block.weight))
+        offset = 0.0
+        if block.offset is not None and block.offset.size:
+            offset = float(np.max(np.abs(block.offset)))
+            if not np.isfinite(offset):
+                raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
+        if self.products and block.design.rows is not None and block.offset is None:
+            return self._with_products(block, rows)
+        weight, y = np.ones(block.n_rows), block.y
+        if block.weight is not None:
+            present = block.weight > 0.0
+            weight, y = block.weight[present], y[present]
+        self.loss.check(y)
+        total, mean, scatter, largest = _moments(block.design, block.weight)
+        return Moments(
+            rows=rows,
+            weight_sum=total,
+            mean=mean,
+            scatter=scatter,
+            largest=largest,
+            statistic=self.loss.statistic(y, weight),
+            offset=offset,
+        )
+
+    def _with_products(self, block: Block, rows: int) -> Moments:
+        """Look at the targets as at columns, in the same pass."""
+        assert block.design.rows is not None
+        p = block.design.shape[1]
+        total, mean, scatter, largest, gram = block.design.rows.products(block.weight, block.y)
+        if not (np.all(np.isfinite(mean[p:])) and np.all(largest[p:] <= FARTHEST)):
+            self.loss.check(block.y if block.weight is None else block.y[block.weight > 0.0])
+        return Moments(
+            rows=rows,
+            weight_sum=total,
+            mean=mean[:p],
+            scatter=scatter[:p],
+            largest=largest[:p],
+            statistic=mean[p:] * total,
+            offset=0.0,
+            products=Products(gram, mean[p:], scatter[p:], total, rows),
+        )
+
+
+def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
+    """Return the moments of a source's columns in one pass, refusing what no fit can use.
+
+    ``products`` asks for the products of a quadratic loss in the same pass.
+    """
+    moments = source.sum(Survey(loss, products))
+    bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
+    if np.any(bad):
+        names = ", ".join(repr(source.columns[j]) for j in np.flatnonzero(bad)[:3])
+        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
+    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
+    if np.any(far):
+        j = int(np.flatnonzero(far)[0])
+        raise InputError(
+            f"column {source.columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
+            "change its unit."
+        )
+    if not moments.weight_sum > 0.0:
+        raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
+    if moments.weight_sum > FARTHEST:
+        raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too large; divide them by their mean.")
+    return moments
+
+
+def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
+    if design.rows is not None:
+        return design.rows.moments(weight)
+    dense = design.dense()
+    weights = np.ones(len(dense)) if weight is None else weight
+    dense = dense[weights > 0.0]
+    weights = weights[weights > 0.0]
+    total = float(weights.sum())
+    mean = weights @ dense / total if total > 0 else np.zeros(dense.shape[1])
+    largest = np.max(np.abs(dense), axis=0, initial=0.0)
+    return total, mean, weights @ (dense - mean) ** 2, largest

@@ -1,0 +1,88 @@
+"""Products of columns and targets: all that a squared loss needs of well-conditioned rows, and less than others need."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from lineal.designs import as_design
+from lineal.fitting import fit
+from lineal.losses import Squared
+from lineal.moments import survey
+from lineal.penalties import NoPenalty, Ridge
+from lineal.problem import Problem
+from lineal.source import Block
+from lineal.sources.memory import Blocks, Memory
+
+Array = npt.NDArray[np.float64]
+
+
+def rows(n: int = 40_000, p: int = 30, k: int = 1) -> tuple[Array, Array]:
+    rng = np.random.default_rng(n + p + k)
+    x = rng.normal(size=(n, p)) + 0.5
+    return x, x @ rng.normal(size=(p, k)) + rng.normal(size=(n, k))
+
+
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("strength", [0.0, 0.1])
+def test_one_look_at_the_rows_is_enough(k: int, strength: float) -> None:
+    x, y = rows(k=k)
+    charges = np.r_[0.0, np.ones(x.shape[1])]
+    penalty = Ridge(strength, charges) if strength else NoPenalty(len(charges))
+    found = fit(Memory(as_design(x), y), Squared(k), penalty, tol=1e-12)
+    assert found.verdict.kind == "optimal"
+    assert found.problem.passes == 1
+    wide = np.hstack([np.ones((len(x), 1)), x]).astype(np.longdouble)
+    gram = wide.T @ wide / len(x) + np.diag(strength * charges)
+    left = wide @ found.coef - y
+    gradient = (wide.T @ left / len(x) + strength * charges[:, None] * found.coef).astype(float)
+    truth = found.coef - np.linalg.solve(gram.astype(float), gradient)
+    np.testing.assert_allclose(found.coef, truth, rtol=1e-11, atol=1e-12)
+    value = float(np.sum(left**2)) / 2 / len(x) + strength / 2 * float(np.sum(found.coef[1:] ** 2))
+    np.testing.assert_allclose(found.objective, value, rtol=1e-12)
+
+
+def test_evaluations_are_those_of_the_rows_and_their_errors_are_bounded() -> None:
+    x, y = rows(5000, 6)
+    source, penalty = Memory(as_design(x), y), Ridge(0.01, np.r_[0.0, np.ones(6)])
+    quick, slow = (Problem.of(source, Squared(1), penalty, products=products) for products in (True, False))
+    for seed in range(5):
+        coef = np.random.default_rng(seed).normal(size=(7, 1))
+        a, b = quick.evaluate(coef, hessian=7), slow.evaluate(coef, hessian=7)
+        assert a.noise is not None
+        assert b.noise is None
+        assert abs(a.value - b.value) <= a.error
+        assert np.all(np.abs(a.gradient - b.gradient) <= a.noise)
+        assert np.all(a.slope >= b.slope)
+        np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-12)
+
+
+def test_too_few_digits_ask_the_rows() -> None:
+    """A residual of a millionth of the target, or a target far from zero, cancels in products."""
+    x, y = rows(5000, 6)
+    exact = x @ np.arange(6.0)[:, None]
+    for target in (exact + 1e-6 * y, y + 1e7):
+        source = Memory(as_design(x), target)
+        problem = Problem.of(source, Squared(1), NoPenalty(7), products=True)
+        coef = np.linalg.lstsq(np.hstack([np.ones((5000, 1)), x]), target, rcond=None)[0]
+        here = problem.evaluate(coef, hessian=7)
+        assert here.noise is None
+        assert here.value == Problem.of(source, Squared(1), NoPenalty(7)).evaluate(coef, hessian=7).value
+
+
+def test_blocks_add_up() -> None:
+    x, y = rows(3000, 5)
+    whole = survey(Memory(as_design(x), y), Squared(1), products=True).products
+    cut = [Block(as_design(x[i : i + 700]), y[i : i + 700]) for i in range(0, 3000, 700)]
+    pieces = survey(Blocks(cut), Squared(1), products=True).products
+    assert whole is not None
+    assert pieces is not None
+    np.testing.assert_allclose(pieces.gram, whole.gram, rtol=1e-12)
+    np.testing.assert_allclose(pieces.scatter, whole.scatter, rtol=1e-12)
+    np.testing.assert_allclose(pieces.mean, whole.mean, rtol=1e-12)
+
+
+def test_offsets_have_no_products() -> None:
+    x, y = rows(100, 2)
+    assert survey(Memory(as_design(x), y, offset=y), Squared(1), products=True).products is None
