@@ -12,6 +12,7 @@
 
 #include "arrays.hpp"
 #include "ascent.hpp"
+#include "cells.hpp"
 #include "epochs.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
@@ -326,6 +327,7 @@ NB_MODULE(_core, m) {
     bind_perceptron(m);
     bind_ascent(m);
     bind_text(m);
+    bind_cells(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });

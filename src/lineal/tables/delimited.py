@@ -18,9 +18,12 @@ from lineal.errors import InputError
 from lineal.tables.arrow import to_numpy
 from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
 from lineal.tables.file import File, ahead, chunks
+from lineal.tables.plain import plain_batch
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
+ODD = 4
+"""After so many pieces that the compiled loop gave back, Arrow reads all others."""
 _PACKED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -46,6 +49,7 @@ class Delimited(Table):
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] | None = None
     stubborn: set[str] = field(default_factory=set, compare=False)
+    odd: list[bool] = field(default_factory=list, compare=False)
 
     plain = True
 
@@ -181,7 +185,8 @@ class Delimited(Table):
                 piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text."
             )
         numbers = self.numbers - self.stubborn
-        while True:
+        batch = self._plain(piece, numbers)
+        while batch is None:
             try:
                 table = self._read(piece, numbers)
             except pa.ArrowInvalid as problem:
@@ -202,6 +207,16 @@ class Delimited(Table):
                     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
             self.stubborn.update(refused)
             numbers = numbers - refused
+        return batch
+
+    def _plain(self, piece: bytes, numbers: frozenset[str]) -> Any:
+        """Return a piece without quotes whose cells are plainly written as one record batch; None for any other."""
+        if self.texts is None or len(self.odd) >= ODD or (self.dialect.quote and self.dialect.quote.encode() in piece):
+            return None
+        batch = plain_batch(piece, self.dialect.delimiter, self.names, numbers, self.numbers | self.texts)
+        if batch is None:
+            self.odd.append(True)
+        return batch
 
     def _read(self, piece: bytes, numbers: frozenset[str]) -> Any:
         ragged: list[Any] = []

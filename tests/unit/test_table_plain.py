@@ -1,0 +1,125 @@
+"""The compiled reader of delimited text: what Arrow and Python's float say of the same bytes, or nothing at all."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lineal.table import as_table
+from lineal.tables.dialect import MISSING
+from lineal.tables.plain import plain_batch
+
+NAMES = ["a", "b", "c"]
+
+
+def arrow(piece, delimiter=","):
+    """Return what Arrow reads, as the table of a file would ask for it."""
+    packed = pa.dictionary(pa.int32(), pa.string())
+    table = pa_csv.read_csv(
+        pa.BufferReader(piece),
+        pa_csv.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=NAMES),
+        pa_csv.ParseOptions(delimiter=delimiter, quote_char=False),
+        pa_csv.ConvertOptions(
+            column_types={"a": pa.float64(), "b": packed, "c": packed},
+            null_values=list(MISSING),
+            strings_can_be_null=False,
+            include_columns=["a", "c"],
+        ),
+    )
+    return table.combine_chunks().to_batches()[0]
+
+
+def plain(piece, delimiter=","):
+    return plain_batch(piece, delimiter, NAMES, {"a"}, {"a", "c"})
+
+
+numbers = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.floats(-1e6, 1e6).map(lambda x: f"{x:.4f}"),
+    st.integers(-(10**22), 10**22).map(str),
+    st.sampled_from(
+        ["0", "-0", "-0.0", "5.", ".5", "-.25", "1e5", "1E-3", "00012", "9007199254740993", "12345678", "1234567.8"]
+    ),
+    st.sampled_from(sorted(MISSING)),
+)
+odd = st.sampled_from(
+    ["x", "+1", "-", ".", "1.2.3", "1e", "1,5"[:1] + "_5", "0x10", " 7", "7 ", "inf", "1-2", "-.", "--1", "1e999"]
+)
+texts = st.text(st.characters(codec="utf-8", exclude_characters=',;"\r\n\0'), max_size=20)
+rows = st.tuples(st.one_of(numbers, numbers, numbers, odd), texts, texts)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(rows, min_size=1, max_size=12),
+    st.sampled_from(["\n", "\r\n", "\n\n"]),
+    st.booleans(),
+    st.sampled_from(",;"),
+)
+def test_it_reads_what_arrow_reads(table, line, last, delimiter):
+    piece = line.join(delimiter.join(row) for row in table).encode() + (line.encode() if last else b"")
+    found = plain(piece, delimiter)
+    if found is not None:
+        assert found.equals(arrow(piece, delimiter))
+        assert found.num_rows == len(table)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(numbers, min_size=1, max_size=12))
+def test_numbers_are_rounded_as_python_rounds_them(cells):
+    piece = "".join(f"{cell},u,v\n" for cell in cells).encode()
+    found = plain(piece)
+    assert found is not None, "plainly written numbers are never given back"
+    for cell, value in zip(cells, found.column(0).to_pylist(), strict=True):
+        if cell in MISSING:
+            assert value is None
+        else:
+            assert struct.pack("<d", value) == struct.pack("<d", float(cell))
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"1,2\n",
+        b"1,2,3,4\n",
+        b"1,2,3\n4,5\n",
+        b"1,2,3\r4,5,6\n",
+        b"1,2,3\r",
+        b"x,2,3\n",
+        b"1 ,2,3\n",
+        b"1e400,2,3\n",
+        b"1,2,\xff\n",
+    ],
+)
+def test_what_is_unusual_is_given_back(piece):
+    assert plain(piece) is None
+
+
+def test_a_character_cut_in_two_by_cells_is_given_back():
+    assert plain(b"1,u,\xc3\n2,u,\xa9\n") is None  # one after the other they would be a character
+    assert plain("1,u,é\n2,u,a\n".encode()).column(1).to_pylist() == ["é", "a"]
+
+
+def test_many_different_texts_keep_their_order():
+    words = [f"{'w' * (k % 30)}{k}" for k in range(5000)]
+    found = plain("".join(f"1,u,{word}\n" for word in [*words, *words]).encode()).column(1)
+    assert found.dictionary.to_pylist() == words
+    assert np.array_equal(np.asarray(found.indices), np.r_[0:5000, 0:5000])
+
+
+def test_a_file_is_the_same_by_either_way(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    lines = [f"{x:.3f},{'NA' if k % 7 == 0 else k},L{k % 9}" for k, x in enumerate(rng.normal(size=3000))]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["x,k,c", *lines]))
+    chosen = as_table(path).select(numbers=["x", "k"], texts=["c"])
+    ours = [batch for _, batch in chosen.numbered()]
+    monkeypatch.setattr("lineal.tables.delimited.plain_batch", lambda *_: None)
+    theirs = [batch for _, batch in chosen.numbered()]
+    assert all(a.equals(b) for a, b in zip(ours, theirs, strict=True))
