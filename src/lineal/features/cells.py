@@ -120,6 +120,8 @@ def numbers(array: Any) -> tuple[Array, Positions]:
 
 
 def _typed(array: Any) -> Array:
+    if array.type == pa.float64():
+        return _doubles(array)
     if _types.is_boolean(array.type):
         array = array.cast(pa.uint8())
     return _doubles(array.cast(pa.float64(), safe=False))

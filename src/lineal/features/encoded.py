@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -166,22 +167,25 @@ class Encoded(Source):
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
-        for numbers, batch, y, part in ahead(self._parts, self._read()):
-            _merge(unknown, part)
-            weight, offset = self._roles(numbers, batch)
-            found.add(batch)
-            roles = [role for role in (weight, offset) if role is not None]
-            pieces: list[npt.NDArray[Any]] = [part.numbers, y, *part.codes, *roles]
-            held = held or [_Growing(piece, rows) for piece in pieces]
-            for growing, piece in zip(held, pieces, strict=True):
-                growing.add(piece)
-            texts.append(part.texts)
-            count += len(numbers)
-            sparse += sum(found.size for found in part.texts)
-            if count * self._row_bytes() + sparse > limit_bytes:
-                held.clear()
-                texts.clear()
-                return self._spilled(2 * limit_bytes)
+        with ThreadPoolExecutor(1) as beside:
+            for numbers, batch, y, part in ahead(self._parts, self._read()):
+                _merge(unknown, part)
+                weight, offset = self._roles(numbers, batch)
+                hashed = beside.submit(found.add_kind, batch, found.numbers)
+                found.add_kind(batch, found.texts)
+                roles = [role for role in (weight, offset) if role is not None]
+                pieces: list[npt.NDArray[Any]] = [part.numbers, y, *part.codes, *roles]
+                held = held or [_Growing(piece, rows) for piece in pieces]
+                for growing, piece in zip(held, pieces, strict=True):
+                    growing.add(piece)
+                texts.append(part.texts)
+                count += len(numbers)
+                sparse += sum(found.size for found in part.texts)
+                hashed.result()
+                if count * self._row_bytes() + sparse > limit_bytes:
+                    held.clear()
+                    texts.clear()
+                    return self._spilled(2 * limit_bytes)
         if not count:
             return self
         self._fingerprint, self.unknown = found.hex(), unknown

@@ -39,7 +39,12 @@ class Fingerprint:
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch."""
-        for name in (*self.numbers, *self.texts):
+        self.add_kind(batch, self.numbers)
+        self.add_kind(batch, self.texts)
+
+    def add_kind(self, batch: Any, names: Iterable[str]) -> None:
+        """Add columns of numbers, or columns of text, of a batch; the two kinds do not wait for each other."""
+        for name in names:
             self.add_column(name, column(batch, name))
 
     def add_column(self, name: str, cells: Any) -> None:
@@ -100,12 +105,12 @@ class Fingerprint:
         return f"sha256:{whole.hexdigest()}"
 
 
-def number_bytes(values: Array) -> bytes:
+def number_bytes(values: Array) -> memoryview:
     """Return numbers as little-endian doubles, missing ones as the one NaN 0x7ff8000000000000."""
     missing = np.isnan(values)
     if missing.any():
         values = np.where(missing, np.nan, values)
-    return np.ascontiguousarray(values, dtype="<f8").tobytes()
+    return np.ascontiguousarray(values, dtype="<f8").data
 
 
 def _record(cell: str) -> bytes:
