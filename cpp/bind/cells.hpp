@@ -5,7 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
+#include <utility>
 #include <string>
 #include <vector>
 
@@ -19,11 +19,11 @@ using lineal::Cell;
 using lineal::CellColumn;
 using lineal::Cells;
 
-// A numpy array that owns the first `size` of some values.
+// A numpy array of the first `size` values in some memory, which it keeps.
 template <class T>
-nb::object handed(std::unique_ptr<T[]>&& values, Index size) {
-    T* data = values.release();
-    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+nb::object kept(lineal::Pages&& memory, T* data, Index size) {
+    auto* owned = new lineal::Pages(std::move(memory));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<lineal::Pages*>(p); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner));
 }
 
@@ -44,9 +44,9 @@ nb::object cells(const nb::bytes& text, const std::string& delimiter, const std:
     if (!plain) return nb::none();
     nb::list out;
     for (CellColumn& column : found.columns) {
-        if (column.numbers) out.append(nb::make_tuple(handed(std::move(column.numbers), found.rows), handed(std::move(column.present))));
+        if (column.numbers) out.append(nb::make_tuple(kept(std::move(column.memory), column.numbers, found.rows), handed(std::move(column.present))));
         else
-            out.append(nb::make_tuple(handed(std::move(column.codes), found.rows), handed(std::move(column.ends)),
+            out.append(nb::make_tuple(kept(std::move(column.memory), column.codes, found.rows), handed(std::move(column.ends)),
                                       nb::bytes(column.words.data(), column.words.size())));
     }
     return nb::make_tuple(found.rows, out);

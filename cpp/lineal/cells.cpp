@@ -4,12 +4,38 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <new>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
 #endif
+#if defined(__unix__) || defined(__APPLE__)
+#include <sys/mman.h>
+#endif
 
 namespace lineal {
+
+Pages::Pages(std::size_t bytes) : bytes_(bytes) {
+#if defined(__unix__) || defined(__APPLE__)
+    if (bytes == 0) return;
+    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data_ == MAP_FAILED) {
+        data_ = nullptr;
+        throw std::bad_alloc();
+    }
+#else
+    data_ = ::operator new(bytes);
+#endif
+}
+
+Pages::~Pages() {
+    if (data_ == nullptr) return;
+#if defined(__unix__) || defined(__APPLE__)
+    munmap(data_, bytes_);
+#else
+    ::operator delete(data_);
+#endif
+}
 
 namespace {
 
@@ -206,8 +232,10 @@ bool read_cells(std::string_view text, char delimiter, const std::vector<Cell>& 
     for (const Cell kind : kinds) {
         if (kind == Cell::skipped) continue;
         CellColumn& column = out.columns.emplace_back();
-        if (kind == Cell::number) column.numbers.reset(new double[static_cast<std::size_t>(most)]);
-        else column.codes.reset(new std::int32_t[static_cast<std::size_t>(most)]);
+        const std::size_t size = static_cast<std::size_t>(most) * (kind == Cell::number ? sizeof(double) : sizeof(std::int32_t));
+        column.memory = Pages(size);
+        if (kind == Cell::number) column.numbers = static_cast<double*>(column.memory.data());
+        else column.codes = static_cast<std::int32_t*>(column.memory.data());
     }
     std::vector<Words> words;
     words.reserve(out.columns.size());

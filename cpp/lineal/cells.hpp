@@ -2,23 +2,43 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "part.hpp"
 
 namespace lineal {
 
+// Memory that goes back to the system when it is let go of: what a reader leaves behind must not pile up beside a fit.
+class Pages {
+public:
+    Pages() = default;
+    explicit Pages(std::size_t bytes);
+    Pages(Pages&& other) noexcept : data_(other.data_), bytes_(other.bytes_) { other.data_ = nullptr; }
+    Pages& operator=(Pages&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(bytes_, other.bytes_);
+        return *this;
+    }
+    ~Pages();
+    void* data() const { return data_; }
+
+private:
+    void* data_ = nullptr;
+    std::size_t bytes_ = 0;
+};
+
 enum class Cell : std::uint8_t { skipped, number, text };
 
 // One column: numbers with a bit for each that is there (none if all are), or codes of the different texts, which are
 // the stretches of `words` between `ends`, in the order in which they came.
 struct CellColumn {
-    std::unique_ptr<double[]> numbers;
+    Pages memory;
+    double* numbers = nullptr;
     std::vector<std::uint8_t> present;
-    std::unique_ptr<std::int32_t[]> codes;
+    std::int32_t* codes = nullptr;
     std::vector<std::int32_t> ends;
     std::vector<char> words;
 };

@@ -167,11 +167,11 @@ class Encoded(Source):
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
-        with ThreadPoolExecutor(1) as beside:
+        with ThreadPoolExecutor(1) as pool:
             for numbers, batch, y, part in ahead(self._parts, self._read()):
                 _merge(unknown, part)
                 weight, offset = self._roles(numbers, batch)
-                hashed = beside.submit(found.add_kind, batch, found.numbers)
+                hashed = pool.submit(found.add_kind, batch, found.numbers)
                 found.add_kind(batch, found.texts)
                 roles = [role for role in (weight, offset) if role is not None]
                 pieces: list[npt.NDArray[Any]] = [part.numbers, y, *part.codes, *roles]
