@@ -3,6 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <nanobind/stl/optional.h>
+
 #include <string>
 
 #include "../lineal/sweeps.hpp"
@@ -13,6 +15,7 @@ using namespace lineal;
 namespace {
 
 using In = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const Index, nb::c_contig, nb::device::cpu>;
 using InOut = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
@@ -57,14 +60,16 @@ nb::tuple sweep_group(const In& gram, bool coupled, const InOut& coef, const InO
     return nb::make_tuple(progress.sweeps, progress.fall);
 }
 
-Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths, double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found, Index done) {
+Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths, double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found, Index done, const std::optional<Numbers>& columns, Support* support) {
     const std::size_t size = coef.size();
     expect(gram, size * size, "gram");
     expect(origin, size, "origin");
     expect(gradient, size, "gradient");
     expect(found, strengths.size() * size, "found");
     if (done < 0 || static_cast<std::size_t>(done) > strengths.size()) throw nb::value_error("more points are done than there are strengths");
-    Walk walk{gram.data(), origin.data(), static_cast<Index>(size), charges_of(linear, square, lower, upper, size), strengths.data(), static_cast<Index>(strengths.size()), level, tol, floor, budget, coef.data(), gradient.data(), found.data(), done};
+    if (columns.has_value() != (support != nullptr)) throw nb::value_error("columns and support go together");
+    if (columns) expect(*columns, size, "columns");
+    Walk walk{gram.data(), origin.data(), static_cast<Index>(size), charges_of(linear, square, lower, upper, size), strengths.data(), static_cast<Index>(strengths.size()), level, tol, floor, budget, coef.data(), gradient.data(), found.data(), done, columns ? columns->data() : nullptr, support};
     const nb::gil_scoped_release release;
     return sweeps().walk(walk);
 }
@@ -74,5 +79,6 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
 void bind_sweeps(nb::module_& m) {
     m.def("sweep_gram", &sweep_gram, nb::arg("gram"), nb::arg("coef"), nb::arg("gradient"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
     m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"), nb::arg("tol"), nb::arg("most"));
-    m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"), nb::arg("gradient"), nb::arg("found"), nb::arg("done"));
+    nb::class_<Support>(m, "Support").def(nb::init<>()).def_prop_ro("size", [](const Support& support) { return support.columns.size(); });
+    m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"), nb::arg("gradient"), nb::arg("found"), nb::arg("done"), nb::arg("columns") = nb::none(), nb::arg("support") = nb::none());
 }

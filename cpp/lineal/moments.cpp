@@ -1,5 +1,6 @@
 // Weighted means and scatters of all columns, in one pass, merged by Chan's formula; the gram with them if it is asked for.
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "hessian.hpp"
@@ -110,9 +111,75 @@ bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, c
     return summarise_loose(worker, begin, end, watch);
 }
 
+constexpr Index tile = 4096;  // rows that are added before they join the sum
+
+// sum over i < count of f(i), in eight chains
+template <class F>
+double added(Index count, F f) {
+    double sum[8] = {}, total = 0;
+    Index i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (Index l = 0; l < 8; ++l) sum[l] += f(i + l);
+    for (; i < count; ++i) total += f(i);
+    return total + (((sum[0] + sum[4]) + (sum[1] + sum[5])) + ((sum[2] + sum[6]) + (sum[3] + sum[7])));
+}
+
+// Columns of one piece each, all rows of weight one: moments around the first entry, then around the mean.
+template <class T>
+void measure(const T* x, Index rows, double& mean, double& scatter, double& largest) {
+    const double first = rows > 0 ? static_cast<double>(x[0]) : 0.0;
+    double sum = 0, top[8] = {};
+    for (Index at = 0; at < rows; at += tile)
+        sum += added(std::min(tile, rows - at), [&](Index i) { return static_cast<double>(x[at + i]) - first; });
+    const double apart = rows > 0 ? sum / static_cast<double>(rows) : 0.0;
+    mean = first + apart;
+    scatter = 0;
+    for (Index at = 0; at < rows; at += tile)
+        scatter += added(std::min(tile, rows - at), [&](Index i) {
+            const double d = static_cast<double>(x[at + i]) - first - apart;
+            return d * d;
+        });
+    for (Index i = 0; i < rows; ++i) {
+        const double size = std::fabs(static_cast<double>(x[i]));
+        top[i % 8] = size > top[i % 8] ? size : top[i % 8];
+    }
+    largest = *std::max_element(top, top + 8);
+}
+
 }  // namespace
 
+// Whether all parts are ones or wide matrices stored by columns, which no panel needs to hold.
+bool Rows::by_column() const {
+    Index wide = 0;
+    for (const Part& part : parts_) {
+        if (part.kind == Kind::dense && part.row_stride == 1 && part.column_stride > 1) wide += part.columns;
+        else if (part.kind != Kind::ones) return false;
+    }
+    return wide >= 1024;
+}
+
+double Rows::column_moments(const Team& team, double* mean, double* scatter, double* largest) const {
+    Index column = 0;
+    for (const Part& part : parts_) {
+        const Index pieces = part.kind == Kind::ones ? 1 : (part.columns + 63) / 64;
+        run(
+            fitting(team, static_cast<double>(rows()) * static_cast<double>(part.columns)), pieces,
+            [&](int, Index piece, Watch& watch) {
+                for (Index j = 64 * piece; j < std::min(64 * piece + 64, part.columns) && !watch.stop(); ++j) {
+                    const Index to = column + j, at = j * part.column_stride;
+                    if (part.kind == Kind::ones) mean[to] = largest[to] = 1, scatter[to] = 0;
+                    else if (part.single) measure(static_cast<const float*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
+                    else measure(static_cast<const double*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
+                }
+            },
+            [](int) {});
+        column += part.columns;
+    }
+    return static_cast<double>(rows());
+}
+
 double Rows::moments(const Team& team, const Matrix& weight, double* mean, double* scatter, double* largest) const {
+    if (!weight && by_column()) return column_moments(team, mean, scatter, largest);
     return survey(team, layout_, weight, 0, mean, scatter, largest, nullptr);
 }
 

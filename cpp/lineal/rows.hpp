@@ -60,6 +60,8 @@ private:
     // Moments of a layout's columns and the gram of its first h.
     double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
                   double* largest, double* gram) const;
+    bool by_column() const;
+    double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
     Index chunks(double nanoseconds, Index partial) const;
     // The team, or one thread where more would not pay.

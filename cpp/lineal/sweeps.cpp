@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
 namespace {
@@ -118,6 +119,12 @@ Progress group(const double* gram, Index parts, Index columns, Index outputs, bo
     };
     return descend(columns, tol, most, update, rests);
 }
+
+}  // namespace
+
+#include "pursuit.hpp"
+
+namespace {
 
 // Points with their gradients after each of the last sweeps, and the point that continues their way.
 class Trail {
@@ -322,6 +329,16 @@ Index walk(Walk& w) {
     std::vector<double> linear(static_cast<std::size_t>(size)), square(linear);
     const Charges charges{linear.data(), square.data(), w.rates.lower, w.rates.upper};
     Face face(w);
+    // Curvature of the penalty changes from point to point, and the factor with it.
+    const bool exact = w.support && std::all_of(w.rates.square, w.rates.square + size, [](double x) { return x == 0; });
+    std::optional<Pursuit> pursuit;
+    if (exact) pursuit.emplace(w);
+    bool settled = false;
+    const auto good = [&] {
+        const double value = objective(w.coef, w.gradient, w.origin, charges, size);
+        const double gap = distance(w.coef, w.gradient, w.origin, charges, size, w.level);
+        return gap <= w.tol * std::max(-value, 0.0) || gap <= w.floor;
+    };
     double total = 0;
     for (; w.done < w.points && total <= most_work; ++w.done) {
         double spent = 0;
@@ -329,10 +346,13 @@ Index walk(Walk& w) {
             linear[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.linear[j];
             square[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.square[j];
         }
-        for (double first = 1;;) {
-            const double value = objective(w.coef, w.gradient, w.origin, charges, size);
-            const double gap = distance(w.coef, w.gradient, w.origin, charges, size, w.level);
-            if (first == 0 || gap <= w.tol * std::max(-value, 0.0) || gap <= w.floor) break;
+        if (pursuit) {
+            if (!settled) pursuit->settle(charges);
+            spent += pursuit->descend(charges, w.budget, good);
+            settled = true;
+        }
+        for (double first = 1; first != 0 && !good();) {
+            settled = false;
             spent += 4 * static_cast<double>(size);
             if (spent > w.budget) return w.done;
             first = sweep(w.gram, size, w.coef, w.gradient, charges, spent);

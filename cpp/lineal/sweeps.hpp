@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "part.hpp"
 
@@ -13,6 +14,12 @@ struct Charges {
     const double* square;
     const double* lower;
     const double* upper;
+};
+
+// The columns in use along a path, by their numbers in the design, and the Cholesky factor of their gram.
+struct Support {
+    std::vector<Index> columns;
+    std::vector<double> factor;
 };
 
 // A path of strengths on one gram: at each, the charges are the rates times the strength.
@@ -31,6 +38,8 @@ struct Walk {
     double* gradient;
     double* found;  // points x size
     Index done;     // points found so far
+    const Index* columns = nullptr;  // the number of every coefficient in the design, increasing
+    Support* support = nullptr;      // where given, points are found by exact solves first
 };
 
 struct Progress {

@@ -196,6 +196,12 @@ def sweep_gram(
 def sweep_group(
     gram: Array, coupled: bool, coef: Array, gradient: Array, rate: Array, tol: float, most: int
 ) -> tuple[int, float]: ...
+
+class Support:
+    def __init__(self) -> None: ...
+    @property
+    def size(self) -> int: ...
+
 def walk_gram(
     gram: Array,
     origin: Array,
@@ -212,6 +218,8 @@ def walk_gram(
     gradient: Array,
     found: Array,
     done: int,
+    columns: npt.NDArray[np.int64] | None = None,
+    support: Support | None = None,
 ) -> int: ...
 def epoch(
     segments: list[tuple[tuple[Part, ...], Array, Array | None, Array | None]],

@@ -54,6 +54,8 @@ def null(problem: Problem) -> Null:
             coef = np.zeros(problem.shape)
             coef[: int(problem.intercept)] = _intercept_alone(problem).coef if problem.intercept else 0.0
             value = problem.evaluate(coef).value
+        elif not len(columns) and not rest.any() and not _small(problem):
+            coef, value = rest, _alone(problem).evaluate(rest[:1]).value
         else:
             coef = _newton(problem, rest, columns)
             value = problem.evaluate(coef).value
@@ -96,15 +98,19 @@ def _constant_of(problem: Problem) -> Array:
     return np.clip(best, -40.0, 40.0) if problem.loss.endless else best
 
 
-def _intercept_alone(problem: Problem) -> Null:
-    """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
+def _alone(problem: Problem) -> Problem:
+    """Return the problem with no column but one of ones."""
 
     def ones(block: Block) -> Block:
         return replace(block, design=Ones(block.n_rows))
 
-    moments = problem.moments
-    one = replace(moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
-    alone = Problem(problem.source.map(ones), problem.loss, NoPenalty(1), one)
+    one = replace(problem.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
+    return Problem(problem.source.map(ones), problem.loss, NoPenalty(1), one)
+
+
+def _intercept_alone(problem: Problem) -> Null:
+    """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
+    moments, alone = problem.moments, _alone(problem)
     coef = _constant_of(problem)[None, :]
     if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
         coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])

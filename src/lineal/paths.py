@@ -95,21 +95,23 @@ def path(
     began = time.monotonic()
     problem = Problem.of(source, loss, penalty.at(1.0), moments)
     base = null(problem)
-    here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
-    critical = penalty.at(1.0).critical(here.gradient - problem.penalty.gradient(base.coef))
+    with one_thread(problem):
+        walk = _walk(problem, penalty, tol, labels) if solver == "auto" else None
+    if isinstance(walk, Squares):
+        slopes = walk.origin[:, None]
+    else:
+        here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
+        slopes = here.gradient - problem.penalty.gradient(base.coef)
+    critical = penalty.at(1.0).critical(slopes)
     grid = _grid(strengths, critical, ratio, penalty)
 
     def left() -> float | None:
         return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
 
     points: list[Point] = []
-    if solver == "auto" and Squares.fits(problem, penalty):
+    if walk is not None:
         with one_thread(problem):
-            for found in Squares(problem, penalty, tol, labels).points(grid, left):
-                _add(points, Point(*found), progress)
-    elif solver == "auto" and Lookahead.fits(problem):
-        with one_thread(problem):
-            for found in Lookahead(problem, penalty, tol, labels).points(grid, left):
+            for found in walk.points(grid, left):
                 _add(points, Point(*found), progress)
     coef = points[-1].coef if points else base.coef
     for strength in grid[len(points) :]:
@@ -124,6 +126,13 @@ def path(
         coef = fitted.coef
         _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
     return Path(tuple(points), critical)
+
+
+def _walk(problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> Squares | Lookahead | None:
+    """Return the walk that suits a path, if there is one."""
+    if Squares.fits(problem, penalty):
+        return Squares(problem, penalty, tol, labels)
+    return Lookahead(problem, penalty, tol, labels) if Lookahead.fits(problem) else None
 
 
 def _add(points: list[Point], point: Point, progress: Callable[[Point], None] | None) -> None:

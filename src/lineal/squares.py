@@ -31,11 +31,14 @@ Index = npt.NDArray[np.intp]
 FEW = 300
 """So many columns are all worked on from the beginning."""
 
-STRETCH = 0.75
-"""The last strength of a stretch is at least this share of the one before its first, where columns are left out."""
+LEAP = 0.5
+"""Columns that may come into use in a stretch, beyond FEW, as a share of those in use."""
 
-MOST_POINTS = 12
+MOST_POINTS = 24
 """So many points are looked at in one pass at most, where columns are left out."""
+
+TURN = 0.2
+"""By so much the slope of a gradient along the path is expected to change within a stretch; a strength is the unit."""
 
 MOST_ENTRIES = 4_000_000
 """So many residuals are held at once at most."""
@@ -62,6 +65,31 @@ class Part:
     gram: Array
 
 
+@dataclass(frozen=True)
+class Place:
+    """The last point that is known: its strength, the gradients there, and how they change with the strength, if known."""
+
+    strength: float
+    slopes: Array
+    trend: Array | None
+
+    def after(self, strength: float, slopes: Array) -> Place:
+        """Return the next point."""
+        apart = self.strength - strength
+        return Place(strength, slopes, (self.slopes - slopes) / apart if apart > 0.0 else None)
+
+    def ahead(self, strength: float) -> Array:
+        """Return the gradients to be expected at a smaller strength."""
+        return self.slopes if self.trend is None else self.slopes - (self.strength - strength) * self.trend
+
+    def least(self, strength: float) -> float:
+        """Return the size of an expected gradient from which on its column may come into use, times its charge.
+
+        Without a trend this is the strong rule: a gradient changes by at most as much as the strength.
+        """
+        return strength - (1.0 if self.trend is None else TURN) * (self.strength - strength)
+
+
 class Squares:
     """A walk along the strengths of a penalty that makes most coefficients zero, with the squared loss."""
 
@@ -84,9 +112,9 @@ class Squares:
         self.rows = max(sum(map(len, self.weights)), 1)
         self.all = problem.shape[0] - self.ones <= FEW
         nothing = np.zeros(0, dtype=np.intp)
-        alone = tuple(pick(np.arange(1)) for pick in self.picker.pickers) if self.ones else ()
+        alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
         self.part = Part(nothing, alone, np.zeros((0, 0)))
-        self.coef = np.zeros(problem.shape[0])
+        self.coef, self.support = np.zeros(problem.shape[0]), _core.Support()
         self.origin = self._residuals(np.zeros((1, 0))).slopes[0]
         if self.all:
             self.part = self._part(np.arange(self.ones, problem.shape[0]))
@@ -106,64 +134,43 @@ class Squares:
 
     def points(self, grid: Array, left: Callable[[], float | None]) -> Iterator[tuple[float, Array, float, Verdict]]:
         """Yield strength, coefficients, objective and verdict of the points, until the time is up or a proof is not found."""
-        gradient, at = self.origin, 0
-        if not np.all(np.isfinite(gradient)):
+        if not np.all(np.isfinite(self.origin)):
             return
-        before = max(float(grid[0]), float(np.max(self._scores(gradient), initial=0.0)))
+        at, top = 0, float(np.max(self._scores(self.origin), initial=0.0))
+        here = Place(max(float(grid[0]), top), self.origin, None)
         while at < len(grid) and grid[at] > 0.0 and left() != 0.0:
-            stretch = self._stretch(grid[at:], before)
-            found = self._found(stretch, gradient, before)
-            shown, whole = self._residuals(found), self._whole(found)
-            proofs = self.prover.prove(stretch, self._used, whole[:, self._used], shown)
+            stretch, columns = self._stretch(grid[at:], here)
+            self._work(columns, anew=True)
+            found = self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
+            shown, short = self._residuals(found), self._short(found)
+            proofs = self.prover.prove(stretch, self._used, short, shown)
             for point, (strength, proof) in enumerate(zip(stretch, proofs, strict=True)):
-                coef = whole[point]
+                whole = np.zeros(self.problem.shape)
+                whole[self._used, 0] = short[point]
+                self.coef = whole[:, 0]
                 if not proof.within(self.tol):
                     if not self._take_up(shown.slopes[point], float(strength)):
                         return
-                    self.coef = coef
                     break
                 verdict, _ = judge(self.problem, proof.objective, proof, self.tol, "", None, self.labels)
-                yield float(strength), coef[:, None].copy(), proof.objective, verdict
-                gradient, before, at, self.coef = shown.slopes[point], float(strength), at + 1, coef
+                yield float(strength), whole, proof.objective, verdict
+                here, at = here.after(float(strength), shown.slopes[point]), at + 1
 
-    def _stretch(self, ahead: Array, before: float) -> Array:
-        """Return the strengths to look at together."""
+    def _stretch(self, ahead: Array, here: Place) -> tuple[Array, Index]:
+        """Return the strengths to look at together, and the columns that may come into use there."""
         most = max(1, MOST_ENTRIES // self.rows)
-        ahead = ahead[ahead > 0.0]
-        if not self.all:
-            most = min(most, MOST_POINTS, max(1, int(np.count_nonzero(ahead >= STRETCH * before))))
-        return np.ascontiguousarray(ahead[:most])
-
-    def _found(self, stretch: Array, gradient: Array, before: float) -> Array:
-        """Return the coefficients at every strength of a stretch, optimal among the columns that the strong rule names."""
+        ahead = np.ascontiguousarray(ahead[ahead > 0.0])
         if self.all:
-            return self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
-        scores = self._scores(gradient)
-        last = float(stretch[-1])
-        near = np.flatnonzero(scores[self.ones :] >= 2.0 * last - before) + self.ones
-        # those that are likely to come into use are worked on at once
-        self._work(near if len(near) <= FEW else np.flatnonzero(scores >= last), anew=True)
-        watched = np.setdiff1d(near, self.part.columns)
-        designs = [pick(watched) for pick in self.picker.pickers] if len(watched) else []
-        found, begin = np.empty((len(stretch), len(self.part.columns))), 0
-        while True:
-            found = self._walked(stretch, begin, found)
-            if not len(watched):
-                return found
-            slopes = np.zeros((len(watched), len(stretch) - begin))
-            for design, weight, rows in zip(designs, self.weights, self._rows(found[begin:]), strict=True):
-                slopes += design.transpose_times(weight[:, None] * rows)
-            beyond = np.abs(slopes) > (1.0 + SLACK) * np.outer(self.rates.linear[watched], stretch[begin:])
-            beyond[np.isin(watched, self.part.columns)] = False
-            if not beyond.any():
-                return found
-            first = int(np.argmax(beyond.any(axis=0)))
-            self.coef = self._whole(found[begin + first : begin + first + 1])[0]
-            old = self.part.columns
-            self._work(watched[beyond.any(axis=1)])
-            wider = np.zeros((len(stretch), len(self.part.columns)))
-            wider[:, np.searchsorted(self.part.columns, old)] = found
-            found, begin = wider, begin + first
+            return ahead[:most], self.part.columns
+        used = self.coef != 0.0
+        wanted, count = used, 0
+        for strength in ahead[: min(most, MOST_POINTS)]:
+            wider = wanted | (self._scores(here.ahead(float(strength))) >= here.least(float(strength)))
+            if count >= 1 and np.count_nonzero(wider & ~used) > FEW + LEAP * np.count_nonzero(used):
+                break
+            wanted, count = wider, count + 1
+        wanted[: self.ones] = False
+        return ahead[:count], np.flatnonzero(wanted)
 
     def _walked(self, stretch: Array, begin: int, found: Array) -> Array:
         """Find the points of a stretch from number ``begin`` on, among the columns worked on."""
@@ -174,10 +181,29 @@ class Squares:
         gradient = origin + part.gram @ coef
         parts = (unit.linear, unit.curvature(), unit.least, unit.most)
         numbers = (self.loss, 0.3 * self.tol, 1e-24 * self.loss, 1e5 + PATIENCE * len(coef) ** 2)
-        for _ in range(MOST_JUMPS):
-            begin = _core.walk_gram(part.gram, origin, *parts, stretch, *numbers, coef, gradient, found, begin)
+        jumps = 0
+        while jumps < MOST_JUMPS:
+            before, begin = (
+                begin,
+                _core.walk_gram(
+                    part.gram,
+                    origin,
+                    *parts,
+                    stretch,
+                    *numbers,
+                    coef,
+                    gradient,
+                    found,
+                    begin,
+                    part.columns,
+                    self.support,
+                ),
+            )
             if begin == len(stretch):
                 return found
+            if begin > before and np.array_equal(coef, found[begin - 1]):
+                continue  # it only came up for air
+            jumps += 1
             # Sweeps are slow here: go to the minimiser of the face they are on.
             charges = Charges(unit.at(float(stretch[begin])), 1)
             jump(part.gram[None], charges, coef[None], gradient[None], coupled=False)
@@ -211,35 +237,36 @@ class Squares:
         wide = np.r_[np.arange(ones), columns]
         whole = len(wide) == self.problem.shape[0]
         designs = tuple(
-            block.design if whole else pick(wide)
-            for pick, block in zip(self.picker.pickers, self.picker.blocks, strict=True)
+            design if whole else strip(wide)
+            for strip, design in zip(self.picker.strips, self.picker.turned, strict=True)
         )
         mean = moments.mean[columns] * ones
         known = np.isin(columns, self.part.columns, assume_unique=True)
         new = np.flatnonzero(~known)
         far = bool(np.any(np.abs(mean) > FAR * moments.sd[columns]))
-        if far or (3 * len(new) < len(columns) and len(new) * self.rows <= MOST_ENTRIES):
+        if far or 3 * len(new) < len(columns):
             new = np.arange(len(columns)) if far else new
-            cross = self._cross(designs, np.eye(len(wide))[:, ones + new], mean[new])
+            cross = self._cross(designs, columns[new], mean[new])
             gram = np.empty((len(columns), len(columns)))
             old = np.searchsorted(self.part.columns, columns[known])
             gram[np.ix_(known, known)] = self.part.gram[np.ix_(old, old)]
             gram[:, new], gram[new] = cross, cross.T
             return Part(columns, designs, gram)
         gram = np.zeros((len(columns), len(columns)))
-        for design, weight in zip(designs, self.weights, strict=True):
-            gram += design.gram(weight)[ones:, ones:]
+        for pick, weight in zip(self.picker.pickers, self.weights, strict=True):
+            gram += pick(columns).gram(weight)
         return Part(columns, designs, gram - np.outer(mean, mean))
 
-    def _cross(self, designs: Sequence[Design], chosen: Array, mean: Array) -> Array:
-        """Return the products of all columns of some designs with a few of them, centred before they are multiplied."""
-        total = np.zeros((len(chosen) - self.ones, chosen.shape[1]))
-        chosen, height = np.ascontiguousarray(chosen), max(1, MOST_ENTRIES // max(chosen.shape[1], 1))
-        for design, weight in zip(designs, self.weights, strict=True):
-            for first in range(0, len(weight), height):
-                rows, share = design.slice(first, first + height), weight[first : first + height, None]
-                few = np.where(share > 0.0, rows.times(chosen) - mean, 0.0)
-                total += rows.transpose_times(share * few)[self.ones :]
+    def _cross(self, designs: Sequence[Design], columns: Index, mean: Array) -> Array:
+        """Return the products of all columns of some designs with a few columns, which are centred before."""
+        total = np.zeros((designs[0].shape[1] - self.ones, len(columns)))
+        for strip, design, weight in zip(self.picker.strips, designs, self.weights, strict=True):
+            width, absent = max(1, MOST_ENTRIES // max(len(weight), 1)), weight == 0.0
+            for first in range(0, len(columns), width):
+                few = strip(columns[first : first + width]).dense() - mean[first : first + width]
+                few *= weight[:, None]
+                few[absent] = 0.0
+                total[:, first : first + width] += design.transpose_times(few)[self.ones :]
         return total
 
     @property
@@ -252,12 +279,6 @@ class Squares:
         if not self.ones:
             return found
         return np.hstack([self.level - found @ self.problem.moments.mean[self.part.columns, None], found])
-
-    def _whole(self, found: Array) -> Array:
-        """Return the coefficients of some points on all columns."""
-        whole = np.zeros((len(found), self.problem.shape[0]))
-        whole[:, self._used] = self._short(found)
-        return whole
 
     def _rows(self, found: Array) -> Iterator[Array]:
         """Yield the residuals of some points for every block, ``(rows, points)``; 0 where a row has no weight."""
@@ -278,12 +299,12 @@ class Squares:
         rows = list(self._rows(found))
         loss = sum(weight @ row**2 for weight, row in zip(self.weights, rows, strict=True))
         mean = sum(weight @ row for weight, row in zip(self.weights, rows, strict=True)) * self.ones
-        for block, weight, row in zip(self.picker.blocks, self.weights, rows, strict=True):
+        for design, weight, row in zip(self.picker.turned, self.weights, rows, strict=True):
             centred = row - mean
             if not weight.all():
                 centred[weight == 0.0] = 0.0
             square += weight @ centred**2
             centred *= weight[:, None]
             size += np.abs(centred).sum(axis=0)
-            slopes += block.design.transpose_times(centred)
+            slopes += design.transpose_times(centred)
         return Residuals(np.ascontiguousarray(slopes.T), square, size, np.abs(mean), np.asarray(loss))

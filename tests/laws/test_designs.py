@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from lineal.design import Design
-from lineal.designs import Affine, Categorical, Dense, Ones, Sparse, Stack, as_design
+from lineal.designs import Affine, Categorical, Dense, Ones, Sparse, Stack, Turned, as_design
 
 Array = npt.NDArray[np.float64]
 Maker = Callable[[int, int], tuple[Design, Array]]
@@ -85,6 +85,14 @@ def scaled(n: int, seed: int) -> tuple[Design, Array]:
     return Affine(Dense(array), np.zeros(5), np.arange(1.0, 6.0)), array / np.arange(1.0, 6.0)
 
 
+def turned(maker: Maker) -> Maker:
+    def make(n: int, seed: int) -> tuple[Design, Array]:
+        design, array = maker(n, seed)
+        return Turned.of(design), array
+
+    return make
+
+
 PLAIN = dense(lambda a: a)
 SPARSE = scattered("csr", np.float64, wide=False)
 MIXED = stack(ones, PLAIN, categorical, SPARSE, dense(lambda a: a[:, :3].astype(np.float32)), strided_categorical)
@@ -103,6 +111,11 @@ DESIGNS: dict[str, Maker] = {
     "dense no column": dense(lambda a: a[:, :0]),
     "dense eight columns": dense(lambda a: a[:, :8]),
     "dense many columns": dense(lambda a: np.hstack([a * i for i in range(1, 9)])),
+    "by columns": turned(dense(np.asfortranarray)),
+    "by columns float32": turned(dense(lambda a: np.asfortranarray(a.astype(np.float32)))),
+    "by columns sparse": turned(scattered("csc", np.float64, wide=False)),
+    "by columns from rows": turned(scattered("csr", np.float32, wide=True)),
+    "by columns beside others": turned(stack(ones, dense(np.asfortranarray), categorical, SPARSE)),
     "csr": SPARSE,
     "csr float32": scattered("csr", np.float32, wide=False),
     "csr 64-bit": scattered("csr", np.float64, wide=True),

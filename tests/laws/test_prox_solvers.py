@@ -242,6 +242,54 @@ def test_points_of_a_walk_reach_the_conditions_of_optimality(seed):
         np.testing.assert_allclose(penalty.at(strength).slack(point[:, None], slope[:, None]), 0.0, atol=1e-5)
 
 
+@pytest.mark.parametrize("bound", [np.inf, 0.2])
+@pytest.mark.parametrize("size", [1, 5, 40, 130])
+@pytest.mark.parametrize("seed", range(4))
+def test_exact_solves_find_the_points_of_a_walk(seed, size, bound):
+    """Columns come and go, some twice, in two calls with different columns around those in use."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(size // 2 + 4, size)) + rng.normal(size=(size // 2 + 4, 1))
+    if size > 4:
+        x[:, 3] = x[:, 1]
+    gram, right = x.T @ x / len(x), x.T @ rng.normal(size=len(x)) / len(x)
+    penalty = Bounds(np.full(size, -bound), np.full(size, bound), L1(1.0, rng.uniform(0.5, 2.0, size=size)))
+    strengths = np.geomspace(np.max(np.abs(right) / penalty.linear), 1e-3, 12)
+    support, coef, points = _core.Support(), np.zeros(size), []
+    for part in (strengths[:7], strengths[7:]):
+        some = np.flatnonzero((coef != 0.0) | (rng.random(size) < 0.9)) if part is strengths[:7] else np.arange(size)
+        inner, few = np.ascontiguousarray(gram[np.ix_(some, some)]), penalty.take(some)
+        parts = (few.linear, few.curvature(), few.least, few.most)
+        z, gradient, found, done = coef[some], gram[some] @ coef - right[some], np.zeros((len(part), len(some))), 0
+        for _ in range(10_000):
+            done = _core.walk_gram(
+                inner,
+                -right[some],
+                *parts,
+                part,
+                10.0,
+                1e-13,
+                0.0,
+                1e4 * size**2,
+                z,
+                gradient,
+                found,
+                done,
+                some,
+                support,
+            )
+            if done == len(part):
+                break
+        assert done == len(part)
+        for strength, point in zip(part, found, strict=True):
+            slope = inner @ point - right[some]
+            np.testing.assert_allclose(few.at(strength).slack(point[:, None], slope[:, None]), 0.0, atol=2e-6)
+            points.append(point)
+        coef = np.zeros(size)
+        coef[some] = z
+    assert support.size <= size
+    assert np.count_nonzero(points[-1])
+
+
 @pytest.mark.parametrize("coupled", [False, True])
 @pytest.mark.parametrize("seed", range(5))
 def test_group_models_reach_the_conditions_of_optimality(seed, coupled):
@@ -272,6 +320,10 @@ def test_sweeps_refuse_what_does_not_fit():
         _core.sweep_group(np.ones((2, 2, 2)), True, np.zeros((2, 2)), np.zeros((2, 2)), two, 0.0, 1)
     with pytest.raises(ValueError, match="found"):
         _core.walk_gram(np.eye(2), *[two] * 5, one, 1.0, 0.1, 0.0, 1.0, two.copy(), two.copy(), one, 0)
+    with pytest.raises(ValueError, match="together"):
+        _core.walk_gram(
+            np.eye(2), *[two] * 5, one, 1.0, 0.1, 0.0, 1.0, two.copy(), two.copy(), two.copy(), 0, np.arange(2)
+        )
     with pytest.raises(ValueError, match="done"):
         _core.walk_gram(np.eye(2), *[two] * 5, one, 1.0, 0.1, 0.0, 1.0, two.copy(), two.copy(), two.copy(), 2)
 

@@ -285,6 +285,22 @@ def test_products(kind: str, weighted: bool, n: int, far: float) -> None:
     close(gram, (kept.T @ (s[:, None] * kept)).astype(float))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 7, 40, 5003])
+def test_moments_of_many_columns_stored_by_columns(n: int, dtype: type) -> None:
+    """Read column by column, without panels: the numbers in long double, and a constant column has no scatter."""
+    x = (np.random.default_rng(n).normal(size=(1100, n)) + 1e3 * np.arange(1100)[:, None] / 1100).astype(dtype).T
+    x[:, 5] = 0.1
+    total, mean, scatter, largest = _core.Rows([_core.Ones(n), _core.Dense(x)]).moments(None)
+    wide = x.astype(np.longdouble)
+    assert total == n
+    assert (mean[0], scatter[0], largest[0]) == (1.0, 0.0, 1.0)
+    np.testing.assert_allclose(mean[1:], wide.mean(axis=0).astype(float), rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(scatter[1:], ((wide - wide.mean(axis=0)) ** 2).sum(axis=0).astype(float), rtol=1e-11)
+    assert scatter[6] == 0.0
+    np.testing.assert_array_equal(largest[1:], np.abs(x).max(axis=0).astype(float))
+
+
 def splitmix64(x: int) -> int:
     mask = 2**64 - 1
     x = (x + 0x9E3779B97F4A7C15) & mask

@@ -11,9 +11,10 @@ from lineal.designs.dense import Dense
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.designs.stack import Stack
+from lineal.designs.turned import Beside, Turned
 from lineal.errors import InputError
 
-__all__ = ["Affine", "Categorical", "Dense", "Ones", "Sparse", "Stack", "as_design"]
+__all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design"]
 
 
 def as_design(data: object, intercept: bool = True) -> Design:

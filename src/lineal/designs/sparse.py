@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csc_array, csr_array
 
 from lineal import _core
 from lineal.designs.native import Native
@@ -21,6 +22,8 @@ class Sparse(Native):
            [1.]])
     """
 
+    _by_column: csc_array | None = None
+
     def __init__(self, matrix: Any) -> None:
         if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
             kind = type(matrix).__name__
@@ -30,6 +33,8 @@ class Sparse(Native):
             rows = rows.copy() if rows is matrix else rows
             rows.sum_duplicates()
         values = rows.data if rows.data.dtype in (np.float32, np.float64) else rows.data.astype(np.float64)
+        if matrix.format == "csc" and values is rows.data and len(matrix.data) == len(values):
+            self._by_column = csc_array(matrix)  # what was given, not a copy
         self._hold(rows.indptr, rows.indices, values, matrix.shape[1])
 
     def _hold(
@@ -39,6 +44,15 @@ class Sparse(Native):
         self.part = _core.Sparse(indptr, indices, data, n_columns)
         super().__init__([self.part])
         return self
+
+    @property
+    def by_column(self) -> csc_array:
+        """The matrix by columns: the one given, or one made when it is first asked for."""
+        if self._by_column is None:
+            start, stop = int(self.indptr[0]), int(self.indptr[-1])
+            parts = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
+            self._by_column = csr_array(parts, shape=self.shape).tocsc()
+        return self._by_column
 
     def slice(self, start: int, stop: int) -> Sparse:
         """Return rows ``start`` to ``stop`` without copying them."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array, csr_array
 
 from lineal.design import Design
-from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs import Beside, Categorical, Dense, Ones, Sparse, Stack, Turned
 from lineal.problem import Problem
 from lineal.source import Block
 from lineal.sources.memory import Blocks
@@ -29,6 +29,16 @@ class Columns:
         self.problem = problem
         self.blocks = list(problem.source.blocks())
         self.pickers = [_picker(block.design) for block in self.blocks]
+
+    @cached_property
+    def turned(self) -> list[Design]:
+        """The designs for looks at all columns: stored by columns where they are."""
+        return [Turned.of(block.design) for block in self.blocks]
+
+    @cached_property
+    def strips(self) -> list[Callable[[Index], Design]]:
+        """Functions from sorted columns to designs that have only these, for products with few vectors."""
+        return [_strip(design, pick) for design, pick in zip(self.turned, self.pickers, strict=True)]
 
     @staticmethod
     def refuse(problem: Problem) -> str | None:
@@ -96,24 +106,31 @@ class _Sparse:
 
     def __init__(self, design: Sparse) -> None:
         self.design, self.times = design, 0
-        self.by_column: csc_array | None = None
 
     def __call__(self, columns: Index) -> Sparse:
         """Return the design that has only these columns, sorted."""
         self.times += 1
         if self.times <= TIMES:
             return self.design.take(columns)
-        if self.by_column is None:
-            design = self.design
-            start, stop = int(design.indptr[0]), int(design.indptr[-1])
-            parts = (design.data[start:stop], design.indices[start:stop], design.indptr - start)
-            self.by_column = csr_array(parts, shape=design.shape).tocsc()
-        return Sparse(self.by_column[:, columns])
+        return Sparse(self.design.by_column[:, columns])
+
+
+def _strip(design: Design, pick: Callable[[Index], Design]) -> Callable[[Index], Design]:
+    """Return a function from sorted columns to a design of these, by columns where they are stored so."""
+    if isinstance(design, Beside):
+        parts = [_strip(part, part.take if isinstance(part, Turned) else _picker(part)) for part in design.designs]
+        return _beside(design.designs, parts, Beside)
+    return design.take if isinstance(design, Turned) else pick
 
 
 def _stacked(design: Stack) -> Callable[[Index], Design]:
-    edges = np.cumsum([0, *(part.shape[1] for part in design.designs)])
-    pickers = [_picker(part) for part in design.designs]
+    return _beside(design.designs, [_picker(part) for part in design.designs], Stack)
+
+
+def _beside(
+    designs: Sequence[Design], pickers: Sequence[Callable[[Index], Design]], join: Callable[[list[Design]], Design]
+) -> Callable[[Index], Design]:
+    edges = np.cumsum([0, *(part.shape[1] for part in designs)])
 
     def pick(columns: Index) -> Design:
         cuts = np.searchsorted(columns, edges)
@@ -122,6 +139,6 @@ def _stacked(design: Stack) -> Callable[[Index], Design]:
             for picker, a, b, first in zip(pickers, cuts[:-1], cuts[1:], edges[:-1], strict=True)
             if b > a
         ]
-        return Stack(kept)
+        return join(kept)
 
     return pick
