@@ -99,7 +99,7 @@ nb::object gram(const PyRows& self, nb::handle weight_array) {
 }
 
 nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                   Index hessian, Index sample, double parameter) {
+                   Index hessian, Index sample, double parameter, std::optional<Kept> kept) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
@@ -116,10 +116,12 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
         else if (asked.request.loss != Loss::softmax) second.emplace(std::vector<Index>{k, hessian, hessian});
         else second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
     }
+    if (kept && sample > 1) throw nb::value_error("curvatures are kept of all rows: sample must be 1");
+    double* const room = kept ? data_of(*kept, static_cast<std::size_t>(rows.rows() * k), "kept") : nullptr;
     Evaluation value;
     without_lock([&] {
         value = rows.evaluate(team(), asked.request, asked.coef.matrix(), hessian, slope_sum.data, gradient.data,
-                              second ? second->data : nullptr);
+                              second ? second->data : nullptr, room);
     });
     return nb::make_tuple(value.high, value.low, value.weight_sum, slope_sum.array, gradient.array,
                           second ? second->array : nb::none());
@@ -349,7 +351,8 @@ NB_MODULE(_core, m) {
         .def("transpose_times", transpose_times, nb::arg("values"))
         .def("gram", gram, nb::arg("weight").none() = nb::none())
         .def("evaluate", evaluate, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1, nb::arg("parameter") = 0.0)
+             nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1, nb::arg("parameter") = 0.0,
+             nb::arg("kept").none() = nb::none())
         .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),

@@ -32,8 +32,11 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
     for (Index c = 0; c < coef.columns; ++c) {
         for (Index j = 0; j < layout.panel_columns(); ++j)
             panel.get()[c * layout.width() + j] = coef.at(layout.panel_to_column[static_cast<std::size_t>(j)], c);
-        for (Index j = 0; j < layout.loose_columns(); ++j)
-            loose.get()[j * coef.columns + c] = coef.at(layout.loose_to_column[static_cast<std::size_t>(j)], c);
+        for (Index j = 0; j < layout.loose_columns(); ++j) {
+            const double value = coef.at(layout.loose_to_column[static_cast<std::size_t>(j)], c);
+            loose.get()[j * coef.columns + c] = value;
+            idle = idle && value == 0;
+        }
     }
 }
 
@@ -155,10 +158,10 @@ void Block::release() {
     for (const Placed& placed : layout.panel) k.unpack(placed.part, rows, panel, placed.at);
 }
 
-void Block::forward(const Coefficients& coef, double* sums) {
+void Block::forward(const Coefficients& coef, double* sums, bool finite) {
     const Index outputs = request.outputs, filled = (rows.count + 7) / 8 * 8;
     k.forward(panel, rows.count, coef.panel.get(), layout.width(), outputs, sums, room);
-    if (!layout.loose.empty()) {
+    if (!layout.loose.empty() && !(finite && coef.idle)) {
         by_row_.clear();
         for (std::size_t at = 0; at < layout.loose.size();) {
             at += coded(at, coef.loose.get());

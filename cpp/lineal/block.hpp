@@ -77,6 +77,7 @@ struct Coefficients {
     Coefficients() = default;
     Coefficients(const Layout& layout, const Matrix& coef);
     Buffer panel, loose;
+    bool idle = true;  // all loose ones are zero
 };
 
 // A block of rows: which, their panel, their targets, weights and scores.
@@ -91,8 +92,8 @@ public:
     bool next();
     void pack();
     void release();  // after pack() of an expanded layout
-    // sums[c][room] += X coef
-    void forward(const Coefficients& coef, double* sums);
+    // sums[c][room] += X coef; entries known to be `finite` are not read where their coefficients are zero
+    void forward(const Coefficients& coef, double* sums, bool finite = false);
     // panel gradient [c][width] and loose gradient [column][outputs] += X' values, values[c][room]
     void backward(const double* values, double* panel_gradient, double* loose_gradient);
     // curvature to and from kept[n][outputs]

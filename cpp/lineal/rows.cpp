@@ -219,7 +219,7 @@ void keep(Worker& worker, const LossBlock& rows) {
 }  // namespace
 
 Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
-                          double* gradient, double* hessian_out) const {
+                          double* gradient, double* hessian_out, double* kept) const {
     const Index k = request.outputs, gradient_sums = gradient_size(layout_, k);
     const Hessian hessian(layout_, request.loss, k, h);
     const Index size = gradient_sums + hessian.size();
@@ -234,9 +234,10 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
-        block.forward(w, block.eta);
-        LossBlock loss = describe(worker, h > 0);
+        block.forward(w, block.eta, true);
+        LossBlock loss = describe(worker, h > 0 || kept);
         block.k.loss(loss);
+        if (kept) block.remember(kept);
         keep(worker, loss);
         block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
         hessian.add(block, worker.sums.get() + gradient_sums);
@@ -266,8 +267,8 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
-        block.forward(w, block.eta);
-        block.forward(u, block.step);
+        block.forward(w, block.eta, true);
+        block.forward(u, block.step, true);
         LossBlock loss = describe(worker, false);
         block.k.dual(loss);
         keep(worker, loss);

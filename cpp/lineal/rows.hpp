@@ -35,9 +35,9 @@ public:
     void transpose_times(const Team& team, const Matrix& values, double* out) const;
     // out[p][p] = X' diag(weight) X
     void gram(const Team& team, const Matrix& weight, double* out) const;
-    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null)
+    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[n][k], if given
     Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
-                        double* gradient, double* hessian) const;
+                        double* gradient, double* hessian, double* kept = nullptr) const;
     DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                         double* slope_sum, double* gradient) const;
     // out[p][k] = X' S W X direction; returns the sum of the weights

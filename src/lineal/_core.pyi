@@ -57,6 +57,7 @@ class Rows:
         hessian: int = 0,
         sample: int = 1,
         parameter: float = 0.0,
+        kept: Array | None = None,
     ) -> tuple[float, float, float, Array, Array, Array | None]: ...
     def dual(
         self,

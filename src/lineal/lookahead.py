@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from lineal.certify import prove
 from lineal.null import Null, null
-from lineal.passes import Dual
+from lineal.passes import Dual, Kept
 from lineal.penalties import Group, Separable
 from lineal.penalty import Penalty
 from lineal.problem import Evaluation, Problem
@@ -177,10 +177,10 @@ class Lifted(Problem):
         super().__init__(whole.source, whole.loss, penalty, whole.moments, null=whole.null)
         self.part, self.columns, self.point, self.slopes = part, columns, point, slopes
 
-    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1) -> Evaluation:
+    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
         """Return what the columns in use tell of F at the point, with the gradient in all columns."""
         if not np.array_equal(coef, self.point) or hessian > self.lead or sample > 1:
-            return super().evaluate(coef, hessian, sample)
+            return super().evaluate(coef, hessian, sample, kept)
         here = self.part.evaluate(coef[self.columns], hessian=hessian)
         second = here.hessian
         if second is not None and hessian:

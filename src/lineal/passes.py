@@ -57,13 +57,15 @@ class Sums:
 class Evaluate:
     """The task that sums losses, slopes and, for the first ``hessian`` columns, curvatures at ``coef``.
 
-    ``sample = g > 1`` takes one row of every g: a cheap look at a large table.
+    ``sample = g > 1`` takes one row of every g: a cheap look at a large table. ``kept`` is filled with the curvatures, as
+    ``Curve`` takes them.
     """
 
     loss: Loss
     coef: Array
     hessian: int = 0
     sample: int = 1
+    kept: Kept | None = None
 
     def __call__(self, block: Block) -> Sums:
         """Sum over one block."""
@@ -81,18 +83,11 @@ class Evaluate:
                 sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian
             )
         if design.rows is not None and self.loss.native is not None:
-            return Sums(
-                *design.rows.evaluate(
-                    self.loss.native,
-                    block.y,
-                    block.weight,
-                    block.offset,
-                    self.coef,
-                    self.hessian,
-                    self.sample,
-                    self.loss.parameter,
-                )
-            )
+            room = None
+            if self.kept is not None:
+                room = self.kept[block.start, block.n_rows] = np.empty((block.n_rows, self.loss.outputs))
+            given = (self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample)
+            return Sums(*design.rows.evaluate(*given, self.loss.parameter, room))
         return self._plain(block)
 
     def _plain(self, block: Block) -> Sums:

@@ -123,10 +123,11 @@ class Problem:
         """How many leading columns hold all uncharged ones."""
         return int(self.uncharged[-1]) + 1 if len(self.uncharged) else 0
 
-    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1) -> Evaluation:
+    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
         """Return F, its gradient and the second derivative in the first ``hessian`` columns, in one pass.
 
-        The last few evaluations are remembered, so that asking again (as the certificate does) costs nothing.
+        The last few evaluations are remembered, so that asking again (as the certificate does) costs nothing. A pass
+        over all rows in memory fills ``kept`` with curvatures for ``curve``.
         """
         coef = np.ascontiguousarray(coef)
         key = (coef.tobytes(), sample)
@@ -136,7 +137,7 @@ class Problem:
         # A quadratic loss has one second derivative for all points: it is summed once.
         constant = self.loss.quadratic and sample == 1
         held = self._constant if constant else None
-        sums = self._sums(coef, 0 if held is not None else hessian, sample)
+        sums = self._sums(coef, 0 if held is not None else hessian, sample, kept)
         total, curvature = sums.weight_sum, self.penalty.curvature()
         second = held
         if held is None and hessian:
@@ -163,7 +164,7 @@ class Problem:
         self._memory[key] = found
         return found
 
-    def _sums(self, coef: Array, hessian: int, sample: int) -> Sums:
+    def _sums(self, coef: Array, hessian: int, sample: int, kept: Kept | None = None) -> Sums:
         """Return the sums of a pass at ``coef``, or those made before, whatever the penalty was."""
         shared, key = self._shared, (self.loss, coef.tobytes(), sample)
         known = shared.sums.get(key)
@@ -175,7 +176,7 @@ class Problem:
         if shared.products is not None and sample == 1 and (found := shared.products.quadratic(coef)) is not None:
             return found
         self.passes += 1
-        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample))
+        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample, kept))
         if not shared.wanted:
             return sums
         if self.loss.quadratic and hessian == self.shape[0] and sample == 1:

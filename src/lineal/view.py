@@ -57,6 +57,10 @@ class View:
         inner[0] -= self.shift @ inner
         return np.asarray(inner)
 
+    def outer_gradient(self, gradient: Array) -> Array:
+        """Return a gradient by the view's columns, of one by the original columns."""
+        return np.asarray((gradient - self.shift[:, None] * gradient[0]) / self.scale[:, None])
+
     def outer_coef(self, coef: Array) -> Array:
         """Return coefficients on the view's columns."""
         outer = coef * self.scale[:, None]

@@ -473,3 +473,43 @@ def test_columns_that_are_not_there_or_do_not_increase_are_not_picked(columns: l
     part = _core.Sparse(np.array([0, 1], np.int32), np.array([2], np.int32), np.ones(1), 3)
     with pytest.raises(ValueError, match="columns must increase"):
         part.pick(np.array(columns))
+
+
+@pytest.mark.parametrize("loss", [1, 2])
+def test_curvatures_kept_by_an_evaluation_serve_products(loss: int) -> None:
+    rng = np.random.default_rng(8)
+    x, k = rng.normal(size=(700, 9)) * (rng.random((700, 9)) < 0.4), 1 if loss == 1 else 3
+    rows = _core.Rows([_core.Ones(700), _core.Sparse(*_parts(x), 9)])
+    y, weight = rng.integers(0, 2, (700, 1)).astype(float), rng.integers(0, 3, 700).astype(float)
+    coef, direction = rng.normal(size=(10, k)), rng.normal(size=(10, k))
+    kept = np.full((700, k), np.nan)
+    found = rows.evaluate(loss, y, weight, None, coef, kept=kept)
+    plain = rows.evaluate(loss, y, weight, None, coef)
+    assert found[:3] == plain[:3]
+    assert np.array_equal(found[4], plain[4])
+    for sample, turn in [(1, 0), (4, 2)]:
+        known, _ = rows.curve(loss, y, weight, None, coef, direction, 0.0, sample, turn, kept, known=True)
+        truth, _ = rows.curve(loss, y, weight, None, coef, direction, 0.0, sample, turn)
+        assert np.array_equal(known, truth)
+    with pytest.raises(ValueError, match="sample must be 1"):
+        rows.evaluate(loss, y, weight, None, coef, sample=2, kept=kept)
+
+
+def _parts(x: Array) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Array]:
+    made = sparse.csr_array(x)
+    return made.indptr, made.indices, made.data
+
+
+def test_zero_coefficients_of_sparse_columns_leave_the_scores_to_the_others() -> None:
+    rng = np.random.default_rng(9)
+    x, y = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.5), rng.integers(0, 2, (300, 1)).astype(float)
+    rows = _core.Rows([_core.Ones(300), _core.Sparse(*_parts(x), 5)])
+    coef = np.zeros((6, 1))
+    coef[0] = 0.3
+    found = rows.evaluate(1, y, None, None, coef)
+    slope = special.expit(0.3) - y
+    assert np.allclose(found[4][1:], x.T @ slope, rtol=1e-13, atol=1e-13)
+    shift = np.zeros((6, 1))
+    shift[0] = 0.1
+    bent = slope - special.expit(0.3) * special.expit(-0.3) * 0.1
+    assert np.allclose(rows.dual(1, y, None, None, coef, shift)[2][1:], x.T @ bent, rtol=1e-13, atol=1e-13)

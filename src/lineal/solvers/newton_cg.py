@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
+from lineal.passes import Kept
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.system import Preconditioner, System
-from lineal.view import equilibrated
+from lineal.view import View, equilibrated
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,13 @@ class NewtonCG(Solver):
         view = equilibrated(problem)
         inner = view.problem
         coef = view.outer_coef(start)
-        here = inner.evaluate(coef)
+        here, kept = _look(problem, view, coef)
         ease = Preconditioner.of(inner, self.gram)
         sample = _sample(inner)
         # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
         single = not problem.loss.quadratic and bool(np.all(np.abs(view.shift) <= 100.0 * view.scale))
         for turn in itertools.count():
-            system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single)
+            system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept)
 
             def hint(goal: float | None, system: System = system) -> Array | None:
                 shift = system.proof(goal)
@@ -55,7 +56,7 @@ class NewtonCG(Solver):
             yield Step(view.inner_coef(coef), here.value, system.estimate, passes, hint=hint)
             shift = system.newton()
             fall = float(np.vdot(shift, here.gradient))
-            found = _search(inner, coef, here, shift, fall) if fall > 0.0 else None
+            found = _search(problem, view, coef, here, shift, fall) if fall > 0.0 else None
             if found is None:
                 if sample == 1 and not single:
                     return
@@ -64,7 +65,18 @@ class NewtonCG(Solver):
             # a fall far from the one foreseen: the rows looked at say too little about the others
             if here.value - found[1].value < 0.25 * fall:
                 sample, single = max(1, sample // 4), False
-            coef, here = found
+            coef, here, kept = found
+
+
+def _look(problem: Problem, view: View, coef: Array) -> tuple[Evaluation, Kept | None]:
+    """Return F with its gradient in the view's columns, and the curvatures of rows that stay in memory.
+
+    It is asked of the problem itself, in the words of the certificate, which then need not ask again.
+    """
+    kept: Kept | None = {} if problem.source.resident else None
+    hessian = problem.lead if problem.lead <= 1 and not problem.loss.coupled else 0
+    here = problem.evaluate(view.inner_coef(coef), hessian=hessian, kept=kept)
+    return replace(here, gradient=view.outer_gradient(here.gradient)), kept or None
 
 
 def _sample(problem: Problem) -> int:
@@ -74,16 +86,17 @@ def _sample(problem: Problem) -> int:
 
 
 def _search(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, fall: float
-) -> tuple[Array, Evaluation] | None:
+    problem: Problem, view: View, coef: Array, here: Evaluation, shift: Array, fall: float
+) -> tuple[Array, Evaluation, Kept | None] | None:
     """Return the first of b - shift, b - shift/2, ... that lowers F enough, or None where rounding hides any descent."""
     step = 1.0
     for _ in range(40):
         trial = coef - step * shift
-        there = problem.evaluate(trial)
+        there, kept = _look(problem, view, trial)
         if fall <= 128 * EPS * abs(here.value) + 2 * here.error:
-            return (trial, there) if np.sum(there.gradient**2) < 0.25 * np.sum(here.gradient**2) else None
+            closer = np.sum(there.gradient**2) < 0.25 * np.sum(here.gradient**2)
+            return (trial, there, kept) if closer else None
         if there.value <= here.value - 1e-4 * step * fall:
-            return trial, there
+            return trial, there, kept
         step *= 0.5
     return None

@@ -31,7 +31,7 @@ class System:
     """``H d = g`` at one point: ``d`` after as many products with ``H``, that of one row in ``sample``, as were asked for.
 
     Every ``turn`` has other rows, or what some do not show would never be seen. ``single`` allows products in single
-    precision: they are for steps, never for proofs.
+    precision: they are for steps, never for proofs. ``known`` are the curvatures of all rows, where somebody kept them.
     ``estimate`` guesses ``F - F* ~ g'd / 2`` before there is any product, from the preconditioner.
     """
 
@@ -43,6 +43,7 @@ class System:
     sample: int = 1
     turn: int = 0
     single: bool = False
+    known: Kept | None = None
 
     def __post_init__(self) -> None:
         charges = self.problem.penalty.curvature()[:, None]
@@ -55,7 +56,7 @@ class System:
 
     def _begin(self) -> None:
         self.count = 0
-        self.kept: Kept | None = {} if self.problem.source.resident else None
+        self.kept = self.known if self.known else {} if self.problem.source.resident else None
         self.solution = np.zeros_like(self.gradient)
         self.residual = self.gradient.copy()
         self.ease.refresh()
