@@ -60,6 +60,7 @@ void run(Presentation& e) {
     Ahead ahead;
     const Part* part = strided(e);
     const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
+    if (plain && paced(e)) return pace(e);
     if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
         const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));

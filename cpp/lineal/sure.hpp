@@ -36,27 +36,63 @@ inline Four four(const float* from) {
     return __builtin_convertvector(value, Four);
 }
 
+typedef std::int64_t FourBits __attribute__((vector_size(32), may_alias));
+
+// Compressed rows: row i has the entries start[i] .. start[i + 1], of `total`.
 template <class Value, class Place>
-void rough_stored(const Part& part, Index i, const double* w, Rough& sum) {
-    typedef std::int64_t Bits __attribute__((vector_size(32), may_alias));
-    const Index begin = static_cast<const Place*>(part.starts)[i], count = static_cast<const Place*>(part.starts)[i + 1] - begin;
-    const Place* at = static_cast<const Place*>(part.indices) + begin;
-    const Value* x = static_cast<const Value*>(part.values) + begin;
-    Four score[2] = {}, size[2] = {};
-    Index t = 0;
-    for (; t + 8 <= count; t += 8)
-        for (Index h = 0; h < 2; ++h) {
-            const Place* own = at + t + 4 * h;
-            const Four term = four(x + t + 4 * h) * (Four){w[own[0]], w[own[1]], w[own[2]], w[own[3]]};
+struct Compressed {
+    const Place *start, *place;
+    const Value* value;
+    Index total;
+    explicit Compressed(const Part& part)
+        : start(static_cast<const Place*>(part.starts)), place(static_cast<const Place*>(part.indices)), value(static_cast<const Value*>(part.values)), total(start[part.rows]) {}
+
+    // Adds the terms of row i, eight at a time. The last ones may reach into the next row, as zeros: no branch on how many they are.
+    inline void score(Index i, const double* w, Rough& sum) const {
+        static constexpr std::int64_t some[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
+        const Index end = start[i + 1];
+        Four score[2] = {}, size[2] = {};
+        Index t = start[i];
+        sum.terms += end - t;
+        const auto take = [&](Index h, Four x, const Place* at) {
+            const Four term = x * (Four){w[at[0]], w[at[1]], w[at[2]], w[at[3]]};
             score[h] += term;
-            size[h] += (Four)((Bits)term & (Bits{} + 0x7fffffffffffffff));
+            size[h] += (Four)((FourBits)term & (FourBits{} + 0x7fffffffffffffff));
+        };
+        const auto bits = [](const std::int64_t* from) {
+            FourBits mask;
+            std::memcpy(&mask, from, sizeof mask);
+            return mask;
+        };
+        for (; t + 8 <= end; t += 8) {
+            take(0, four(value + t), place + t);
+            take(1, four(value + t + 4), place + t + 4);
         }
-    sum.terms += t;
-    const Four all = score[0] + score[1], most = size[0] + size[1];
-    sum.score += (all[0] + all[1]) + (all[2] + all[3]);
-    sum.size += (most[0] + most[1]) + (most[2] + most[3]);
-    for (; t < count; ++t) sum.add(static_cast<double>(x[t]) * w[at[t]]);
-}
+        if (t + 8 <= total) {
+            const std::int64_t* mask = some + 8 - (end - t);
+            take(0, (Four)((FourBits)four(value + t) & bits(mask)), place + t);
+            take(1, (Four)((FourBits)four(value + t + 4) & bits(mask + 4)), place + t + 4);
+            t = end;
+        }
+        const Four all = score[0] + score[1], most = size[0] + size[1];
+        sum.score += (all[0] + all[1]) + (all[2] + all[3]);
+        sum.size += (most[0] + most[1]) + (most[2] + most[3]);
+        for (; t < end; ++t) {
+            const double term = static_cast<double>(value[t]) * w[place[t]];
+            sum.score += term;
+            sum.size += std::fabs(term);
+        }
+    }
+    inline void add(Index i, double rate, double* __restrict w) const {
+        for (Index t = start[i], end = start[i + 1]; t < end; ++t) w[place[t]] += rate * static_cast<double>(value[t]);
+    }
+    inline void fetch(Index i) const {
+        for (Index t = start[i], end = start[i + 1]; t < end; t += 8) {
+            __builtin_prefetch(value + t);
+            __builtin_prefetch(place + t);
+        }
+    }
+};
 
 // The score of row i, one output, of a design that holds compressed rows and codes.
 Rough rough(const Segment& segment, Index i, const double* w) {
@@ -65,10 +101,10 @@ Rough rough(const Segment& segment, Index i, const double* w) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::ones) sum.add(*w);
         else if (part.kind == Kind::codes) sum.add(level(part, i, w));
-        else if (part.single && part.wide) rough_stored<float, std::int64_t>(part, i, w, sum);
-        else if (part.single) rough_stored<float, std::int32_t>(part, i, w, sum);
-        else if (part.wide) rough_stored<double, std::int64_t>(part, i, w, sum);
-        else rough_stored<double, std::int32_t>(part, i, w, sum);
+        else if (part.single && part.wide) Compressed<float, std::int64_t>(part).score(i, w, sum);
+        else if (part.single) Compressed<float, std::int32_t>(part).score(i, w, sum);
+        else if (part.wide) Compressed<double, std::int64_t>(part).score(i, w, sum);
+        else Compressed<double, std::int32_t>(part).score(i, w, sum);
         w += part.columns;
     }
     return sum;
@@ -82,6 +118,50 @@ bool stored(const Segment& segment) {
         some |= segment.parts[p].kind == Kind::sparse;
     }
     return some;
+}
+
+// Presents all rows of compressed ones, perhaps with a column of ones before them, where nothing happens but updates.
+template <class Value, class Place>
+void pace(Presentation& e, const Part& part) {
+    const Segment& segment = e.segments[0];
+    const Compressed<Value, Place> rows(part);
+    double* ones = &part == segment.parts ? nullptr : e.coef;
+    double* w = e.coef + (ones ? 1 : 0);
+    Index made = 0, survived = e.survived;
+    const Index from = e.at;
+    for (; e.at < e.length; ++e.at) {
+        const Index i = e.order ? e.order[e.at] : e.at, own = static_cast<Index>(segment.y[i]);
+        if (e.order && e.at + AHEAD < e.length) rows.fetch(e.order[e.at + AHEAD]);
+        if (e.measure) e.largest = std::max(e.largest, square(segment, i));
+        Rough score;
+        if (ones) score.add(*ones);
+        rows.score(i, w, score);
+        if (!score.sure()) score_across(e, segment, i, e.coef, 1, &score.score);
+        Index rival = 0;
+        ++survived;
+        if (!mistaken(e, &score.score, own, rival)) continue;
+        const double rate = own == 1 ? e.rate : -e.rate;
+        if (ones) *ones += rate;
+        rows.add(i, rate, w);
+        survived = 0;
+        ++made;
+    }
+    e.survived = survived;
+    e.presented += e.at - from;
+    e.mistakes += made;
+}
+
+// Whether `pace` can present the rows.
+bool paced(const Presentation& e) {
+    if (e.outputs > 1 || e.segment_count != 1 || !stored(e.segments[0])) return false;
+    const Segment& segment = e.segments[0];
+    return segment.parts[segment.part_count - 1].kind == Kind::sparse && (segment.part_count == 1 || (segment.part_count == 2 && segment.parts[0].kind == Kind::ones));
+}
+
+void pace(Presentation& e) {
+    const Part& part = e.segments[0].parts[e.segments[0].part_count - 1];
+    if (part.single) return part.wide ? pace<float, std::int64_t>(e, part) : pace<float, std::int32_t>(e, part);
+    return part.wide ? pace<double, std::int64_t>(e, part) : pace<double, std::int32_t>(e, part);
 }
 
 }  // namespace
