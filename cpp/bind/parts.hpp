@@ -16,6 +16,7 @@ struct Held {
     Held& operator=(const Held&) = delete;
     Part part;
     std::deque<View> views;
+    nb::object whole;  // of which this is a slice
 };
 
 struct OnesPart : Held {
@@ -56,6 +57,7 @@ void check_sparse(const Part& part, Index stored) {
     if (starts[part.rows] > stored)
         throw nb::value_error(("indptr ends at " + std::to_string(starts[part.rows]) + ", but only " +
                                std::to_string(stored) + " entries are stored").c_str());
+    if (orderly(part)) return;
     for (Index i = 0; i < part.rows; ++i) {
         const Index begin = starts[i], end = starts[i + 1];
         if (begin == end) continue;
@@ -94,6 +96,14 @@ struct SparsePart : Held {
         const Index stored = std::min(views[1].size(0), views[2].size(0));
         if (part.wide) check_sparse<std::int64_t>(part, stored);
         else check_sparse<std::int32_t>(part, stored);
+    }
+    // Some rows of another part, which has been checked.
+    SparsePart(nb::object other, Index first, Index last) {
+        part = nb::cast<const SparsePart&>(other).part;
+        if (first < 0 || last < first || last > part.rows) throw nb::value_error("a slice must lie within the rows");
+        part.starts = static_cast<const char*>(part.starts) + first * (part.wide ? 8 : 4);
+        part.rows = last - first;
+        whole = other;
     }
 };
 

@@ -20,6 +20,9 @@ struct Part {
     bool wide = false;                        // starts and indices are 64-bit
 };
 
+// Whether the columns of every row of a sparse part increase and lie within range; starts must not decrease.
+bool orderly(const Part& part);
+
 // Which rows a block holds: `index` if given, else the `count` rows from `first`.
 struct Selection {
     Index first = 0, count = 0;

@@ -108,7 +108,12 @@ Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, In
         const Mask bad = below((one + spread(sum)) * side[up], limit[up]);
         for (Index g = 0; g < G; ++g) w[g] = added(bad, w[g], rate[up] * x[g]);
         if (ones) one = added(bad, one, rate[up]);
-        if (e.measure) e.largest = std::max(e.largest, square(e.segments[0], rows.number(at)));
+        if (e.measure) {  // the bits of `square`
+            V squares[Q] = {};
+            squares[0][0] = ones ? 1.0 : 0.0;
+            for (Index g = 0; g < G; ++g) squares[g % Q] += x[g] * x[g];
+            e.largest = std::max(e.largest, reduced(squares));
+        }
         made += first(bad);
         survived = first(bad) ? 0 : survived + 1;
     }

@@ -83,6 +83,16 @@ struct Compressed {
             sum.size += std::fabs(term);
         }
     }
+    // Whether |x_i|^2 may exceed a number, by a sum in any order.
+    inline bool exceeds(Index i, double known) const {
+        Four sum = {};
+        double rest = 0;
+        Index t = start[i], end = start[i + 1];
+        for (; t + 4 <= end; t += 4) sum += four(value + t) * four(value + t);
+        for (; t < end; ++t) rest += static_cast<double>(value[t]) * static_cast<double>(value[t]);
+        const double found = (sum[0] + sum[1]) + (sum[2] + sum[3]) + rest + 1;  // 1: a column of ones
+        return !(found + static_cast<double>(end - start[i] + 16) * 1e-15 * found < known);
+    }
     inline void add(Index i, double rate, double* __restrict w) const {
         for (Index t = start[i], end = start[i + 1]; t < end; ++t) w[place[t]] += rate * static_cast<double>(value[t]);
     }
@@ -132,7 +142,7 @@ void pace(Presentation& e, const Part& part) {
     for (; e.at < e.length; ++e.at) {
         const Index i = e.order ? e.order[e.at] : e.at, own = static_cast<Index>(segment.y[i]);
         if (e.order && e.at + AHEAD < e.length) rows.fetch(e.order[e.at + AHEAD]);
-        if (e.measure) e.largest = std::max(e.largest, square(segment, i));
+        if (e.measure && rows.exceeds(i, e.largest)) e.largest = std::max(e.largest, square(segment, i));
         Rough score;
         if (ones) score.add(*ones);
         rows.score(i, w, score);

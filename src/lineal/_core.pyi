@@ -1,6 +1,6 @@
 """The compiled loops of lineal; see docs/core.md."""
 
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +24,14 @@ class Dense(Part):
     def __init__(self, array: npt.NDArray[Any]) -> None: ...
 
 class Sparse(Part):
-    """Compressed sparse rows with increasing columns."""
+    """Compressed sparse rows with increasing columns, or some consecutive rows of such a part."""
 
+    @overload
     def __init__(
         self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], n_columns: int
     ) -> None: ...
+    @overload
+    def __init__(self, whole: Sparse, first: int, last: int) -> None: ...
     def pick(self, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]: ...
 
 class Codes(Part):

@@ -19,7 +19,7 @@ from lineal.lengths import length
 from lineal.margins import widest
 from lineal.perceptron import TIES, Plan, Run
 from lineal.separation.cloud import Cloud
-from lineal.separation.gathering import gather, matrix
+from lineal.separation.gathering import gather, matrix, stacked
 from lineal.separation.integers import Whole, floats, whole
 from lineal.separation.search import Decision, decide
 from lineal.source import Block, Source
@@ -228,30 +228,30 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
     outputs = coef.shape[1]
     size = max(radius, 1.0) * length(coef) * (1 if outputs == 1 else 2)
     unsure = 4.0 * (len(coef) + 6) * np.finfo(np.float64).eps * size + 1e-280
-    direction = _direction(coef)
+    doubtful = _Doubtful(coef, tie)
     for block in source.blocks():
         for first in range(0, block.n_rows, ROWS):
             part = _part(block, first, min(first + ROWS, block.n_rows))
             if part is None:
                 continue
             design, own, present = part
+            eta = design.times(coef)
             with np.errstate(invalid="ignore"):  # scores may overflow: then they are doubtful
-                apart = _apart(design.times(coef)[present], own)
-            sign = np.sign(apart)
-            rows = np.flatnonzero(~(np.abs(apart) > unsure).all(axis=1))
-            if len(rows):
-                cloud = Cloud(matrix(design)[present[rows]], own[rows], outputs, np.arange(len(rows)))
-                sign[rows] = _signs(cloud, direction)
-            bad = sign < 0.0
-            if (sign == 0.0).any():
-                strict = False
-                bad |= (sign == 0.0) & ~_mine(own, outputs, TIES[tie])
-            strict &= not (sign < 0.0).any()
-            wrong += int(np.count_nonzero(bad.any(axis=1)))
+                apart = _apart(eta if present is None else eta[present], own)
+            some = ~(np.abs(apart) > unsure)
+            bad = apart < 0.0
+            if some.any():
+                rows = np.flatnonzero(some.any(axis=1))
+                doubtful.add(matrix(design, rows if present is None else present[rows]), own[rows])
+                bad[rows] = False
+            surely = int(np.count_nonzero(bad if outputs == 1 else bad.any(axis=1)))
+            wrong, strict = wrong + surely, strict and not surely
             if not wrong:
                 closest = apart.min(axis=1)
                 nearest = np.argpartition(closest, min(NEAREST, len(closest) - 1))[:NEAREST]
-                near += [(matrix(design)[present[nearest]], own[nearest])]
+                near += [(matrix(design, nearest if present is None else present[nearest]), own[nearest])]
+    doubtful.settle()
+    wrong, strict = wrong + doubtful.wrong, strict and doubtful.strict
     margins = (
         []
         if wrong
@@ -260,13 +260,41 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
     return Signs(wrong, strict, min(margins, default=Fraction(0)))
 
 
-def _part(block: Block, first: int, last: int) -> tuple[Any, Index, Index] | None:
-    """Return some rows of a block: their design, the classes of those of positive weight, and where those are."""
-    weight = block.weight
-    present = np.arange(last - first) if weight is None else np.flatnonzero(weight[first:last] > 0.0)
-    if not len(present):
-        return None
-    return block.design.slice(first, last), block.y[first:last][present, 0].astype(np.intp), present
+class _Doubtful:
+    """Rows whose signs floats leave open: kept until there are many, then decided in integers."""
+
+    def __init__(self, coef: Array, tie: str) -> None:
+        self.outputs, self.tie, self.direction = coef.shape[1], TIES[tie], _direction(coef)
+        self.held: list[tuple[Any, Index]] = []
+        self.count, self.wrong, self.strict = 0, 0, True
+
+    def add(self, x: Any, own: Index) -> None:
+        """Note some rows with their classes."""
+        self.held.append((x, own))
+        self.count += len(own)
+        if self.count >= ROWS:
+            self.settle()
+
+    def settle(self) -> None:
+        """Decide the rows held: how many are mistaken, whether all lie strictly on their own side."""
+        if not self.held:
+            return
+        x, own = stacked([x for x, _ in self.held]), np.concatenate([mine for _, mine in self.held])
+        sign = _signs(Cloud(x, own, self.outputs, np.arange(len(own))), self.direction)
+        bad = (sign < 0.0) | ((sign == 0.0) & ~_mine(own, self.outputs, self.tie))
+        self.wrong += int(np.count_nonzero(bad.any(axis=1)))
+        self.strict &= bool((sign > 0.0).all())
+        self.held, self.count = [], 0
+
+
+def _part(block: Block, first: int, last: int) -> tuple[Any, Index, Index | None] | None:
+    """Return some rows of a block: their design, the classes of those of positive weight, where those are (None: all)."""
+    weight, own = block.weight, block.y[first:last, 0]
+    design = block.design if last - first == block.n_rows else block.design.slice(first, last)
+    if weight is None or (weight[first:last] > 0.0).all():
+        return design, own.astype(np.intp), None
+    present = np.flatnonzero(weight[first:last] > 0.0)
+    return (design, own[present].astype(np.intp), present) if len(present) else None
 
 
 def _apart(eta: Array, own: Index) -> Array:

@@ -21,7 +21,7 @@ def length(values: Array) -> float:
     True
     """
     power = int(np.frexp(np.max(np.abs(values), initial=0.0))[1])
-    scaled = np.ldexp(values, -power)
+    scaled = values * math.ldexp(1.0, -power) if power > -1000 else np.ldexp(values, -power)
     # not BLAS: its threads wait for each other and spin after a long vector
     return math.ldexp(math.sqrt(float(np.sum(scaled * scaled))), power)
 

@@ -253,7 +253,8 @@ class _Work:
             view = _core.Presenter(plain, self.columns, self.outputs, self.across)
             seed = self.plan.seed
             order = None if seed is None else order_of(view, rows, self.columns, seed)
-            found = (rows, view, order, repeats_of(rows.weight))
+            once = all(segment[2] is None for segment in rows.segments)
+            found = (rows, view, order, None if once else repeats_of(rows.weight))
             if resident:
                 self.held = [found]
             yield found
@@ -369,7 +370,7 @@ def _rival(score: Array, own: int, tie: int) -> int:
 
 
 def _digest(coef: Array) -> bytes:
-    return hashlib.blake2b((coef + 0.0).tobytes(), digest_size=16).digest()  # + 0.0: the two zeros are one state
+    return hashlib.sha256((coef + 0.0).tobytes()).digest()  # + 0.0: the two zeros are one state
 
 
 def _wide(rows: Window, columns: int) -> int:

@@ -57,8 +57,12 @@ class Sparse(Native):
     def slice(self, start: int, stop: int) -> Sparse:
         """Return rows ``start`` to ``stop`` without copying them."""
         first, last, _ = slice(start, stop).indices(self.shape[0])
+        last = max(first, last)
         part = Sparse.__new__(Sparse)  # scipy cannot hold row starts that do not begin at zero
-        return part._hold(self.indptr[first : max(first, last) + 1], self.indices, self.data, self.shape[1])  # noqa: SLF001
+        part.indptr, part.indices, part.data = self.indptr[first : last + 1], self.indices, self.data
+        part.part = _core.Sparse(self.part, first, last)  # checked already
+        Native.__init__(part, [part.part])
+        return part
 
     def take(self, columns: npt.NDArray[np.intp]) -> Sparse:
         """Return some columns, given in increasing order, as a copy.

@@ -22,14 +22,16 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def features_and_target(
-    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True
+    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True, compressed: bool = False
 ) -> tuple[Any, npt.NDArray[Any]]:
     """Return X and y checked, and note on the estimator which features it saw.
 
     ``numeric`` targets are numbers and may have several columns where ``several`` says so; others are labels, one a row.
+    ``compressed`` lets CSR pass the short way too: the caller will notice, as of arrays, where a number is not finite.
     """
     several = several and numeric
-    if _plain(X) and type(y) is np.ndarray and len(y) == len(X) and _simple(y, several):
+    short = _plain(X) or (compressed and _compressed(X))
+    if short and type(y) is np.ndarray and len(y) == X.shape[0] and _simple(y, several):
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
@@ -112,6 +114,16 @@ def offsets(offset: Any, n: int, outputs: int) -> Array | None:
 
 def _plain(X: Any) -> bool:
     return type(X) is np.ndarray and X.ndim == 2 and X.dtype in FLOATS and X.size > 0
+
+
+def _compressed(X: Any) -> bool:
+    return (
+        type(X).__name__ in ("csr_array", "csr_matrix")
+        and X.ndim == 2
+        and X.data.dtype in FLOATS
+        and X.indices.dtype == X.indptr.dtype
+        and min(X.shape) > 0
+    )
 
 
 def _simple(y: npt.NDArray[Any], several: bool) -> bool:

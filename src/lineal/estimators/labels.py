@@ -37,7 +37,7 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     if int(whole.max()) - low > WIDEST:
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.asarray(codes, dtype=np.intp)
-    shifted = whole - low
+    shifted = whole - low if low else whole
     seen = np.bincount(shifted) > 0
     labels = (np.flatnonzero(seen) + low).astype(y.dtype)
     return labels, shifted if seen.all() else (np.cumsum(seen) - 1)[shifted]

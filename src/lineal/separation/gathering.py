@@ -55,38 +55,43 @@ def gather(
             parts.append(x[both])
             numbers.append(number[both])
             own.append(1 - up[both].astype(np.intp))
-    return Cloud(_stacked(parts), np.concatenate(own), outputs, np.concatenate(numbers).astype(np.int64))
+    return Cloud(stacked(parts), np.concatenate(own), outputs, np.concatenate(numbers).astype(np.int64))
 
 
-def matrix(design: Design) -> Any:
-    """Return a design as a float64 array, or as CSR where that is much smaller."""
-    n, p = design.shape
+def matrix(design: Design, rows: Index | None = None) -> Any:
+    """Return a design, or some rows of it, as a float64 array, or as CSR where that is much smaller."""
+    n, p = design.shape if rows is None else (len(rows), design.shape[1])
     if isinstance(design, Stack):
-        pieces = [matrix(part) for part in design.designs]
+        pieces = [matrix(part, rows) for part in design.designs]
         if all(isinstance(piece, np.ndarray) for piece in pieces):
             return np.hstack(pieces)
         from scipy import sparse
 
         return sparse.csr_array(sparse.hstack(pieces, format="csr"))
-    if isinstance(design, Sparse) and len(design.indices) < 0.2 * n * p:
+    if isinstance(design, Sparse) and len(design.indices) < 0.2 * design.shape[0] * p:
         from scipy import sparse
 
         first, last = int(design.indptr[0]), int(design.indptr[-1])
-        held = (design.data[first:last].astype(np.float64), design.indices[first:last], design.indptr - first)
-        return sparse.csr_array(held, shape=(n, p))
+        data = design.data[first:last].astype(np.float64, copy=False)
+        held = sparse.csr_array((data, design.indices[first:last], design.indptr - first), shape=design.shape)
+        return held if rows is None else held[rows]
     if isinstance(design, Categorical) and p > 8:
         from scipy import sparse
 
-        rows = np.flatnonzero(design.codes >= 0)
-        return sparse.csr_array((np.ones(len(rows)), (rows, design.codes[rows])), shape=(n, p))
-    if n * p > MOST_CELLS:
-        raise MemoryError(f"a table with {n * p:.2g} cells is too large to ask whether the classes overlap")
+        codes = design.codes if rows is None else design.codes[rows]
+        known = np.flatnonzero(codes >= 0)
+        return sparse.csr_array((np.ones(len(known)), (known, codes[known])), shape=(n, p))
+    if design.shape[0] * p > MOST_CELLS:
+        cells = f"{design.shape[0] * p:.2g}"
+        raise MemoryError(f"a table with {cells} cells is too large to ask whether the classes overlap")
     if isinstance(design, Ones):
         return np.ones((n, 1))
-    return np.asarray(design.array, dtype=np.float64) if isinstance(design, Dense) else design.dense()
+    values = design.array if isinstance(design, Dense) else design.dense()
+    return np.asarray(values if rows is None else values[rows], dtype=np.float64)
 
 
-def _stacked(parts: list[Any]) -> Any:
+def stacked(parts: list[Any]) -> Any:
+    """Return tables one below the other, as CSR if one of them is."""
     if len(parts) == 1:
         return parts[0]
     if all(isinstance(part, np.ndarray) for part in parts):

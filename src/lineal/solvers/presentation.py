@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import numpy as np
@@ -29,14 +30,28 @@ STORED: Final = 128
 class Window:
     """Some consecutive rows of a source that are shuffled together; they may lie in several blocks."""
 
-    segments: list[Segment]
-    numbers: Order
-    weight: Array
+    blocks: list[Block]
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """The rows of each block as the kernels read them."""
+        return [(parts(block), block.y, block.weight, block.offset) for block in self.blocks]
+
+    @cached_property
+    def numbers(self) -> Order:
+        """The place of every row in the source."""
+        return np.concatenate([np.arange(block.start, block.start + block.n_rows) for block in self.blocks])
+
+    @cached_property
+    def weight(self) -> Array:
+        """The weight of every row."""
+        weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in self.blocks]
+        return np.concatenate(weights)
 
     @property
     def rows(self) -> int:
         """Number of rows, those of weight 0 too."""
-        return len(self.numbers)
+        return sum(block.n_rows for block in self.blocks)
 
     def order(self, seed: int, epoch: int, *, shuffle: bool = True) -> Order:
         """Return the rows of weight above 0, by a hash of (seed, epoch, row number): the same for any partition."""
@@ -66,12 +81,7 @@ def windows(source: Source) -> Iterator[Window]:
 
 def window(blocks: list[Block]) -> Window:
     """Return the rows of some blocks as one window."""
-    weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in blocks]
-    return Window(
-        [(parts(block), block.y, block.weight, block.offset) for block in blocks],
-        np.concatenate([np.arange(block.start, block.start + block.n_rows) for block in blocks]),
-        np.concatenate(weights),
-    )
+    return Window(list(blocks))
 
 
 def parts(block: Block) -> tuple[_core.Part, ...]:
