@@ -188,10 +188,10 @@ class _Run:
             self._record(number, step)
             self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
             gain = max(baseline - step.objective, 0.0)
-            if step.estimate <= patience * self.tol * gain or (
-                gain == 0.0 and step.estimate <= self.tol * abs(baseline)
-            ):
-                proof = self._prove(self.tol * gain if gain > 0.0 else None)
+            # A gain that rounding may have made is none: then the null fit itself is what is proven.
+            none = gain <= 16 * EPS * abs(baseline)
+            if step.estimate <= patience * self.tol * gain or (none and step.estimate <= self.tol * abs(baseline)):
+                proof = self._prove(None if none else self.tol * gain)
                 if proof is not None and proof.within(self.tol):
                     return
                 if proof is not None and not proof.interior and self._endless():

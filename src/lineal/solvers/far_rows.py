@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse
 
-from lineal.designs import Dense
+from lineal.design import Design
+from lineal.designs import Dense, Ones, Sparse, Stack
 from lineal.problem import Problem
 from lineal.solver import Array, Step
+from lineal.solvers.rounding import approach
 from lineal.sources.memory import Memory
 
 Index = npt.NDArray[np.intp]
@@ -19,6 +23,12 @@ MOST_COLUMNS = 100
 """Gathering rows costs columns^2 for each: beyond this it does not pay."""
 
 CHUNK = 8192
+
+ROUNDS = 5
+"""So often the rows are chosen anew before all are taken."""
+
+FEW = 40
+"""So many rows a column, those nearest to their corners, are solved for after corners have been rounded off."""
 
 
 def worthwhile(problem: Problem) -> bool:
@@ -38,28 +48,42 @@ def steps(problem: Problem, start: Array, inner: Inner) -> Iterator[Step]:
     size = _sample_size(problem)
     picked = np.sort(np.random.default_rng(0).permutation(present)[:size])
     rate = problem.moments.weight_sum / float(np.sum(weight[picked]))
-    coef, _, _ = inner(_part(problem, picked, rate), start, np.zeros(problem.shape), 1e-4)
+    sample = _part(problem, picked, rate)
+    found = approach(problem, sample, start, FEW * problem.shape[0] // 2)
+    coef = inner(sample, start, np.zeros(problem.shape), 1e-4)[0] if found is None else found[0]
     eta, y = _scores(problem, coef)
-    near, best = 2 * size, _mean(problem, weight, problem.loss.value(y, eta)) + problem.penalty.value(coef)
-    for _ in range(4):
-        distance = np.min([np.abs(eta - at)[:, 0] for at, _, _ in problem.loss.kinks(y)], axis=0)
-        chosen = np.sort(present[np.argpartition(distance[present], min(near, len(present) - 1))[:near]])
+    near = 2 * size
+    if found is not None:
+        within = int(np.count_nonzero(_distance(problem, eta, y)[present] <= found[1]))
+        near = near if 4 * within > len(present) else max(FEW * problem.shape[0], 2 * within)
+    best = _mean(problem, weight, problem.loss.value(y, eta)) + problem.penalty.value(coef)
+    held = np.zeros(len(weight), dtype=bool)  # rows that were on the wrong side: far away, but quick to move
+    for _ in range(ROUNDS):
+        distance = np.where(held, -1.0, _distance(problem, eta, y))
+        count = near + int(np.count_nonzero(held))
+        chosen = np.sort(present[np.argpartition(distance[present], min(count, len(present) - 1))[:count]])
         theta = problem.loss.slope(y, eta)
         theta[chosen] = 0.0
         linear = _pull(problem, weight[:, None] * theta)
-        found, inside, gap = inner(_part(problem, chosen, 1.0), coef, linear, 1e-10)
-        moved, _ = _scores(problem, found)
-        value = _mean(problem, weight, problem.loss.value(y, moved)) + problem.penalty.value(found)
-        if not value < best:
-            near *= 2  # too few to hold the others back
-            continue
-        coef, eta, best = found, moved, value
+        better, inside, gap = inner(_part(problem, chosen, 1.0), coef, linear, 1e-10)
+        moved, _ = _scores(problem, better)
+        value = _mean(problem, weight, problem.loss.value(y, moved)) + problem.penalty.value(better)
         theta[chosen] = inside
         theta[weight == 0.0] = 0.0
-        rows = problem.loss.mismatch(y, eta, theta)
+        rows = problem.loss.mismatch(y, moved, theta)
         rows[chosen] = 0.0
-        note = f"{len(chosen)} rows near their corners"
-        yield Step(coef, value, gap + _mean(problem, weight, rows), problem.passes, note, theta=theta)
+        estimate = gap + _mean(problem, weight, rows)
+        held |= (rows > 0.0) & (weight > 0.0)
+        if not (value < best or estimate <= 1e-9 * abs(value)):
+            near = max(2 * near, 2 * size)  # too few to hold the others back
+            continue
+        coef, eta, best = better, moved, value
+        yield Step(coef, value, estimate, problem.passes, f"{len(chosen)} rows near their corners", theta=theta)
+
+
+def _distance(problem: Problem, eta: Array, y: Array) -> Array:
+    """Return how far every row is from its nearest corner."""
+    return np.asarray(np.min([np.abs(eta - at)[:, 0] for at, _, _ in problem.loss.kinks(y)], axis=0))
 
 
 def _mean(problem: Problem, weight: Array, rows: Array) -> float:
@@ -103,11 +127,7 @@ def _part(problem: Problem, rows: Index, rate: float) -> Problem:
     ys, weights, offsets, start = [], [], [], 0
     for block in problem.source.blocks():
         own = rows[np.searchsorted(rows, start) : np.searchsorted(rows, start + block.n_rows)] - start
-        for first in range(0, block.n_rows, CHUNK):
-            last = min(first + CHUNK, block.n_rows)
-            some = own[np.searchsorted(own, first) : np.searchsorted(own, last)] - first
-            if len(some):
-                parts.append(block.design.slice(first, last).dense()[some])
+        parts.extend(_picked(block.design, own))
         ys.append(block.y[own])
         weights.append(_weight(block.weight, block.n_rows)[own])
         offsets.append(np.zeros((len(own), 1)) if block.offset is None else block.offset[own])
@@ -120,3 +140,28 @@ def _part(problem: Problem, rows: Index, rate: float) -> Problem:
         problem.source.columns,
     )
     return Problem(source, problem.loss, problem.penalty, problem.moments)
+
+
+def _few(design: Design, rows: Index) -> npt.NDArray[Any]:
+    """Return some rows of a design of ones, of numbers or of sparse ones."""
+    if isinstance(design, Dense):
+        return design.array[rows]
+    if isinstance(design, Sparse):
+        first, last = int(design.indptr[0]), int(design.indptr[-1])
+        cells = (design.data[first:last], design.indices[first:last], design.indptr - first)
+        whole = scipy.sparse.csr_array(cells, shape=design.shape)
+        return np.asarray(whole[rows].toarray())
+    return np.ones((len(rows), 1))
+
+
+def _picked(design: Design, rows: Index) -> Iterator[Array]:
+    """Yield some rows as plain arrays."""
+    inner = design.designs if isinstance(design, Stack) else (design,)
+    if all(isinstance(part, Ones | Dense | Sparse) for part in inner):
+        yield np.hstack([_few(part, rows) for part in inner]).astype(np.float64, copy=False)
+        return
+    for first in range(0, design.shape[0], CHUNK):
+        last = min(first + CHUNK, design.shape[0])
+        some = rows[np.searchsorted(rows, first) : np.searchsorted(rows, last)] - first
+        if len(some):
+            yield design.slice(first, last).dense()[some]
