@@ -15,7 +15,7 @@ proves that a finite optimum exists.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ from lineal.factor import Factor
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.proof import Proof
 from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
 from lineal.verdict import TOLERANCE
@@ -45,49 +46,27 @@ WEAK_LINEAR, WEAK_SQUARE = 1e-8, 1e-13
 """An l1 charge below the first share of a column's largest gradient is weak, a ridge below the second of its curvature."""
 
 
-@dataclass(frozen=True)
-class Proof:
-    """``F(coef) - F* <= gap``, or why nothing could be proven.
-
-    ``interior`` is False where the scores would still have to move far: the sign of an optimum at infinity.
-    """
-
-    objective: float
-    null_objective: float
-    gap: float | None
-    reason: str | None = None
-    interior: bool = True
-    basis: Basis | None = None
-    unit: float = 0.0
-    theta: Array | None = field(default=None, repr=False)
-
-    @property
-    def relative_gap(self) -> float | None:
-        """The gap as a share of what the columns gain over the null fit; 0 where both are at rounding level."""
-        if self.gap is None:
-            return None
-        gain = self.null_objective - (self.objective - self.gap)
-        last_bit = EPS * abs(self.null_objective)
-        if self.gap <= self.unit or (self.gap <= last_bit and gain <= 16 * last_bit):
-            return 0.0
-        return self.gap / gain if gain > 0.0 else float("inf")
-
-    def within(self, tol: float) -> bool:
-        """Whether the gap is proven to be small enough."""
-        return (relative := self.relative_gap) is not None and relative <= tol
-
-
 def prove(
-    problem: Problem, coef: Array, *, hint: Array | None = None, theta: Array | None = None, polish: int = 0
+    problem: Problem,
+    coef: Array,
+    *,
+    hint: Array | None = None,
+    theta: Array | None = None,
+    polish: int = 0,
+    enough: float = 0.0,
 ) -> Proof:
     """Bound ``F(coef) - F*`` from above.
 
     ``hint`` is an approximate Newton step, used where the whole second derivative is too large; ``theta`` an approximate
     dual point, one row for each row of the source, for losses whose slopes are none. ``polish`` allows that
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
-    ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one.
+    ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one. With a hint, a relative gap of
+    ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass.
     """
     with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+        slight = _of_slopes(problem, coef, hint) if hint is not None and enough > 0.0 else None
+        if slight is not None and slight.within(enough):
+            return slight
         proof = _prove_as_is(problem, coef, hint, theta, polish)
         if proof.within(1e-3 * TOLERANCE) or (light := _light(problem)) is None:
             return proof
@@ -98,6 +77,23 @@ def prove(
             return proof
         gap = (other.gap + spared) * (1.0 + 16 * EPS) + 4 * EPS * problem.penalty.value(coef)
         return replace(proof, gap=gap, reason=None, interior=True, unit=other.unit, theta=other.theta)
+
+
+def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
+    """Return what the slopes of a smooth problem prove without a step, from the pass that is there already."""
+    tied = np.repeat(~problem.penalty.charged[:, None], problem.shape[1], axis=1)
+    if not (problem.loss.smooth and problem.penalty.smooth and problem.penalty.charged.any()):
+        return None
+    if np.count_nonzero(tied) > MOST_UNCHARGED or not np.isfinite(problem.penalty.value(coef)):
+        return None
+    here = _evaluate(problem, coef, hint)
+    inner = problem.factor(here, tied) if np.any(tied) else None
+    if not np.isfinite(here.value) or (inner is not None and inner.singular):
+        return None
+    slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
+    gap = _add_up(problem, coef, _settled(problem, coef, slopes, 1.0, inner, tied))
+    baseline = null(problem).value
+    return None if gap is None else Proof(here.value, baseline, gap, unit=_unit(problem, coef, baseline))
 
 
 def _prove_as_is(problem: Problem, coef: Array, hint: Array | None, theta: Array | None, polish: int) -> Proof:

@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify import Proof
 from lineal.null import null
 from lineal.penalties import Separable
 from lineal.penalties.separable import soft
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
+from lineal.proof import Proof
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

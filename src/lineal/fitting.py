@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import ThreadpoolController
 
-from lineal.certify import Proof, prove
+from lineal.certify import prove
 from lineal.covariance import covariance
 from lineal.errors import InputError, near
 from lineal.loss import Loss
@@ -21,6 +21,7 @@ from lineal.moments import Moments
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
+from lineal.proof import Proof
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose
@@ -219,7 +220,7 @@ class _Run:
         self.shift = None if self.hint is None else self.hint(goal)
         if self.hint is not None and self.shift is None:
             return None
-        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta)
+        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta, enough=0.1 * self.tol)
         return self.proof
 
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:

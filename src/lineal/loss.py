@@ -99,6 +99,13 @@ class Loss(ABC):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score given the mean of the statistic, shape ``(outputs,)``; may be infinite."""
 
+    def level(self, mean: Array, constant: Array) -> tuple[float, Array] | None:
+        """Return the mean loss of a constant score and a bound on the mean |slope|, given the mean of the statistic.
+
+        None where the rows have to be asked.
+        """
+        return None
+
     def decide(self, eta: Array) -> npt.NDArray[np.intp]:
         """Return the number of the class that each row of scores speaks for."""
         return chosen(eta, upward=self.upward)

@@ -112,6 +112,9 @@ def _intercept_alone(problem: Problem) -> Null:
     """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
     moments, alone = problem.moments, _alone(problem)
     coef = _constant_of(problem)[None, :]
+    level = problem.loss.level(moments.statistic / moments.weight_sum, coef[0]) if moments.offset == 0.0 else None
+    if level is not None:
+        return Null(coef, *level)
     if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
         coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
     elif moments.offset > 0.0 and problem.loss.smooth:

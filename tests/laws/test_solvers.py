@@ -323,3 +323,22 @@ def test_rows_in_single_precision_are_fitted_to_all_digits(trap):
     assert result.verdict.kind == "optimal", result.verdict.sentence
     other = fit(Memory(as_design(x.astype(float)), y), loss, penalty, solver="newton", tol=1e-10)
     assert abs(result.objective - other.objective) <= max(result.verdict.gap, other.verdict.gap) + ROUNDING
+
+
+def test_newton_keeps_its_last_second_derivative_on_long_tables():
+    """The last steps of a long table take gradients only: the optimum is the same, and the slopes prove it."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(120_000, 30))
+    y = (rng.random((120_000, 1)) < 1 / (1 + np.exp(-x @ rng.normal(size=(30, 1))))).astype(float)
+    penalty = Ridge(1e-3, np.r_[0.0, np.ones(30)])
+    quick = fit(Memory(as_design(x), y), Logistic(), penalty, tol=1e-9)
+    exact = fit(Memory(as_design(x), y), Logistic(), penalty, tol=1e-13)
+    assert (quick.verdict.kind, exact.verdict.kind) == ("optimal", "optimal")
+    assert quick.objective - exact.objective <= quick.verdict.gap
+    assert quick.verdict.relative_gap <= 1e-10
+    assert quick.problem.passes == list(quick.trace)[-1].passes  # no pass for the proof
+    assert 0.5e-3 * np.sum((quick.coef - exact.coef)[1:] ** 2) <= quick.verdict.gap
+    wide = np.hstack([np.ones((len(x), 1)), x])
+    slope = 1 / (1 + np.exp(-wide @ exact.coef)) - y
+    charge = np.r_[0.0, np.full(30, 1e-3)][:, None]
+    np.testing.assert_allclose(wide.T @ slope / len(x) + charge * exact.coef, 0.0, atol=1e-10)

@@ -113,6 +113,10 @@ def test_gap_bounds_the_true_suboptimality(number_of_case):
             assert above(proof.gap, exact, coef, best), (size, proof)
         else:
             assert case.strength == 0.0 or proof.reason
+        # the slopes alone, where they are said to be enough
+        slight = prove(problem, coef, hint=np.zeros_like(coef), enough=np.inf)
+        if slight.gap is not None:
+            assert above(slight.gap, exact, coef, best), (size, slight)
 
 
 def test_most_sabotaged_coefficients_get_a_gap():

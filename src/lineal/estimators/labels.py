@@ -98,9 +98,10 @@ def _whole(y: npt.NDArray[Any]) -> Codes | None:
         return None if kind == "u" and y.dtype.itemsize == 8 else y.astype(np.intp)
     if kind != "f":
         return None
-    if not np.isfinite(y).all():
+    low, high = float(y.min()), float(y.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
         raise InputError("Input y contains NaN or infinity; leave such rows out.")
-    if np.abs(y).max() > 2**31:
+    if max(-low, high) > 2**31:
         return None
     whole = y.astype(np.intp)
     return whole if np.array_equal(whole, y) else None

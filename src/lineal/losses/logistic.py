@@ -106,9 +106,19 @@ class Logistic(Loss):
 
     def statistic(self, y: Array, weight: Array) -> Array:
         """Return the weighted sum of y."""
-        return np.asarray(weight @ y)
+        return np.array([weight @ y[:, 0]])
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, log(mean / (1 - mean)); infinite if only one class has weight."""
         with np.errstate(divide="ignore"):
             return np.log(mean) - np.log1p(-mean)
+
+    def level(self, mean: Array, constant: Array) -> tuple[float, Array]:
+        """Return the mean loss, which is linear in y, and ``mean (1 - p) + (1 - mean) p``: |p - y| where y is 0 or 1.
+
+        >>> value, slope = Logistic().level(np.array([0.5]), np.array([0.0]))
+        >>> round(value, 6), slope.tolist()
+        (0.693147, [0.5])
+        """
+        value = mean * softplus(-constant) + (1.0 - mean) * softplus(constant)
+        return float(value[0]), mean * sigmoid(-constant) + (1.0 - mean) * sigmoid(constant)

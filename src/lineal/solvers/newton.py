@@ -9,7 +9,13 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.problem import EPS, Evaluation, Problem
-from lineal.solver import Array, Solver, Step, kinks
+from lineal.solver import Array, Hint, Solver, Step, kinks
+
+SETTLED = 1e-6
+"""Below this share of F a step changes the second derivative by a thousandth: it serves for the steps that remain."""
+
+LONG = 10**8
+"""From this many multiplications on, another second derivative costs more than the gap it would make tighter."""
 
 
 @dataclass(frozen=True)
@@ -42,25 +48,44 @@ class Newton(Solver):
             coef = _descend(problem, coef, sample)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
-        lame = False
+        lame, kept, last = False, None, np.inf
         while True:
-            factor = problem.factor(here, columns)
+            factor = problem.factor(here, columns) if kept is None else kept
             if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
                 wider = replace(problem, loss=above, _constant=None, _memory={})
                 factor = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
                 problem.passes += 1
             shift = factor.solve(here.gradient)
-            estimate = 0.5 * float(np.sum(shift * here.gradient))
-            yield Step(coef, here.value, abs(estimate), problem.passes)
-            found = search(problem, coef, here, shift)
+            estimate = 0.5 * abs(float(np.sum(shift * here.gradient)))
+            if kept is not None and estimate > 0.01 * last:
+                here, kept = problem.evaluate(coef, hessian=len(columns)), None
+                continue
+            yield Step(coef, here.value, estimate, problem.passes, hint=None if kept is None else _told(shift))
+            last = estimate
+            settled = not lame and not factor.singular and estimate <= SETTLED * abs(here.value) and _long(problem)
+            found = search(problem, coef, here, shift, hessian=problem.lead if settled else None)
+            kept = factor if settled else None
             if found is None and not lame and problem.loss.majorant() is not None:
                 lame = True  # a charge may be all the curvature there is: a step as long as its inverse leads nowhere
+                kept = None
+                here = problem.evaluate(coef, hessian=len(columns))
                 continue
             if found is None:
                 return
             # Much shorter than asked for: the curvature here says little about the rows that matter.
             lame = float(np.max(np.abs(found[0] - coef))) < 0.2 * float(np.max(np.abs(shift), initial=0.0))
             coef, here = found
+
+
+def _told(shift: Array) -> Hint:
+    """Return the step as a hint: the second derivative it was made with is not that of the coefficients."""
+    return lambda _: shift
+
+
+def _long(problem: Problem) -> bool:
+    """Whether a second derivative costs much more than a gradient, and nobody asks for the last one (a covariance would)."""
+    work = problem.moments.rows * problem.shape[0] ** 2 * problem.shape[1] ** 2
+    return work >= LONG and bool(problem.penalty.charged.any())
 
 
 def search(
@@ -111,8 +136,11 @@ def _descend(problem: Problem, coef: Array, sample: int) -> Array:
             return coef
         shift = factor.solve(here.gradient)
         estimate = 0.5 * float(np.sum(shift * here.gradient))
-        # The subsample's own optimum is off by about coefficients / rows: no use in going closer.
-        if estimate <= 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows:
+        # The subsample's own optimum is off by about coefficients / rows: no use in going closer. Where a step leaves about
+        # the square of what it takes, that is known before it is looked at.
+        goal = 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows
+        after = estimate**2 / abs(here.value) if problem.loss.endless and here.value != 0.0 else estimate
+        if min(estimate, after) <= goal:
             return np.asarray(coef - shift)
         found = search(problem, coef, here, shift, sample=sample)
         if found is None or found[1].value < 0.01 * first:

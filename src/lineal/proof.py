@@ -1,0 +1,45 @@
+"""What a proof says: how far coefficients are from the optimum, at most."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.basis import Basis
+from lineal.problem import EPS
+
+Array = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Proof:
+    """``F(coef) - F* <= gap``, or why nothing could be proven.
+
+    ``interior`` is False where the scores would still have to move far: the sign of an optimum at infinity.
+    """
+
+    objective: float
+    null_objective: float
+    gap: float | None
+    reason: str | None = None
+    interior: bool = True
+    basis: Basis | None = None
+    unit: float = 0.0
+    theta: Array | None = field(default=None, repr=False)
+
+    @property
+    def relative_gap(self) -> float | None:
+        """The gap as a share of what the columns gain over the null fit; 0 where both are at rounding level."""
+        if self.gap is None:
+            return None
+        gain = self.null_objective - (self.objective - self.gap)
+        last_bit = EPS * abs(self.null_objective)
+        if self.gap <= self.unit or (self.gap <= last_bit and gain <= 16 * last_bit):
+            return 0.0
+        return self.gap / gain if gain > 0.0 else float("inf")
+
+    def within(self, tol: float) -> bool:
+        """Whether the gap is proven to be small enough."""
+        return (relative := self.relative_gap) is not None and relative <= tol
