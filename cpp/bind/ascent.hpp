@@ -4,6 +4,7 @@
 
 #include "../lineal/ascent.hpp"
 #include "epochs.hpp"
+#include "team.hpp"
 
 namespace {
 
@@ -25,7 +26,7 @@ std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
 
 nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high, const nb::object& offset,
                    const Numbers& weight, const Numbers& square, const Numbers& inverse, double epsilon, double bend, double cost, double shrink,
-                   const Kept& coef, const Kept& theta, const Marks& keep, bool look) {
+                   const Kept& coef, const Kept& theta, const Marks& keep, const nb::object& total, Index batch) {
     if (coef.ndim() != 2 || theta.ndim() != 2 || coef.shape(1) != theta.shape(1)) throw nb::value_error("coef and theta must be (columns, outputs) and (rows, outputs)");
     const std::vector<Part> parts = parts_of(list, coef.shape(0));
     const std::size_t n = static_cast<std::size_t>(parts[0].rows), k = coef.shape(1), one = k == 1 ? n : 0;
@@ -56,27 +57,47 @@ nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& a
     a.coef = coef.data();
     a.theta = theta.data();
     a.keep = data_of(keep, order.size(), "keep");
-    a.look = look;
-    if (look && k > 1) throw nb::value_error("only losses of one output can be looked at");
-    double worst;
-    {
-        const nb::gil_scoped_release release;
-        worst = ascend(a);
-    }
-    return nb::make_tuple(worst, a.loss, a.mismatch);
+    a.batch = batch;
+    if (batch < 0 || (batch > 0 && (k > 1 || total.is_none()))) throw nb::value_error("two lanes are for losses of one output, and need a total");
+    std::optional<Kept> sums;
+    if (batch > 0) a.total = data_of(sums.emplace(nb::cast<Kept>(total)), coef.shape(0), "total");
+    double worst = 0;
+    without_lock([&] { worst = ascend(team(), a); });
+    return nb::make_tuple(worst, a.pulled > 0 ? a.pull / static_cast<double>(a.pulled) : 0.0, a.mismatch);
 }
 
 void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& square) {
     const std::vector<Part> parts = parts_of(list, inverse.size());
     double* out = data_of(square, static_cast<std::size_t>(parts[0].rows), "square");
-    const nb::gil_scoped_release release;
-    row_squares(parts.data(), static_cast<Index>(parts.size()), inverse.data(), out);
+    without_lock([&] { row_squares(team(), parts.data(), static_cast<Index>(parts.size()), inverse.data(), out); });
+}
+
+nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta, double epsilon,
+                       double bend, bool free) {
+    const std::size_t n = score.size();
+    Look seen{};
+    seen.length = static_cast<Index>(n);
+    seen.score = score.data();
+    seen.at = data_of(at, n, "at");
+    seen.low = data_of(low, n, "low");
+    seen.high = data_of(high, n, "high");
+    seen.weight = data_of(weight, n, "weight");
+    seen.theta = data_of(theta, n, "theta");
+    seen.epsilon = epsilon;
+    seen.bend = bend;
+    {
+        const nb::gil_scoped_release release;
+        look(seen, free);
+    }
+    return nb::make_tuple(seen.loss, seen.mismatch, seen.shift);
 }
 
 void bind_ascent(nb::module_& m) {
     m.def("ascend", ascend_rows, nb::arg("parts"), nb::arg("order"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("offset").none(), nb::arg("weight"),
           nb::arg("square"), nb::arg("inverse"), nb::arg("epsilon"), nb::arg("bend"), nb::arg("cost"), nb::arg("shrink"), nb::arg("coef").noconvert(),
-          nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("look") = false);
+          nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("total").none() = nb::none(), nb::arg("batch") = 0);
+    m.def("look", look_at_rows, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("epsilon"), nb::arg("bend"),
+          nb::arg("free"));
     m.def("row_squares", squares_of_rows, nb::arg("parts"), nb::arg("inverse"), nb::arg("square").noconvert());
 }
 

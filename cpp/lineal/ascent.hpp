@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "part.hpp"
+#include "threads.hpp"
 
 namespace lineal {
 
@@ -28,15 +29,39 @@ struct Ascent {
     double* coef;          // [columns][outputs]
     double* theta;         // [rows][outputs]
     std::uint8_t* keep;    // [length]: 0 for the marked ones
-    bool look;             // one output: move nothing
+    Index batch;           // one output: rows of each of two lanes between the times they are brought together; 0 for one lane
+    double* total;         // [columns], with a batch: the coefficients after each of these times are added to it
+    double* before;        // [length] or null: theta as it was, set by ascend for lanes
     double even;           // the one 1 / D_j of all columns but those of ones, not above 0 where they differ; set by ascend
     double loss, mismatch; // one output: sums of w loss and of w (loss + loss* - theta eta), each row before it moved
+    double pull;           // one output: sum of the distances by which rows were off their best
+    Index pulled;          // and how many they were
+    double rise;           // one output: how much w loss* rose
 };
 
-// Visits the rows in order; returns the largest distance, in scores, by which one was off its best.
-double ascend(Ascent& ascent);
+// Visits the rows in order; returns the largest distance, in scores, by which one was off its best. With a batch, two
+// lanes of rows move at once, each with coefficients of its own, and then as much of both moves is made as is best: the
+// dual rises as it would for one lane, and the bits are the same for any number of threads.
+double ascend(const Team& team, Ascent& ascent);
+
+// Scores of all rows, and what they show.
+struct Look {
+    Index length;
+    const double* score;   // offsets included
+    const double* at;
+    const double* low;
+    const double* high;
+    const double* weight;
+    const double* theta;
+    double epsilon, bend;
+    double loss, mismatch, shift;  // what comes out
+};
+
+// Sums w loss and w mismatch over all rows of one output; where free, after moving all scores by the shift at which the
+// loss is least, to a thousandth of the mismatch.
+void look(Look& look, bool free);
 
 // square[i] = sum_j x_ij^2 inverse_j
-void row_squares(const Part* parts, Index part_count, const double* inverse, double* square);
+void row_squares(const Team& team, const Part* parts, Index part_count, const double* inverse, double* square);
 
 }  // namespace lineal

@@ -117,7 +117,7 @@ void check_ascent(const Design& d, Index k, double bend, bool even) {
         low[Design::at(i)] = i % 3 == 0 ? -far : 0.0;
         high[Design::at(i)] = i % 3 == 0 ? 0.0 : far;
     }
-    row_squares(d.parts.data(), static_cast<Index>(d.parts.size()), inverse.data(), square.data());
+    row_squares(Team{}, d.parts.data(), static_cast<Index>(d.parts.size()), inverse.data(), square.data());
     bool good = true;
     for (Index i = 0; i < n; ++i) {
         double sum = 0;
@@ -147,7 +147,7 @@ void check_ascent(const Design& d, Index k, double bend, bool even) {
     a.coef = coef.data();
     a.theta = theta.data();
     a.keep = keep.data();
-    for (int round = 0; round < 40; ++round) ascend(a);
+    for (int round = 0; round < 40; ++round) ascend(Team{}, a);
     for (Index c = 0; c < k; ++c)
         for (Index j = 0; j < p; ++j) {
             double sum = 0;
@@ -156,9 +156,31 @@ void check_ascent(const Design& d, Index k, double bend, bool even) {
         }
     CHECK(good);
     if (k > 1) return;
+    // two lanes: the coefficients follow from theta, and two threads give the bits of one
+    std::vector<double> total(Design::at(p)), twin[2], dual[2];
+    for (int threads = 1; threads < 3; ++threads) {
+        std::vector<double>&b = twin[threads - 1], &t = dual[threads - 1];
+        b.assign(Design::at(p), 0);
+        t.assign(Design::at(n), 0);
+        Ascent two = a;
+        two.batch = 3;
+        two.total = total.data();
+        two.coef = b.data();
+        two.theta = t.data();
+        for (int round = 0; round < 10; ++round) ascend(Team{threads, {}}, two);
+        for (Index j = 0; j < p; ++j) {
+            double sum = 0;
+            for (Index i = 0; i < n; ++i) sum -= weight[Design::at(i)] * t[Design::at(i)] * d.x(i, j) * inverse[Design::at(j)];
+            good = good && near(sum, b[Design::at(j)]);
+        }
+    }
+    CHECK(good && twin[0] == twin[1] && dual[0] == dual[1]);
     // primal minus dual by hand: sum w loss + b.b / (2 inverse) + sum w loss* + the same square
-    a.look = true;
-    ascend(a);
+    std::vector<double> score(Design::at(n));
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < p; ++j) score[Design::at(i)] += d.x(i, j) * coef[Design::at(j)];
+    Look seen{n, score.data(), at.data(), low.data(), high.data(), weight.data(), theta.data(), 0.0, bend, 0, 0, 0};
+    look(seen, false);
     double gap = 0, loss = 0;
     for (Index j = 0; j < p; ++j) gap += coef[Design::at(j)] * coef[Design::at(j)] / inverse[Design::at(j)];
     for (Index i = 0; i < n; ++i) {
@@ -168,7 +190,17 @@ void check_ascent(const Design& d, Index k, double bend, bool even) {
         loss += weight[Design::at(i)] * own;
         gap += weight[Design::at(i)] * (own + at[Design::at(i)] * t + 0.5 * bend * t * t);
     }
-    CHECK(near(loss, a.loss) && std::fabs(gap - a.mismatch) < 1e-10);
+    CHECK(near(loss, seen.loss) && std::fabs(gap - seen.mismatch) < 1e-10 && seen.shift == 0);
+    look(seen, true);
+    const double best = seen.loss, shift = seen.shift;
+    CHECK(best <= loss + 1e-15);
+    for (double& s : score) s += shift;
+    for (const double by : {-0.3, -0.01, 0.0, 0.01, 0.3}) {
+        for (double& s : score) s += by;
+        look(seen, false);
+        CHECK(seen.loss >= best - 2e-3 * std::max(gap, 1e-12) - 1e-15);
+        for (double& s : score) s -= by;
+    }
 }
 
 // Plain steps on the squared loss against the same loop on the dense self; everything else has to stay finite.

@@ -176,7 +176,19 @@ def ascend(
     coef: Array,
     theta: Array,
     keep: npt.NDArray[np.uint8],
-    look: bool = False,
+    total: Array | None = None,
+    batch: int = 0,
+) -> tuple[float, float, float]: ...
+def look(
+    score: Array,
+    at: Array,
+    low: Array,
+    high: Array,
+    weight: Array,
+    theta: Array,
+    epsilon: float,
+    bend: float,
+    free: bool,
 ) -> tuple[float, float, float]: ...
 def row_squares(parts: list[Part], inverse: Array, square: Array) -> None: ...
 def exp(x: Array) -> Array: ...

@@ -40,15 +40,21 @@ class Step:
 class Solver(ABC):
     """A way to minimise a problem, as a frozen record of its own options.
 
-    ``corners`` says that it treats losses that are not smooth.
+    ``corners`` says that it treats losses that are not smooth; ``sure`` at what share of a gap asked for, unless that is
+    small, its estimate is worth a proof.
     """
 
     name: ClassVar[str]
     corners: ClassVar[bool] = False
+    sure: ClassVar[float] = 0.5
 
     @abstractmethod
     def declines(self, problem: Problem) -> str | None:
         """Return why this solver cannot treat the problem, in words, or None if it can."""
+
+    def towards(self, goal: float, baseline: float) -> Solver:
+        """Return the solver told that a proof will be asked for at an estimate of ``goal (baseline - objective)``."""
+        return self
 
     @abstractmethod
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:

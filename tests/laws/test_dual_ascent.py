@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lineal import _core
 from lineal.designs import Dense, Ones, Stack, as_design
 from lineal.losses import (
     Absolute,
@@ -19,7 +20,7 @@ from lineal.losses import (
 from lineal.penalties import Ridge
 from lineal.problem import Problem
 from lineal.solvers import NewtonCG, choose
-from lineal.solvers.dual_ascent import _State
+from lineal.solvers.dual_ascent import _shuffled, _State
 from lineal.sources.memory import Memory
 
 LOSSES = [
@@ -55,12 +56,16 @@ def test_a_look_is_the_gap_by_hand(loss, charges, intercept):
     weight = block.weight / block.weight.sum()
     for _ in range(3):
         ascent.epoch()
-        value, gap, debt = ascent.gap()
-        theta, eta = ascent.rows[0].theta, x @ ascent.coef + block.offset
+        found = ascent.look()
+        theta, eta = ascent.rows[0].theta, x @ found.coef + block.offset
         by_hand = weight @ (loss.value(block.y, eta) + loss.conjugate(block.y, theta) - (theta * eta)[:, 0])
-        assert debt == pytest.approx(0.1 * abs(weight @ theta[:, 0]) if intercept else 0.0, abs=1e-15)
-        assert value == pytest.approx(problem.evaluate(ascent.coef).value, rel=1e-12)
-        assert gap == pytest.approx(by_hand, rel=1e-9, abs=1e-14)
+        debt = 0.1 * abs(weight @ theta[:, 0]) if intercept else 0.0
+        assert found.value == pytest.approx(problem.evaluate(found.coef).value, rel=1e-12)
+        assert found.gap - debt == pytest.approx(by_hand, rel=1e-9, abs=1e-14)
+        # no other intercept does much better
+        for by in (-0.1, -1e-3, 1e-3, 0.1) if intercept else ():
+            other = problem.evaluate(found.coef + by * np.eye(problem.shape[0])[:, :1]).value
+            assert other >= found.value - 2e-3 * by_hand - 1e-14
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
@@ -80,10 +85,58 @@ def test_what_visited_rows_show_follows_the_gap(loss):
     ascent, _, _ = state(loss, np.ones(5), False)
     gaps, shown = [], []
     for _ in range(8):
-        gaps.append(ascent.gap()[1])
+        gaps.append(ascent.look().gap)
         shown.append(ascent.epoch())
     for before, seen, after in zip(gaps[:-1], shown[:-1], gaps[1:], strict=True):
         assert 0.1 * min(before, after) - 1e-14 <= seen <= 3.0 * max(before, after) + 1e-14
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+def test_two_lanes_climb_as_one_does_whatever_the_threads(loss, intercept):
+    """Coefficients follow from the dual points, the dual never falls, and any number of threads gives the same bits."""
+    rng = np.random.default_rng(3)
+    rows, columns = 600, 200
+    x = sparse.random_array((rows, columns), density=0.05, format="csr", rng=rng)
+    y = rng.normal(size=(rows, 1))
+    y = (y > 0.0).astype(float) if loss.name.endswith("hinge") else y
+    design = as_design(x, intercept=intercept)
+    problem = Problem.of(
+        Memory(design, y, rng.choice([0.0, 1.0, 2.0], size=rows)),
+        loss,
+        Ridge(0.01, np.r_[np.zeros(int(intercept)), np.ones(columns)]),
+    )
+    found = []
+    before = _core.threads()
+    try:
+        for threads in (1, 2, 3):
+            _core.set_threads(threads)
+            ascent = _State(problem, np.zeros(problem.shape), np.random.default_rng(0))
+            block = ascent.rows[0]
+            block.batch, ascent.lanes = 40, True
+            duals = []
+            for _ in range(12):
+                ascent.epoch()
+                slope = block.design.transpose_times(block.weight[:, None] * block.theta)
+                charged = slice(int(intercept), None)
+                assert np.allclose(ascent.coef[charged], -slope[charged] * ascent.inverse[charged, None], atol=1e-12)
+                conjugate = loss.conjugate(block.y, block.theta)
+                duals.append(-block.weight @ conjugate - problem.penalty.value(ascent.coef))
+            found.append((ascent.coef.tobytes(), ascent.look().coef.tobytes(), block.theta.tobytes()))
+            if not intercept:
+                assert np.all(np.diff(duals) >= -1e-12)
+    finally:
+        _core.set_threads(before)
+    assert found[0] == found[1] == found[2]
+
+
+def test_an_order_in_groups_visits_all_once_and_neighbours_together():
+    rng = np.random.default_rng(0)
+    for count in (0, 1, 15, 16, 1000, 1003):
+        places = _shuffled(rng, count, 16)
+        assert sorted(places.tolist()) == list(range(count))
+    far = np.abs(np.diff(_shuffled(rng, 100_000, 16)))
+    assert np.mean(far < 16) > 0.9
 
 
 def test_a_gram_is_factored_only_where_it_is_cheap():
