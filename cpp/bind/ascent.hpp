@@ -3,6 +3,7 @@
 #pragma once
 
 #include "../lineal/ascent.hpp"
+#include "../lineal/ramp.hpp"
 #include "epochs.hpp"
 #include "team.hpp"
 
@@ -61,9 +62,8 @@ nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& a
     if (batch < 0 || (batch > 0 && (k > 1 || total.is_none()))) throw nb::value_error("two lanes are for losses of one output, and need a total");
     std::optional<Kept> sums;
     if (batch > 0) a.total = data_of(sums.emplace(nb::cast<Kept>(total)), coef.shape(0), "total");
-    double worst = 0;
-    without_lock([&] { worst = ascend(team(), a); });
-    return nb::make_tuple(worst, a.pulled > 0 ? a.pull / static_cast<double>(a.pulled) : 0.0, a.mismatch);
+    without_lock([&] { ascend(team(), a); });
+    return nb::make_tuple(a.loss, a.pulled > 0 ? a.pull / static_cast<double>(a.pulled) : 0.0, a.mismatch);
 }
 
 void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& square) {
@@ -92,12 +92,24 @@ nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& l
     return nb::make_tuple(seen.loss, seen.mismatch, seen.shift);
 }
 
+nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta) {
+    const std::size_t n = score.size();
+    const Ramp ramp{score.data(), data_of(at, n, "at"), data_of(low, n, "low"), data_of(high, n, "high"), data_of(weight, n, "weight"), data_of(theta, n, "theta")};
+    RampSums sums;
+    {
+        const nb::gil_scoped_release release;
+        sums = ramp_sums(ramp, 0, static_cast<Index>(n));
+    }
+    return nb::make_tuple(sums.mismatch, sums.value, sums.size, sums.apart, sums.strain, sums.metric, sums.steepest);
+}
+
 void bind_ascent(nb::module_& m) {
     m.def("ascend", ascend_rows, nb::arg("parts"), nb::arg("order"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("offset").none(), nb::arg("weight"),
           nb::arg("square"), nb::arg("inverse"), nb::arg("epsilon"), nb::arg("bend"), nb::arg("cost"), nb::arg("shrink"), nb::arg("coef").noconvert(),
           nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("total").none() = nb::none(), nb::arg("batch") = 0);
     m.def("look", look_at_rows, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("epsilon"), nb::arg("bend"),
           nb::arg("free"));
+    m.def("ramp_sums", sums_of_ramps, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"));
     m.def("row_squares", squares_of_rows, nb::arg("parts"), nb::arg("inverse"), nb::arg("square").noconvert());
 }
 

@@ -147,8 +147,7 @@ void count(A& a, double weight, double theta, double score, double low, double h
 // Rows asked for before their turn.
 constexpr Index ahead = 4;
 
-double one_output(Ascent& a) {
-    double worst = 0;
+void one_output(Ascent& a) {
     for (Index place = 0; place < a.length; ++place) {
         const Index i = a.order[place];
         if (place + ahead < a.length) expect(a.parts, a.part_count, a.order[place + ahead]);
@@ -167,7 +166,6 @@ double one_output(Ascent& a) {
         const bool rests_low = theta <= low && pull < 0, rests_high = theta >= high && pull > 0;
         const bool rests_zero = theta == 0 && low < 0 && high > 0 && pull == 0;
         if (!rests_low && !rests_high && pull != 0) {
-            worst = std::max(worst, std::fabs(pull));
             a.pull += std::fabs(pull);
             ++a.pulled;
         }
@@ -183,7 +181,6 @@ double one_output(Ascent& a) {
         if (a.even > 0) add(a, i, step);
         else entries(a.parts, a.part_count, i, [&](Index j, double x) { a.coef[j] += step * x * a.inverse[j]; });
     }
-    return worst;
 }
 
 // Brings the moves of two lanes together: coef + s (first + second - 2 coef), theta likewise, with s in [0, 1] where the
@@ -213,16 +210,14 @@ void join(const Ascent& a, Index columns, double* first, const double* second, c
         }
 }
 
-double two_lanes(const Team& team, Ascent& a) {
+void two_lanes(const Team& team, Ascent& a) {
     Index columns = 0;
     for (Index k = 0; k < a.part_count; ++k) columns += a.parts[k].columns;
     std::vector<double> before(static_cast<std::size_t>(std::min(2 * a.batch, a.length)));
     std::vector<double> coef[2] = {std::vector<double>(static_cast<std::size_t>(columns)), std::vector<double>(static_cast<std::size_t>(columns))};
-    double worst = 0;
     for (Index start = 0; start < a.length; start += 2 * a.batch) {
         const Index both = std::min(2 * a.batch, a.length - start), half = (both + 1) / 2;
         Ascent lane[2] = {a, a};
-        double off[2] = {0, 0};
         for (Index l = 0; l < 2; ++l) {
             lane[l].order = a.order + start + l * half;
             lane[l].keep = a.keep + start + l * half;
@@ -238,11 +233,10 @@ double two_lanes(const Team& team, Ascent& a) {
                 if (watch.stop()) return;
                 std::copy(a.coef, a.coef + columns, lane[l].coef);
                 for (Index place = 0; place < lane[l].length; ++place) lane[l].before[place] = a.theta[lane[l].order[place]];
-                off[l] = one_output(lane[l]);
+                one_output(lane[l]);
             },
             [](int) {});
         for (Index l = 0; l < 2; ++l) {
-            worst = std::max(worst, off[l]);
             a.loss += lane[l].loss;
             a.mismatch += lane[l].mismatch;
             a.pull += lane[l].pull;
@@ -250,16 +244,26 @@ double two_lanes(const Team& team, Ascent& a) {
         }
         join(a, columns, coef[0].data(), coef[1].data(), lane);
     }
-    return worst;
 }
 
-// Sum of w slope: the derivative of sum w loss along a shift of all scores.
+// Sum of w slope: the derivative of sum w loss along a shift of all scores. Without jumps, which nobody foresees.
 double lean(const Look& look, double shift) {
-    double sum[4] = {0, 0, 0, 0};
-    for (Index i = 0; i < look.length; ++i)
-        if (look.weight[i] > 0)
-            sum[i & 3] += look.weight[i] * slope(look, look.score[i] + shift - look.at[i], look.low[i], look.high[i]);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    const double epsilon = look.epsilon;
+    const auto corner = [&](Index i) {
+        const double score = look.score[i] + shift - look.at[i], low = look.low[i], high = look.high[i];
+        const double side = score > epsilon ? high : 0.0, other = score < -epsilon ? low : 0.0;
+        return look.weight[i] * (side + other);
+    };
+    const auto bent = [&](Index i) { return look.weight[i] * slope(look, look.score[i] + shift - look.at[i], look.low[i], look.high[i]); };
+    const auto sum = [&](auto term) {
+        double sums[4] = {0, 0, 0, 0};
+        Index i = 0;
+        for (; i + 4 <= look.length; i += 4)
+            for (Index lane = 0; lane < 4; ++lane) sums[lane] += term(i + lane);
+        for (; i < look.length; ++i) sums[0] += term(i);
+        return (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    };
+    return look.bend > 0 ? sum(bent) : sum(corner);
 }
 
 void sum_up(Look& look) {
@@ -282,10 +286,9 @@ void project(double* q, Index k, std::vector<double>& sorted) {
     for (Index c = 0; c < k; ++c) q[c] = std::max(q[c] - tau, 0.0);
 }
 
-double several_outputs(Ascent& a) {
+void several_outputs(Ascent& a) {
     const Index k = a.outputs;
     std::vector<double> eta(static_cast<std::size_t>(k)), q(eta), sorted(eta), step(eta);
-    double worst = 0;
     for (Index place = 0; place < a.length; ++place) {
         const Index i = a.order[place];
         const double w = a.weight[i];
@@ -299,16 +302,12 @@ double several_outputs(Ascent& a) {
         const Index own = static_cast<Index>(a.at[i]);
         double* theta = a.theta + i * k;
         const double steep = a.bend + w * a.square[i];
-        double most = -INFINITY, least = INFINITY;
         for (Index c = 0; c < k; ++c) {
             const std::size_t s = static_cast<std::size_t>(c);
             q[s] = theta[c] + (c == own);
             const double pull = eta[s] + (c == own ? 0.0 : a.cost) - a.bend * q[s];
-            most = std::max(most, pull);
-            if (q[s] > 1e-14) least = std::min(least, pull);
             sorted[s] = pull;
         }
-        worst = std::max(worst, most - least);
         if (!(steep > 0)) continue;
         for (std::size_t s = 0; s < q.size(); ++s) q[s] += sorted[s] / steep;
         project(q.data(), k, sorted);
@@ -328,12 +327,11 @@ double several_outputs(Ascent& a) {
             for (Index c = 0; c < k; ++c) b[c] += scaled * step[static_cast<std::size_t>(c)];
         });
     }
-    return worst;
 }
 
 }  // namespace
 
-double ascend(const Team& team, Ascent& a) {
+void ascend(const Team& team, Ascent& a) {
     Index first = 0;
     a.even = -1;
     for (Index k = 0; k < a.part_count; first += a.parts[k].columns, ++k)
@@ -341,8 +339,9 @@ double ascend(const Team& team, Ascent& a) {
             a.even = a.even < 0 || a.even == a.inverse[first + j] ? a.inverse[first + j] : 0.0;
     a.loss = a.mismatch = a.pull = a.rise = 0;
     a.pulled = 0;
-    if (a.outputs > 1) return several_outputs(a);
-    return a.batch > 0 ? two_lanes(team, a) : one_output(a);
+    if (a.outputs > 1) several_outputs(a);
+    else if (a.batch > 0) two_lanes(team, a);
+    else one_output(a);
 }
 
 void look(Look& look, bool free) {
@@ -358,7 +357,7 @@ void look(Look& look, bool free) {
         far *= 4;
         at_far = lean(look, far);
     }
-    for (int k = 0; k < 60 && std::fabs(far - near) * std::fabs(at_near) > 1e-3 * look.mismatch; ++k) {
+    for (int k = 0; k < 60 && std::fabs(far - near) * std::fabs(at_near) > 1e-2 * look.mismatch; ++k) {
         const double middle = 0.5 * (near + far), there = lean(look, middle);
         if (there * here > 0) {
             near = middle;

@@ -39,10 +39,10 @@ struct Ascent {
     double rise;           // one output: how much w loss* rose
 };
 
-// Visits the rows in order; returns the largest distance, in scores, by which one was off its best. With a batch, two
+// Visits the rows in order. With a batch, two
 // lanes of rows move at once, each with coefficients of its own, and then as much of both moves is made as is best: the
 // dual rises as it would for one lane, and the bits are the same for any number of threads.
-double ascend(const Team& team, Ascent& ascent);
+void ascend(const Team& team, Ascent& ascent);
 
 // Scores of all rows, and what they show.
 struct Look {
@@ -58,7 +58,7 @@ struct Look {
 };
 
 // Sums w loss and w mismatch over all rows of one output; where free, after moving all scores by the shift at which the
-// loss is least, to a thousandth of the mismatch.
+// loss is least, to a hundredth of the mismatch.
 void look(Look& look, bool free);
 
 // square[i] = sum_j x_ij^2 inverse_j

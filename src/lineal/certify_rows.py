@@ -19,6 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.basis import Basis
 from lineal.factor import Factor
 from lineal.losses.sparsemax import Sparsemax, hot
@@ -86,15 +87,12 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
         tied[basis.dependent] = False
         found = _bound_mixed(problem, coef, tied, start)
     if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
-        found = _better(found, _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start)))
+        other = _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start))
+        found = found if other.gap is None or (found.gap is not None and found.gap <= other.gap) else other
     if found.gap is not None:
         return found
     # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
     return _bound(problem, coef, tied | problem.penalty.open(coef, np.zeros(problem.shape)), np.zeros_like(start))
-
-
-def _better(one: Bound, other: Bound) -> Bound:
-    return one if other.gap is None or (one.gap is not None and one.gap <= other.gap) else other
 
 
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
@@ -339,12 +337,19 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
     """Sum over all rows what a dual point shows."""
     columns = np.flatnonzero(tied.any(axis=1))
     u, k = len(columns), problem.shape[1]
+    alone = u == 0 or (u == 1 and problem.intercept and columns[0] == 0)
     sums = _Sums(np.zeros(problem.shape), np.zeros(k))
-    coupled = problem.loss.coupled
-    metric = np.zeros((1, k * u, k * u) if coupled else (1, u, u))
+    metric = np.zeros((1, k * u, k * u) if problem.loss.coupled else (1, u, u))
     for block, weight, (part,) in _rows(problem, theta):
         y, eta = _scores(block, coef, weight)
         present = weight > 0.0
+        if alone and len(kinks := problem.loss.kinks(y)) == 1:
+            more = _core.ramp_sums(eta, *kinks[0], weight, part)
+            sums.mismatch, sums.value, sums.size = sums.mismatch + more[0], sums.value + more[1], sums.size + more[2]
+            sums.apart, sums.strain, metric = sums.apart + more[3], sums.strain + more[4], metric + more[5]
+            sums.steepest = max(sums.steepest, more[6])
+            sums.gradient += block.design.transpose_times(weight[:, None] * part)
+            continue
         rows = problem.loss.mismatch(y, eta, part)
         sums.mismatch += float(np.sum(weight[present] * rows[present]))
         sums.value += float(np.sum(weight[present] * problem.loss.value(y, eta)[present]))

@@ -65,7 +65,7 @@ def test_a_look_is_the_gap_by_hand(loss, charges, intercept):
         # no other intercept does much better
         for by in (-0.1, -1e-3, 1e-3, 0.1) if intercept else ():
             other = problem.evaluate(found.coef + by * np.eye(problem.shape[0])[:, :1]).value
-            assert other >= found.value - 2e-3 * by_hand - 1e-14
+            assert other >= found.value - 0.02 * by_hand - 1e-14
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

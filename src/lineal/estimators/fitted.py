@@ -90,8 +90,8 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _steps(self) -> int:
-        """How many steps the solver took; a closed form has no start, so its first record is a step already."""
-        return len(self.trace_) - (self.model_.solver != "direct")
+        """How many steps the solver took; the first record of a closed form or of dual ascent is a step already."""
+        return len(self.trace_) - (self.model_.solver not in ("direct", "dual-ascent"))
 
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""

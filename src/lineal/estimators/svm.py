@@ -138,7 +138,7 @@ class LinearSVC(Classifier):
             self.models_ = [model_of(found, target, tol) for found, target in zip(fits, rest, strict=True)]
             self.model_ = self.models_[place]
             self.objective_ = sum(found.objective for found in fits)
-        self.n_iter_ = max(len(found.trace) - 1 for found in fits)
+        self.n_iter_ = max(len(found.trace) - (found.solver != "dual-ascent") for found in fits)
 
     def _charge(self, whole: bool) -> Charge:
         """Return the penalty; squared hinge is half of scikit-learn's here, so that C counts twice."""

@@ -20,6 +20,7 @@ from lineal.source import Block
 
 Index = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
+Kept = npt.NDArray[np.bool_]
 
 CHUNK = 20_000_000
 """Entries of rows one call works on, so that Ctrl-C is answered soon."""
@@ -31,7 +32,7 @@ SURE = 0.95
 """The gap is looked at when what visited rows show foretells this share of the one asked for."""
 
 NEAR = 0.01
-"""Only where the gap is at most this share of the objective are dual points made ready for a proof, which helps itself before."""
+"""Without a goal, dual points are made ready for a proof where the gap is at most this share of the objective."""
 
 GROUP = 16
 """So many neighbours are visited together, in an order of their own: rows anywhere in memory take three times as long."""
@@ -101,19 +102,27 @@ class DualAscent(Solver):
 
     def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))
-        alone, epoch, stalled, best, target = problem.shape[1] == 1, 0, 0, np.inf, self.goal * abs(self.baseline)
+        alone, epoch, stalled, best, ratio = problem.shape[1] == 1, 0, 0, np.inf, SURE
         while True:
             for _ in range(max(MOST_EPOCHS if alone else 1, epoch // 8)):
                 shown = state.epoch()
                 epoch += 1
-                if alone and shown <= target:
+                if alone and shown <= ratio * self.goal * max(self.baseline - state.guess, 0.0):
                     break
             found = state.look()
-            theta = state.theta(settle=found.gap <= NEAR * abs(found.value))
-            yield Step(found.coef, found.value, found.gap, problem.passes + state.passes, f"epoch {epoch}", theta=theta)
             aim = self.goal * max(self.baseline - found.value, 0.0)
+            settle = found.gap <= (aim if self.goal else NEAR * abs(found.value))
+            yield Step(
+                found.coef,
+                found.value,
+                found.gap,
+                problem.passes + state.passes,
+                f"epoch {epoch}",
+                theta=state.theta(settle=settle),
+            )
             # asked for more though this was enough: the proof lost some of it
-            target = 0.5 * shown if found.gap <= aim else SURE * aim * max(shown / found.gap, 0.5)
+            ratio = 0.5 * min(ratio, shown / aim) if settle and aim else SURE * max(shown / found.gap, 0.5)
+            state.guess = found.value
             if found.gap > shown:
                 state.wake()
             stalled = 0 if found.gap < 0.99 * best else stalled + 1
@@ -135,7 +144,7 @@ class _State:
     """Dual points of all rows, the coefficients that follow from them, and the rows still worth a visit."""
 
     def __init__(self, problem: Problem, start: Array, rng: np.random.Generator) -> None:
-        self.problem, self.rng = problem, rng
+        self.problem, self.rng, self.intercept = problem, rng, problem.intercept
         self.passes = 0
         loss = problem.loss
         self.rows = [_Rows(problem, block) for block in problem.source.blocks() if block.n_rows]
@@ -161,27 +170,30 @@ class _State:
         self.limit = np.inf
         self.lanes = any(rows.batch for rows in self.rows)
         self.means = [self.coef]
+        self.guess = np.inf
 
     def epoch(self) -> float:
         """Visit every active row once, then let the intercept go; return the gap the rows showed when they were visited."""
-        off, shown, active = 0.0, 0.0, 0
-        total, joined = np.zeros_like(self.coef), 0
+        loss, off, shown, active, joined = 0.0, 0.0, 0.0, 0, 0
+        full = all(len(rows.active) == rows.height for rows in self.rows)
+        total = np.zeros_like(self.coef) if self.lanes else None
         for rows in self.rows:
             places = _shuffled(self.rng, len(rows.active), rows.group)
             order = rows.active[places]
-            keep = np.empty(len(order), dtype=np.uint8)
+            keep = np.empty(len(order), dtype=np.bool_)
             for first, last in _chunks(len(order), rows.width):
                 batch = rows.batch if last - first >= 2 * rows.batch else 0
-                found = self._visit(rows, order[first:last], keep[first:last], total, batch)
-                off, shown = max(off, found[1]), shown + found[2]
+                found = self._visit(rows, order[first:last], keep[first:last].view(np.uint8), total, batch)
+                loss, off, shown = loss + found[0], max(off, found[1]), shown + found[2]
                 joined += -(-(last - first) // (2 * batch)) if batch else 0
-            kept = np.empty(len(order), dtype=np.bool_)
-            kept[places] = keep
-            rows.active = rows.active[kept]
+            rows.active = order[keep] if rows.group == 1 else rows.active[_back(keep, places)]
             active += len(rows.active)
         self.limit = REST * off
-        self.means = [self.means[-1], total / joined if joined else self.coef.copy()]
-        if self.problem.intercept:
+        if full:
+            self.guess = loss + self.problem.penalty.value(self.coef)
+        if total is not None:
+            self.means = [self.means[-1], total / joined if joined else self.coef.copy()]
+        if self.intercept:
             drift = self.coef[0] - self.centre
             self.centre = self.coef[0].copy()
             self.coef[0] += drift
@@ -194,7 +206,9 @@ class _State:
         for rows in self.rows:
             rows.active = np.arange(rows.height)
 
-    def _visit(self, rows: _Rows, order: Index, keep: Marks, total: Array, batch: int) -> tuple[float, float, float]:
+    def _visit(
+        self, rows: _Rows, order: Index, keep: Marks, total: Array | None, batch: int
+    ) -> tuple[float, float, float]:
         return _core.ascend(
             rows.parts,
             order,
@@ -285,6 +299,13 @@ def _shuffled(rng: np.random.Generator, count: int, group: int) -> Index:
     return places[(places >= 0) & (places < count)]
 
 
+def _back(keep: Kept, places: Index) -> Kept:
+    """Return the marks in the order the places were taken from."""
+    found = np.empty_like(keep)
+    found[places] = keep
+    return found
+
+
 def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
     """Yield where pieces of rows begin and end, each with about CHUNK entries at most."""
     count = max(1, CHUNK // width)
@@ -308,6 +329,7 @@ class _Rows:
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         self.weight = weight / problem.moments.weight_sum
         present = (weight > 0.0)[:, None]
+        self.all = bool(np.all(present))
         self.y = np.where(present, block.y, 0.0)
         self.offset = None if block.offset is None else np.ascontiguousarray(np.where(present, block.offset, 0.0))
         self.theta = np.zeros((block.n_rows, problem.shape[1]))
@@ -331,4 +353,4 @@ class _Rows:
         """Return the scores of rows of positive weight, zero for the others."""
         score = self.design.times(coef)
         score = score if self.offset is None else score + self.offset
-        return np.where((self.weight > 0.0)[:, None], score, 0.0)
+        return score if self.all else np.where((self.weight > 0.0)[:, None], score, 0.0)
