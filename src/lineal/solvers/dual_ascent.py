@@ -190,7 +190,8 @@ class _State:
             active += len(rows.active)
         self.limit = REST * off
         if full:
-            self.guess = loss + self.problem.penalty.value(self.coef)
+            # of the optimum: rows were visited on the way there
+            self.guess = loss + self.problem.penalty.value(self.coef) - 0.5 * shown
         if total is not None:
             self.means = [self.means[-1], total / joined if joined else self.coef.copy()]
         if self.intercept:
