@@ -41,7 +41,8 @@ public:
         double spent = 0;
         for (int round = 0; round < most_rounds && spent <= budget && !good(); ++round) {
             List wanting;
-            for (Index j = 0; j < w.size; ++j) {
+            // first with those in use alone: most gradients beyond a smaller charge shrink with it
+            for (Index j = 0; j < w.size && (round > 0 || on_.empty()); ++j) {
                 if (place_[static_cast<std::size_t>(j)] >= 0) continue;
                 const double z = best(charges, j, w.gram[j * w.size + j], w.coef[j], w.gradient[j]), move = z - w.coef[j];
                 if (move == 0) continue;
@@ -60,7 +61,7 @@ public:
                 if (step(charges)) break;
             }
             const double moved = carry();
-            if (moved == 0) break;
+            if (moved == 0 && round > 0) break;
             spent += moved;
         }
         return spent;

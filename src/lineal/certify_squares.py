@@ -31,6 +31,9 @@ Index = npt.NDArray[np.intp]
 SUMS = 256 * EPS
 """More than the relative error of a sum of squares, added in pairs, and of the few operations around it."""
 
+STRIP = 4096
+"""So many columns are looked at together: what is known of them stays in the cache."""
+
 
 @dataclass(frozen=True)
 class Residuals:
@@ -66,17 +69,17 @@ class Prover:
         chain = 16 + min(moments.rows, 1000 + moments.rows / 16384)
         grain = chain * EPS * residuals.size
         lean = (np.abs(residuals.slopes[:, 0]) + grain) if ones else np.zeros(len(strengths))
-        error = np.multiply.outer(grain, moments.largest)
-        if ones:
-            error += np.multiply.outer(lean, self.mean)
-        seen = np.any(np.abs(residuals.slopes) + 2.0 * error > np.multiply.outer(strengths, self.rate), axis=0)
+        seen = self._seen(strengths, residuals.slopes, 2.0 * grain, 2.0 * lean)
         seen[used] = True
         seen[:ones] = False
         columns = np.flatnonzero(seen)
+        error = np.multiply.outer(grain, moments.largest[columns])
+        if ones:
+            error += np.multiply.outer(lean, self.mean[columns])
         b = np.zeros((len(strengths), len(columns)))
         b[:, np.searchsorted(columns, used[ones:])] = coef[:, ones:]
         charges = _Charges.of(self.family.take(columns), strengths)
-        slope, off = residuals.slopes[:, columns], error[:, columns]
+        slope, off = residuals.slopes[:, columns], error
         scale = charges.shrink(slope + np.copysign(2.0 * off, slope))
         slope, off = scale[:, None] * slope, scale[:, None] * off
         apart = (1.0 - scale) * root + scale * lean + residuals.moved + blur
@@ -89,6 +92,20 @@ class Prover:
             else Proof(float(value), self.baseline, None, "rounding errors are too large for a proof")
             for value, gap, unit in zip(values, gaps, units, strict=True)
         ]
+
+    def _seen(self, strengths: Array, slopes: Array, grain: Array, lean: Array) -> npt.NDArray[np.bool_]:
+        """Return which columns may be beyond their charge at any strength, a few thousand columns at a time."""
+        largest = self.problem.moments.largest
+        seen = np.empty(len(largest), dtype=np.bool_)
+        for first in range(0, len(largest), STRIP):
+            some = slice(first, first + STRIP)
+            size = np.abs(slopes[:, some], order="C")
+            size += np.multiply.outer(grain, largest[some])
+            if lean.any():
+                size += np.multiply.outer(lean, self.mean[some])
+            size -= np.multiply.outer(strengths, self.rate[some])
+            seen[some] = np.max(size, axis=0) > 0.0
+        return seen
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ class Problem:
     @property
     def intercept(self) -> bool:
         """Whether the first column is the intercept."""
-        return bool(self.source.columns) and self.source.columns[0] == "(intercept)"
+        return self.source.leading == "(intercept)"
 
     @property
     def steepest(self) -> float:

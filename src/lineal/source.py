@@ -62,6 +62,11 @@ class Source(ABC):
         """Names of the design's columns."""
 
     @property
+    def leading(self) -> str | None:
+        """The name of the first column, if there is one."""
+        return self.columns[0] if self.columns else None
+
+    @property
     def resident(self) -> bool:
         """Whether the blocks stay in memory, so that a solver may look at single columns of them."""
         return False

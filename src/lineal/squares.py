@@ -67,27 +67,33 @@ class Part:
 
 @dataclass(frozen=True)
 class Place:
-    """The last point that is known: its strength, the gradients there, and how they change with the strength, if known."""
+    """The last point that is known, its strength and the gradients there, and the point before it, if there is one."""
 
     strength: float
     slopes: Array
-    trend: Array | None
+    before: tuple[float, Array] | None
 
     def after(self, strength: float, slopes: Array) -> Place:
         """Return the next point."""
-        apart = self.strength - strength
-        return Place(strength, slopes, (self.slopes - slopes) / apart if apart > 0.0 else None)
+        return Place(strength, slopes, (self.strength, self.slopes) if strength < self.strength else None)
 
-    def ahead(self, strength: float) -> Array:
-        """Return the gradients to be expected at a smaller strength."""
-        return self.slopes if self.trend is None else self.slopes - (self.strength - strength) * self.trend
+    def due(self, rates: Separable) -> Array:
+        """Return for every column the strength at which it may come into use, the intercept never.
 
-    def least(self, strength: float) -> float:
-        """Return the size of an expected gradient from which on its column may come into use, times its charge.
-
-        Without a trend this is the strong rule: a gradient changes by at most as much as the strength.
+        Gradients are expected to go on as they went between the two points, g - t d at strength s - t, or to turn away
+        from that by up to ``TURN`` t a unit of charge. Without a point before this one it is the strong rule: d = 0,
+        and they change by up to t.
         """
-        return strength - (1.0 if self.trend is None else TURN) * (self.strength - strength)
+        trend, turn = np.zeros(len(self.slopes)), 1.0
+        if self.before is not None:
+            trend, turn = (self.before[1] - self.slopes) / (self.before[0] - self.strength), TURN
+        first = np.full(len(trend), np.inf)
+        for sign, open_ in ((1.0, rates.least < 0.0), (-1.0, rates.most > 0.0)):
+            speed = (1.0 + turn) * rates.linear - sign * trend
+            apart = np.maximum(rates.linear * self.strength - sign * self.slopes, 0.0)
+            comes = open_ & (speed > 0.0) & (rates.linear > 0.0)
+            first = np.minimum(first, np.where(comes, apart / np.where(comes, speed, 1.0), np.inf))
+        return np.asarray(self.strength - first)
 
 
 class Squares:
@@ -113,9 +119,9 @@ class Squares:
         self.all = problem.shape[0] - self.ones <= FEW
         nothing = np.zeros(0, dtype=np.intp)
         alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
-        self.part = Part(nothing, alone, np.zeros((0, 0)))
+        self.part, self.missed = Part(nothing, alone, np.zeros((0, 0))), nothing
         self.coef, self.support = np.zeros(problem.shape[0]), _core.Support()
-        self.origin = self._residuals(np.zeros((1, 0))).slopes[0]
+        self.origin = np.ascontiguousarray(self._residuals(np.zeros((1, 0))).slopes[0])
         if self.all:
             self.part = self._part(np.arange(self.ones, problem.shape[0]))
 
@@ -144,17 +150,20 @@ class Squares:
             found = self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
             shown, short = self._residuals(found), self._short(found)
             proofs = self.prover.prove(stretch, self._used, short, shown)
+            used, reached = self._used, short[-1]
             for point, (strength, proof) in enumerate(zip(stretch, proofs, strict=True)):
-                whole = np.zeros(self.problem.shape)
-                whole[self._used, 0] = short[point]
-                self.coef = whole[:, 0]
                 if not proof.within(self.tol):
                     if not self._take_up(shown.slopes[point], float(strength)):
                         return
+                    reached = short[point]
                     break
+                whole = np.zeros(self.problem.shape)
+                whole[used, 0] = short[point]
                 verdict, _ = judge(self.problem, proof.objective, proof, self.tol, "", None, self.labels)
                 yield float(strength), whole, proof.objective, verdict
                 here, at = here.after(float(strength), shown.slopes[point]), at + 1
+            self.coef = np.zeros(self.problem.shape[0])
+            self.coef[used] = reached
 
     def _stretch(self, ahead: Array, here: Place) -> tuple[Array, Index]:
         """Return the strengths to look at together, and the columns that may come into use there."""
@@ -162,15 +171,14 @@ class Squares:
         ahead = np.ascontiguousarray(ahead[ahead > 0.0])
         if self.all:
             return ahead[:most], self.part.columns
-        used = self.coef != 0.0
-        wanted, count = used, 0
-        for strength in ahead[: min(most, MOST_POINTS)]:
-            wider = wanted | (self._scores(here.ahead(float(strength))) >= here.least(float(strength)))
-            if count >= 1 and np.count_nonzero(wider & ~used) > FEW + LEAP * np.count_nonzero(used):
-                break
-            wanted, count = wider, count + 1
+        used, due = self.coef != 0.0, here.due(self.rates)
+        fresh = np.sort(-due[~used])
+        ahead = ahead[: min(most, MOST_POINTS)]
+        few = np.searchsorted(fresh, -ahead, side="right") <= FEW + LEAP * np.count_nonzero(used)
+        ahead = ahead[: max(1, int(np.count_nonzero(few)))]
+        wanted = used | (due >= ahead[-1])
         wanted[: self.ones] = False
-        return ahead[:count], np.flatnonzero(wanted)
+        return ahead, np.flatnonzero(wanted)
 
     def _walked(self, stretch: Array, begin: int, found: Array) -> Array:
         """Find the points of a stretch from number ``begin`` on, among the columns worked on."""
@@ -213,7 +221,10 @@ class Squares:
 
     def _work(self, columns: Index, *, anew: bool = False) -> None:
         """Work on these columns too; ``anew``: no longer on those that are neither in use nor among them."""
-        kept = np.flatnonzero(self.coef[self.ones :]) + self.ones if anew else self.part.columns
+        kept = self.part.columns
+        if anew:
+            kept = np.union1d(np.flatnonzero(self.coef[self.ones :]) + self.ones, self.missed)
+            self.missed = np.zeros(0, dtype=np.intp)
         wanted = np.union1d(columns, kept).astype(np.intp)
         if len(np.setdiff1d(wanted, self.part.columns)):
             self.part = self._part(wanted)
@@ -221,9 +232,8 @@ class Squares:
     def _take_up(self, gradient: Array, strength: float) -> bool:
         """Work on the columns whose gradient is too large for zero; say whether there are any."""
         beyond = np.flatnonzero(self._scores(gradient) > (1.0 + SLACK) * strength)
-        missed = np.setdiff1d(beyond, self.part.columns)
-        self._work(missed)
-        return bool(len(missed))
+        self.missed = np.setdiff1d(beyond, self.part.columns)
+        return bool(len(self.missed))
 
     def _scores(self, gradient: Array) -> Array:
         """Return for every column the strength from which on it may stay zero; 0 for the intercept."""
@@ -293,7 +303,7 @@ class Squares:
     def _residuals(self, found: Array) -> Residuals:
         """Look at some points in all columns, in one pass."""
         count = len(found)
-        slopes = np.zeros((self.problem.shape[0], count))
+        slopes: list[Array] = []
         square, size = np.zeros(count), np.zeros(count)
         self.problem.passes += 1
         rows = list(self._rows(found))
@@ -306,5 +316,5 @@ class Squares:
             square += weight @ centred**2
             centred *= weight[:, None]
             size += np.abs(centred).sum(axis=0)
-            slopes += design.transpose_times(centred)
-        return Residuals(np.ascontiguousarray(slopes.T), square, size, np.abs(mean), np.asarray(loss))
+            slopes.append(design.transpose_times(centred))
+        return Residuals(sum(slopes[1:], slopes[0]).T, square, size, np.abs(mean), np.asarray(loss))

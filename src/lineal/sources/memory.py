@@ -15,10 +15,14 @@ from lineal.source import Block, Source
 Array = npt.NDArray[np.float64]
 
 
+def _ones(design: Design) -> bool:
+    """Whether a design begins with ones."""
+    return isinstance(design.designs[0] if isinstance(design, Stack) else design, Ones)
+
+
 def default_columns(design: Design) -> tuple[str, ...]:
     """Return the names of an array's columns: x0, x1, ..., after the intercept if the design begins with ones."""
-    first = design.designs[0] if isinstance(design, Stack) else design
-    ones = isinstance(first, Ones)
+    ones = _ones(design)
     return (("(intercept)",) if ones else ()) + tuple(f"x{j}" for j in range(design.shape[1] - ones))
 
 
@@ -41,15 +45,24 @@ class Memory(Source):
             weight = np.ascontiguousarray(weight, dtype=np.float64)
             if weight.shape != (n,):
                 raise InputError(f"weight has shape {weight.shape}; {n} rows need shape ({n},).")
-        self._columns = default_columns(design) if columns is None else tuple(columns)
-        if len(self._columns) != design.shape[1]:
-            raise InputError(f"{len(self._columns)} column names were given for a design of {design.shape[1]} columns.")
+        if columns is not None and len(columns) != design.shape[1]:
+            raise InputError(f"{len(columns)} column names were given for a design of {design.shape[1]} columns.")
+        self._columns = None if columns is None else tuple(columns)
         self.block = Block(design, y, weight, offset)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the design's columns."""
+        """Names of the design's columns, made when they are first asked for if none were given."""
+        if self._columns is None:
+            self._columns = default_columns(self.block.design)
         return self._columns
+
+    @property
+    def leading(self) -> str | None:
+        """The name of the first column."""
+        if self._columns is None and _ones(self.block.design):
+            return "(intercept)"
+        return super().leading if self._columns is not None else "x0" if self.block.design.shape[1] else None
 
     @property
     def resident(self) -> bool:
