@@ -106,11 +106,12 @@ struct Output {
     nb::object array;
     double* data;
     explicit Output(const std::vector<Index>& shape, bool zeros = false) {
-        static PyObject* const numpy = nb::module_::import_("numpy").release().ptr();
+        static PyObject* const empty = nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+        static PyObject* const clean = nb::object(nb::module_::import_("numpy").attr("zeros")).release().ptr();
         nb::object size = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
         for (std::size_t i = 0; i < shape.size(); ++i)
             PyTuple_SetItem(size.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
-        array = nb::handle(numpy).attr(zeros ? "zeros" : "empty")(size);
+        array = nb::handle(zeros ? clean : empty)(size);
         data = static_cast<double*>(const_cast<void*>(View(array, "result", "an array").data()));
     }
 };

@@ -13,66 +13,17 @@
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "cells.hpp"
+#include "descent.hpp"
 #include "epochs.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
+#include "rows.hpp"
+#include "scorer.hpp"
 #include "team.hpp"
 #include "text.hpp"
 
 namespace {
-
-Loss loss_of(int number) {
-    if (number < 0 || number > 5)
-        throw nb::value_error(("loss " + std::to_string(number) + " is unknown; see the numbers in docs/core.md").c_str());
-    return static_cast<Loss>(number);
-}
-
-// Everything a pass is asked for, checked; keeps the views alive.
-struct Asked {
-    Asked(const Rows& rows, int loss, nb::handle y_array, nb::handle weight_array, nb::handle offset_array, nb::handle coef_array,
-          double parameter = 0)
-        : coef(coef_array, "coef", {rows.columns(), -1}),
-          weight(Input::maybe(weight_array, "weight", {rows.rows()})),
-          offset(Input::maybe(offset_array, "offset", {rows.rows(), coef.matrix().columns})) {
-        request.loss = loss_of(loss);
-        request.parameter = parameter;
-        request.outputs = coef.matrix().columns;
-        if (request.loss > Loss::softmax && request.outputs != 1)
-            throw nb::value_error(("a loss of one score needs coef with 1 column, got " + std::to_string(request.outputs)).c_str());
-        if (!y_array.is_none()) y.emplace(y_array, "y", std::vector<Index>{rows.rows(), request.loss == Loss::softmax ? 1 : request.outputs});
-        request.y = matrix_of(y);
-        request.weight = matrix_of(weight);
-        request.offset = matrix_of(offset);
-    }
-    Input coef;
-    std::optional<Input> weight, offset, y;
-    Request request;
-};
-
-class PyRows {
-public:
-    explicit PyRows(nb::list parts) : owner_(parts), rows_(collect(parts)) {}
-    const Rows& rows() const { return rows_; }
-
-private:
-    static std::vector<Part> collect(const nb::list& parts) {
-        std::vector<Part> out;
-        for (nb::handle item : parts) {
-            const Held* held = nullptr;
-            if (!nb::try_cast<const Held*>(item, held) || held == nullptr)
-                throw nb::type_error(("a part must be Ones, Dense, Sparse or Codes, got " + View::type_name(item)).c_str());
-            if (!out.empty() && held->part.rows != out[0].rows)
-                throw nb::value_error(("all parts must have as many rows: " + std::to_string(out[0].rows) + " and " +
-                                       std::to_string(held->part.rows)).c_str());
-            out.push_back(held->part);
-        }
-        if (out.empty()) throw nb::value_error("a design needs at least one part");
-        return out;
-    }
-    nb::tuple owner_;
-    Rows rows_;
-};
 
 nb::object times(const PyRows& self, nb::handle coef_array) {
     const Rows& rows = self.rows();
@@ -330,6 +281,8 @@ NB_MODULE(_core, m) {
     bind_ascent(m);
     bind_text(m);
     bind_cells(m);
+    bind_factor(m);
+    bind_scorer(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")
         .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });
@@ -363,7 +316,13 @@ NB_MODULE(_core, m) {
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("products", products, nb::arg("weight").none(), nb::arg("y"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
-        .def("dependence", dependence, nb::arg("high"), nb::arg("low"));
+        .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
+        .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
+             nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"),
+             nb::arg("parameter") = 0.0)
+        .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
+             nb::arg("coef"), nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"),
+             nb::arg("share"), nb::arg("most"), nb::arg("endless") = false, nb::arg("parameter") = 0.0);
 
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
     m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),

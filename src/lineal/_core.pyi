@@ -92,6 +92,54 @@ class Rows:
     def products(self, weight: Array | None, y: Array) -> tuple[float, Array, Array, Array, Array]: ...
     def gram_dd(self, weight: Array | None, y: Array) -> tuple[Array, Array]: ...
     def dependence(self, high: Array, low: Array) -> float: ...
+    def objective(
+        self,
+        loss: int,
+        y: Array,
+        weight: Array | None,
+        offset: Array | None,
+        coef: Array,
+        hessian: int,
+        square: Array,
+        largest: Array,
+        bound: float,
+        parameter: float = 0.0,
+    ) -> tuple[float, float, Array, Array, Array | None]: ...
+    def descend(
+        self,
+        loss: int,
+        y: Array,
+        weight: Array | None,
+        offset: Array | None,
+        coef: Array,
+        here: tuple[float, float, Array, Array],
+        square: Array,
+        largest: Array,
+        bound: float,
+        baseline: float,
+        share: float,
+        most: int,
+        endless: bool = False,
+        parameter: float = 0.0,
+    ) -> tuple[Array, list[float], list[float], list[int], float, float, Array, Array | None, Array]: ...
+
+class SmallFactor:
+    """The Cholesky factor of a small matrix."""
+
+    def __init__(self, matrix: Array) -> None: ...
+    @property
+    def condition(self) -> float: ...
+    @property
+    def spread(self) -> Array: ...
+    @property
+    def log_determinant(self) -> float: ...
+    def solve(self, right: Array) -> Array: ...
+
+class Scorer:
+    """Means of single rows."""
+
+    def __init__(self, loss: int, coef: Array, constant: Array) -> None: ...
+    def __call__(self, row: npt.ArrayLike) -> Array: ...
 
 class Reading:
     """How a document becomes terms."""

@@ -14,8 +14,9 @@ proves that a finite optimum exists.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +24,7 @@ import numpy.typing as npt
 from lineal.basis import Basis
 from lineal.certify_rows import MIXTURES, bound, independent
 from lineal.factor import Factor
+from lineal.feasible import add_up, feasible, opened, settled
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
@@ -54,6 +56,7 @@ def prove(
     theta: Array | None = None,
     polish: int = 0,
     enough: float = 0.0,
+    quiet: bool = False,
 ) -> Proof:
     """Bound ``F(coef) - F*`` from above.
 
@@ -61,27 +64,30 @@ def prove(
     dual point, one row for each row of the source, for losses whose slopes are none. ``polish`` allows that
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
     ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one. With a hint, a relative gap of
-    ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass.
+    ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass. ``quiet`` says that the caller has
+    switched numpy's warnings off already.
     """
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-        slight = _of_slopes(problem, coef, hint) if hint is not None and enough > 0.0 else None
-        if slight is not None and slight.within(enough):
-            return slight
-        proof = _prove_as_is(problem, coef, hint, theta, polish)
-        if proof.within(1e-3 * TOLERANCE) or (light := _light(problem)) is None:
-            return proof
-        # F* is at least that of a penalty that is nowhere larger.
-        other = _prove_as_is(light, coef, None, theta, polish)
-        spared = problem.penalty.value(coef) - light.penalty.value(coef)
-        if other.gap is None or (proof.gap is not None and proof.gap <= other.gap + spared):
-            return proof
-        gap = (other.gap + spared) * (1.0 + 16 * EPS) + 4 * EPS * problem.penalty.value(coef)
-        return replace(proof, gap=gap, reason=None, interior=True, unit=other.unit, theta=other.theta)
+    if not quiet:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, quiet=True)
+    slight = _of_slopes(problem, coef, hint) if hint is not None and enough > 0.0 else None
+    if slight is not None and slight.within(enough):
+        return slight
+    proof = _prove_as_is(problem, coef, hint, theta, polish)
+    if proof.within(1e-3 * TOLERANCE) or (light := _light(problem)) is None:
+        return proof
+    # F* is at least that of a penalty that is nowhere larger.
+    other = _prove_as_is(light, coef, None, theta, polish)
+    spared = problem.penalty.value(coef) - light.penalty.value(coef)
+    if other.gap is None or (proof.gap is not None and proof.gap <= other.gap + spared):
+        return proof
+    gap = (other.gap + spared) * (1.0 + 16 * EPS) + 4 * EPS * problem.penalty.value(coef)
+    return replace(proof, gap=gap, reason=None, interior=True, unit=other.unit, theta=other.theta)
 
 
 def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
     """Return what the slopes of a smooth problem prove without a step, from the pass that is there already."""
-    tied = np.repeat(~problem.penalty.charged[:, None], problem.shape[1], axis=1)
+    tied = problem.tied
     if not (problem.loss.smooth and problem.penalty.smooth and problem.penalty.charged.any()):
         return None
     if np.count_nonzero(tied) > MOST_UNCHARGED or not np.isfinite(problem.penalty.value(coef)):
@@ -91,7 +97,7 @@ def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
     if not np.isfinite(here.value) or (inner is not None and inner.singular):
         return None
     slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
-    gap = _add_up(problem, coef, _settled(problem, coef, slopes, 1.0, inner, tied))
+    gap = add_up(problem, coef, settled(problem, coef, slopes, 1.0, inner, tied))
     baseline = null(problem).value
     return None if gap is None else Proof(here.value, baseline, gap, unit=_unit(problem, coef, baseline))
 
@@ -116,7 +122,7 @@ def _light(problem: Problem) -> Problem | None:
     if problem.light is None:
         rest = null(problem)
         slope = float(np.max(problem.evaluate(rest.coef).slope if rest.slope is None else rest.slope))
-        square = problem.moments.mean**2 + problem.moments.sd**2
+        square = problem.moments.square
         linear = getattr(problem.penalty, "linear", np.zeros(problem.shape[0]))
         weak = linear <= WEAK_LINEAR * slope * problem.moments.largest
         weak &= problem.penalty.curvature() * abs(rest.value) <= WEAK_SQUARE * slope**2 * square
@@ -135,7 +141,7 @@ def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
 
 def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
     baseline = null(problem).value
-    if not np.isfinite(problem.penalty.value(coef)):
+    if not math.isfinite(problem.penalty.value(coef)):
         inside = np.array_equal(problem.penalty.prox(coef, np.zeros(problem.shape[0])), coef)
         reason = "the penalty overflows" if inside else "the coefficients are outside their bounds"
         return Proof(problem.evaluate(coef).value, baseline, None, reason)
@@ -151,7 +157,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
         return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
     here = _evaluate(problem, coef, hint)
-    if not np.isfinite(here.value + (0.0 if here.hessian is None else float(np.sum(here.hessian)))):
+    if not math.isfinite(here.value + (0.0 if here.hessian is None else float(here.hessian.sum()))):
         return Proof(here.value, baseline, None, "the objective or its curvature is not finite here", interior=False)
     if problem.loss.quadratic and problem.penalty.smooth and _held(problem, here) == problem.shape[0]:
         whole = problem.factor(here, np.arange(problem.shape[0]))
@@ -176,11 +182,9 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
 
 def _decrement(problem: Problem, coef: Array, here: Evaluation, whole: Factor) -> float:
     """Return a bound on F(b) - F* = g' H^-1 g / 2, which needs no dual point where F is a quadratic."""
-    error = here.noise
-    if error is None:
-        error = problem.grain(here.slope) + np.outer(problem.moments.largest, problem.blur(coef))
+    error = problem.grain(here.slope, problem.blur(coef)) if here.noise is None else here.noise
     error = error + 4 * EPS * np.abs(problem.penalty.gradient(coef))
-    size = whole.norm(here.gradient) + float(np.sum(error * whole.spread()))
+    size = whole.norm(here.gradient) + float((error * whole.spread()).sum())
     # the factor itself is off by a few EPS per column, blown up by its condition
     return 0.5 * size * size * (1.0 + 8 * problem.shape[0] * EPS / whole.condition)
 
@@ -190,13 +194,10 @@ def _evaluate(problem: Problem, coef: Array, hint: Array | None) -> Evaluation:
     columns, outputs = problem.shape
     whole = hint is None and columns * outputs <= WHOLE
     here = problem.evaluate(coef, hessian=columns if whole else problem.lead)
-    last = int(np.max(np.flatnonzero(_open(problem, coef, here.gradient).any(axis=1)), initial=-1))
+    if problem.penalty.smooth:
+        return here  # which opens nothing
+    last = int(np.max(np.flatnonzero(opened(problem, coef, here.gradient).any(axis=1)), initial=-1))
     return problem.evaluate(coef, hessian=last + 1) if _held(problem, here) <= last < MOST_UNCHARGED else here
-
-
-def _open(problem: Problem, coef: Array, gradient: Array, error: Array | float = 0.0) -> Mask:
-    """Return the charged coefficients that a dual point has to treat like uncharged ones."""
-    return np.asarray(problem.penalty.open(coef, gradient - error) | problem.penalty.open(coef, gradient + error))
 
 
 def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evaluation] | None:
@@ -212,7 +213,9 @@ def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evalu
 
 def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float) -> Proof:
     """Build a dual point at ``coef`` and add up what it proves; again where it leaves a bound the wrong way."""
-    tied = ~problem.penalty.charged[:, None] | _open(problem, coef, here.gradient - problem.penalty.gradient(coef))
+    if problem.penalty.smooth:
+        return _prove_tied(problem, coef, here, hint, baseline, problem.tied)[0]
+    tied = ~problem.penalty.charged[:, None] | opened(problem, coef, here.gradient - problem.penalty.gradient(coef))
     for _ in range(10):
         proof, more = _prove_tied(problem, coef, here, hint, baseline, tied)
         if not np.any(more & ~tied):
@@ -228,7 +231,7 @@ def _prove_tied(
 ) -> tuple[Proof, Mask]:
     """Prove with a dual point whose gradient is zero where ``tied``; return also where else it has to be."""
     inner, basis, none = None, None, np.zeros_like(tied)
-    if np.any(tied):
+    if len(problem.uncharged) or np.any(tied):
         inner = problem.factor(here, tied)
         if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
             basis = problem.basis
@@ -245,13 +248,13 @@ def _prove_tied(
             ), none
     reach = 0.0
     for shift in _shifts(problem, coef, here, hint, inner, basis, tied):
-        found = _feasible(problem, coef, here, shift, inner, tied)
+        found = feasible(problem, coef, here, shift, inner, tied)
         reach = found.dual.reach
-        if reach <= problem.loss.reach and np.isfinite(found.dual.high):
-            if np.any(found.open):
+        if reach <= problem.loss.reach and math.isfinite(found.dual.high):
+            if found.open is not None and np.any(found.open):
                 return Proof(here.value, baseline, None), found.open
-            gap = _add_up(problem, coef, found)
-            if gap is None or not np.isfinite(gap):
+            gap = add_up(problem, coef, found)
+            if gap is None or not math.isfinite(gap):
                 reason = "rounding errors are too large for a proof"
                 return Proof(here.value, baseline, None, reason, basis=basis), none
             return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef, baseline)), none
@@ -277,8 +280,10 @@ def _shifts(
             # Aim a little inside of what a kink allows, so that rounding does not force all of theta to be scaled down.
             edge = problem.penalty.gradient(coef)
             right = right - np.copysign(np.minimum(4.0 * problem.grain(here.slope), 0.5 * np.abs(edge)), edge)
-        yield problem.factor(here, _without(problem.penalty.moving(coef) | tied, basis)).solve(right)
-    if not np.all(tied):
+        smooth = problem.penalty.smooth and basis is None
+        moving = np.arange(len(coef)) if smooth else _without(problem.penalty.moving(coef) | tied, basis)
+        yield problem.factor(here, moving).solve(right)
+    if len(problem.uncharged) < len(coef) and not np.all(tied):
         yield np.zeros(problem.shape) if inner is None else inner.solve(here.gradient)
 
 
@@ -296,100 +301,9 @@ def _held(problem: Problem, here: Evaluation) -> int:
     return 0 if here.hessian is None else here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
 
 
-@dataclass(frozen=True)
-class Feasible:
-    """A dual point ``scale (slope - W X shift)`` that the uncharged columns allow but for a step of size ``norm``.
-
-    ``gradient`` is its gradient, exactly zero where that step would settle it, and known to ``error``;
-    ``slip`` is how far the step may move a score, ``open`` says where else the gradient must be settled.
-    """
-
-    dual: Dual
-    scale: float
-    norm: float
-    slip: float
-    gradient: Array
-    error: Array
-    open: Mask
-
-
-def _feasible(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, inner: Factor | None, tied: Mask
-) -> Feasible:
-    """Return the dual point of a step, improved until the uncharged columns allow it to rounding, scaled if need be."""
-    # Without a step theta is the slope itself, of which all is known.
-    slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
-    dual = problem.dual(coef, shift) if shift.any() else slopes
-    for _ in range(2):
-        if inner is None or dual.reach > problem.loss.reach:
-            break
-        left = inner.norm(dual.gradient)
-        noise = float(np.sum(problem.grain(dual.slope_sum) * inner.spread()))
-        if left <= max(1e-9 * np.sqrt(max(dual.high, 0.0)), noise):
-            break
-        moved = shift + inner.solve(dual.gradient)
-        better = problem.dual(coef, moved)
-        if not inner.norm(better.gradient) < 0.5 * left:
-            break
-        shift, dual = moved, better
-    found = _settled(problem, coef, dual, 1.0, inner, tied)
-    # What the penalty forbids is scaled down; twice the error is left as room.
-    scale = problem.penalty.shrink(found.gradient + np.copysign(2.0 * found.error, found.gradient))
-    if scale == 1.0 or np.any(found.open):
-        return found
-    return _settled(problem, coef, problem.dual(coef, shift, scale), scale, inner, tied)
-
-
-def _settled(problem: Problem, coef: Array, dual: Dual, scale: float, inner: Factor | None, tied: Mask) -> Feasible:
-    """Bound the step that would bring the tied gradients to exactly zero, and what it does to the others."""
-    error, norm, slip = problem.grain(dual.slope_sum), 0.0, 0.0
-    if inner is not None:
-        spread = inner.spread()
-        norm = inner.norm(dual.gradient) + float(np.sum(error * spread))
-        slip = float(np.max(problem.moments.largest @ spread)) * norm
-        # That step would move the gradient of column j by X_j' S W X_U tau / S <= |X_j|_W |X_U tau|_W (Cauchy-Schwarz).
-        error = error + norm * np.sqrt(_steep(problem, dual)[1])[:, None]
-    gradient, error = np.where(tied, 0.0, dual.gradient), np.where(tied, 0.0, error)
-    return Feasible(dual, scale, norm, slip, gradient, error, _open(problem, coef, gradient, error) & ~tied)
-
-
-def _add_up(problem: Problem, coef: Array, found: Feasible) -> float | None:
-    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much."""
-    dual, norm = found.dual, found.norm
-    if found.slip > problem.loss.room * found.scale:
-        return None
-    rows = max(dual.high + dual.low, 0.0)
-    gap = rows + problem.penalty.mismatch(coef, found.gradient) + 2.0 * (np.sqrt(3.0 * rows) * norm + norm * norm)
-    if found.scale < 1.0:
-        # Far from the slopes the mismatch is steeper: probabilities y + a (p - y) have scores that differ from those of p
-        # by at most |log a| + sqrt((1 - a) / a) in the norm of the curvature.
-        apart = np.sqrt((1.0 - found.scale) / found.scale) - np.log(found.scale)
-        gap += norm * apart * np.sqrt(max(1.0, _steep(problem, dual)[0])) + norm * norm / found.scale
-    return float(gap * (1.0 + 64 * EPS) + _rounding(problem, coef, found, rows))
-
-
-def _rounding(problem: Problem, coef: Array, found: Feasible, rows: float) -> float:
-    """Return what rounding errors of scores, sums and gradients may have hidden from the gap."""
-    dual = found.dual
-    total = problem.penalty.blur(coef, found.gradient, found.error)
-    blur = problem.blur(coef)
-    total += _steep(problem, dual)[0] * float(np.sum(blur * dual.reach + 0.5 * blur**2))
-    total += (1.0 - found.scale) / found.scale * float(blur @ dual.slope_sum)
-    return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
-
-
-def _steep(problem: Problem, dual: Dual) -> tuple[float, Array]:
-    """Return bounds on the mean curvature, (1/S) sum s W, and on that times x_j^2 for every column."""
-    moments, steepest = problem.moments, problem.loss.steepest
-    if np.isfinite(steepest):
-        return steepest, np.asarray(1.001 * steepest * (moments.mean**2 + moments.sd**2))
-    # Poisson: W = e^eta, and y + theta = W (1 - x t) with |x t| <= 1/2
-    steepest = 2.0 * float(np.sum(moments.statistic) / moments.weight_sum + np.sum(dual.slope_sum))
-    return steepest, np.asarray(1.001 * steepest * moments.largest**2)
-
-
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:
     """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared."""
-    unit = float(np.sum((32.0 * problem.blur(coef)) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    blur = problem.blur(coef)
+    unit = 1024.0 * float(blur @ blur) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
     # A dual point scaled into what a kink allows pays for rounding in full.
     return unit if problem.penalty.smooth else unit + 2.0 * MIXTURES[1] * abs(baseline)

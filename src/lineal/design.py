@@ -21,7 +21,10 @@ class Design(ABC):
     (then passes use the verbs below).
     """
 
-    rows: _core.Rows | None = None
+    @property
+    def rows(self) -> _core.Rows | None:
+        """The compiled view."""
+        return None
 
     @property
     @abstractmethod

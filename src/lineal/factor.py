@@ -9,11 +9,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.linalg import lapack
 
+from lineal import _core
+
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
 SINGULAR = 1e-13
 """Below this reciprocal condition a Cholesky factor proves nothing about rank."""
+
+SMALL = 64
+"""Up to this many columns LAPACK's calls cost more than the factor, which the compiled core then makes."""
 
 
 @dataclass(frozen=True)
@@ -29,6 +34,10 @@ class Cholesky:
     @staticmethod
     def of(matrix: Array) -> Cholesky:
         """Factor a symmetric positive semi-definite matrix."""
+        if 0 < len(matrix) <= SMALL:
+            small = _core.SmallFactor(matrix)
+            if small.condition > SINGULAR:
+                return Compiled(small)
         diagonal = np.diagonal(matrix)
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
         even = matrix * scale[:, None]
@@ -77,6 +86,46 @@ class Cholesky:
         inverse, _ = lapack.dtrtri(self.upper, lower=0)
         return np.asarray(np.einsum("ij,ij->i", inverse, inverse) * self.scale**2)
 
+    def spread(self) -> Array:
+        """Return the square root of the diagonal of H^-1."""
+        return np.sqrt(np.maximum(self.inverse_diagonal(), 0.0))
+
+    @property
+    def log_determinant(self) -> float:
+        """The logarithm of the determinant of a matrix that is not singular."""
+        return 2.0 * float(np.sum(np.log(np.diagonal(self.upper))) - np.sum(np.log(self.scale)))
+
+
+class Compiled(Cholesky):
+    """A factor of a small matrix, which is not singular, in the compiled core."""
+
+    def __init__(self, small: _core.SmallFactor) -> None:
+        self.__dict__.update(small=small, condition=small.condition, singular=False)
+
+    small: _core.SmallFactor
+
+    def solve(self, right: Array) -> Array:
+        """Return H^-1 right."""
+        return self.small.solve(right)
+
+    def inverse(self) -> Array:
+        """Return H^-1."""
+        whole = self.small.solve(np.eye(len(self.small.spread)))
+        return np.asarray(0.5 * (whole + whole.T))
+
+    def inverse_diagonal(self) -> Array:
+        """Return the diagonal of H^-1."""
+        return self.small.spread**2
+
+    def spread(self) -> Array:
+        """Return the square root of the diagonal of H^-1."""
+        return self.small.spread
+
+    @property
+    def log_determinant(self) -> float:
+        """The logarithm of the determinant."""
+        return self.small.log_determinant
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -99,8 +148,9 @@ class Factor:
         """Factor the rows and columns ``columns`` of a hessian as the passes lay it out."""
         k = shape[1]
         if not coupled:
-            whole = len(columns) == hessian.shape[1]
-            parts = tuple(Cholesky.of(part if whole else part[np.ix_(columns, columns)]) for part in hessian)
+            h = len(columns)
+            leading = h == 0 or columns[-1] == h - 1
+            parts = tuple(Cholesky.of(part[:h, :h] if leading else part[np.ix_(columns, columns)]) for part in hessian)
             return Factor(parts, columns, shape, coupled)
         h = hessian.shape[1] // k
         four = hessian[0].reshape(k, h, k, h)
@@ -140,7 +190,7 @@ class Factor:
     @property
     def condition(self) -> float:
         """Smallest reciprocal condition of the equilibrated parts."""
-        return min((part.condition for part in self.parts), default=1.0)
+        return self.parts[0].condition if len(self.parts) == 1 else min(part.condition for part in self.parts)
 
     def solve(self, right: Array) -> Array:
         """Return H^-1 right on the factor's columns, zero elsewhere; shapes are ``(columns, outputs)``."""
@@ -148,17 +198,23 @@ class Factor:
             return self.parts[0].solve(right)
         if self.places:
             return self._scattered([part.solve(right.T.ravel()[place]) for part, place in self._pairs])
-        inner = right[self.columns]
+        inner = right[self._where]
         result = np.zeros(self.shape)
         if self.coupled:
             flat = self.parts[0].solve(np.ascontiguousarray(inner.T).ravel())
-            result[self.columns] = flat.reshape(self.shape[1], -1).T
+            result[self._where] = flat.reshape(self.shape[1], -1).T
         elif len(self.parts) == 1:
-            result[self.columns] = self.parts[0].solve(inner)
+            result[self._where] = self.parts[0].solve(inner)
         else:
             for output, part in enumerate(self.parts):
-                result[self.columns, output] = part.solve(np.ascontiguousarray(inner[:, output]))
+                result[self._where, output] = part.solve(np.ascontiguousarray(inner[:, output]))
         return result
+
+    @property
+    def _where(self) -> Index | slice:
+        """The columns; a slice where they are the first ones."""
+        h = len(self.columns)
+        return slice(h) if h and self.columns[-1] == h - 1 else self.columns
 
     @property
     def _pairs(self) -> list[tuple[Cholesky, Index]]:
@@ -189,12 +245,13 @@ class Factor:
         """Return sqrt of the diagonal of H^-1, shape ``(columns, outputs)``, zero outside the factor's columns."""
         if self.places:
             return self._scattered([np.sqrt(np.maximum(np.diagonal(part.inverse()), 0.0)) for part, _ in self._pairs])
-        result = np.zeros(self.shape)
         k = self.shape[1]
+        if k == 1 and len(self.columns) == self.shape[0]:
+            return self.parts[0].spread()[:, None]
+        result = np.zeros(self.shape)
         if self.coupled:
-            diagonal = self.parts[0].inverse_diagonal().reshape(k, -1).T
-        else:
-            diagonals = [part.inverse_diagonal() for part in self.parts]
-            diagonal = np.array([diagonals[a % len(diagonals)] for a in range(k)]).T
-        result[self.columns] = np.sqrt(np.maximum(diagonal, 0.0))
+            result[self._where] = self.parts[0].spread().reshape(k, -1).T
+            return result
+        for output in range(k):
+            result[self._where, output] = self.parts[output % len(self.parts)].spread()
         return result

@@ -236,7 +236,7 @@ def _look(problem: Problem, coef: Array) -> _Point | None:
     if here.hessian is None or factor.singular:
         return None
     part = factor.parts[0]
-    determinant = 2.0 * float(np.sum(np.log(np.diagonal(part.upper))) - np.sum(np.log(part.scale)))
+    determinant = part.log_determinant
     inverse = part.inverse() / total
     half = root(inverse)
     slope = np.zeros(len(coef))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -20,7 +21,7 @@ from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.null import null
 from lineal.penalty import Penalty
-from lineal.problem import EPS, Problem
+from lineal.problem import EPS, SHORT, Problem
 from lineal.proof import Proof
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
@@ -68,8 +69,10 @@ def fit(
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
     ``labels`` are what sentences call the outputs.
     """
+    block = source.whole
+    short = block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
     return solve(
-        Problem.of(source, loss, penalty, moments, products=solver in ("auto", "direct")),
+        Problem.of(source, loss, penalty, moments, products=not short and solver in ("auto", "direct")),
         solver=solver,
         start=start,
         tol=tol,
@@ -206,7 +209,7 @@ class _Run:
                     self.stopped = "the last hundred steps brought nothing"
                     return
                 milestone = step.objective
-            if not np.isfinite(step.objective):
+            if not math.isfinite(step.objective):
                 self.stopped = "the steps were too long, and the objective is no longer finite"
                 return
             if self.max_iter is not None and number >= self.max_iter:
@@ -221,7 +224,8 @@ class _Run:
         self.shift = None if self.hint is None else self.hint(goal)
         if self.hint is not None and self.shift is None:
             return None
-        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta, enough=0.1 * self.tol)
+        enough = 0.1 * self.tol
+        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta, enough=enough, quiet=True)
         return self.proof
 
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
@@ -277,7 +281,7 @@ class _Run:
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:
             arrays["theta"] = proof.theta
-        if verdict.kind == "optimal" and problem.loss.likelihood and not problem.penalty.charged.any():
+        if verdict.kind == "optimal" and problem.loss.likelihood and len(problem.uncharged) == problem.shape[0]:
             spread = covariance(problem, self.coef)
             if spread is not None:
                 arrays["covariance"] = spread

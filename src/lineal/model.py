@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from lineal import container
+from lineal import _core, container
 from lineal.decision import Costs, Decision, Rule, rule
 from lineal.design import Design
 from lineal.designs import as_design
@@ -197,6 +197,8 @@ class Model:
         """
         weights = np.ascontiguousarray(self.coef[1:] if self.intercept else self.coef)
         constant = self.coef[0] if self.intercept else np.zeros(self.coef.shape[1])
+        if self.loss.native is not None:
+            return _core.Scorer(self.loss.native, weights, constant)
         mean = self.loss.mean
 
         def score(row: npt.ArrayLike) -> Array:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +37,11 @@ class Moments:
     statistic: Array
     offset: float
     products: Products | None = None
+
+    @cached_property
+    def square(self) -> Array:
+        """Mean square of each column."""
+        return np.asarray(self.mean**2 + self.sd**2)
 
     @property
     def sd(self) -> Array:
@@ -120,22 +128,30 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
     ``products`` asks for the products of a quadratic loss in the same pass.
     """
     moments = source.sum(Survey(loss, products))
-    bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
-    if np.any(bad):
-        names = ", ".join(repr(source.columns[j]) for j in np.flatnonzero(bad)[:3])
-        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
-    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
-    if np.any(far):
-        j = int(np.flatnonzero(far)[0])
-        raise InputError(
-            f"column {source.columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
-            "change its unit."
-        )
+    largest = moments.largest
+    usual = len(largest) and largest.min() >= 1.0 / FARTHEST and largest.max() <= FARTHEST
+    if not (usual and math.isfinite(moments.mean.sum())):
+        _look(source.columns, moments)
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
     if moments.weight_sum > FARTHEST:
         raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too large; divide them by their mean.")
     return moments
+
+
+def _look(columns: Sequence[str], moments: Moments) -> None:
+    """Refuse columns with NaN or infinity, and those whose squares are no doubles."""
+    bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
+    if np.any(bad):
+        names = ", ".join(repr(columns[j]) for j in np.flatnonzero(bad)[:3])
+        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
+    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
+    if np.any(far):
+        j = int(np.flatnonzero(far)[0])
+        raise InputError(
+            f"column {columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
+            "change its unit."
+        )
 
 
 def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:

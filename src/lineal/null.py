@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lineal.designs import Ones
 from lineal.penalties import NoPenalty
-from lineal.problem import Problem
+from lineal.problem import SHORT, Problem
 from lineal.solvers.newton import search
 from lineal.source import Block
 
@@ -77,25 +77,26 @@ def _free(problem: Problem) -> tuple[Index, Array]:
     if len(columns) == problem.shape[0]:
         columns = np.arange(1 if problem.intercept else 0)
     # Charged coefficients rest at zero, or as near to it as their bounds allow.
-    return columns, problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+    rest = np.zeros(problem.shape)
+    return columns, rest if problem.penalty.smooth else problem.penalty.prox(rest, np.zeros(problem.shape[0]))
 
 
 def _of_intercept(problem: Problem, columns: Index, rest: Array) -> bool:
-    return problem.intercept and columns.tolist() == [0] and not rest.any()
+    return problem.intercept and columns.tolist() == [0] and (problem.penalty.smooth or not rest.any())
 
 
 def _small(problem: Problem) -> bool:
     """Whether the pass that a solver begins with is so cheap that it serves for the best constant too."""
     moments, loss = problem.moments, problem.loss
     plain = loss.smooth and loss.pooled and not loss.coupled and problem.penalty.smooth and moments.offset == 0.0
-    return plain and moments.rows * problem.shape[0] ** 2 <= 1_000_000
+    return plain and moments.rows * problem.shape[0] ** 2 <= SHORT
 
 
 def _constant_of(problem: Problem) -> Array:
     """Return the best constant score of rows without offsets, per output."""
     best = problem.loss.constant(problem.moments.statistic / problem.moments.weight_sum)
     # A class without weight has its best constant at infinity; a large one is as good a yardstick.
-    return np.clip(best, -40.0, 40.0) if problem.loss.endless else best
+    return np.minimum(np.maximum(best, -40.0), 40.0) if problem.loss.endless else best
 
 
 def _alone(problem: Problem) -> Problem:

@@ -19,12 +19,14 @@ class Penalty(ABC):
     ``smooth`` says that the penalty has a gradient everywhere. One that is not smooth may forbid dual points
     whose gradient is too large: ``shrink`` says by how much they have to be scaled down, ``open`` which
     coefficients allow no gradient at all. ``even`` says that of all rows of coefficients that differ by a constant the one with
-    zero sum over outputs costs least, so that softmax coefficients are kept there.
+    zero sum over outputs costs least, so that softmax coefficients are kept there. ``square`` says that the penalty is
+    ``sum_j curvature_j |b_j|^2 / 2`` and nothing else.
     """
 
     name: ClassVar[str]
     smooth: ClassVar[bool] = True
     even: ClassVar[bool] = True
+    square: ClassVar[bool] = False
 
     @property
     @abstractmethod

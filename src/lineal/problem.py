@@ -33,6 +33,9 @@ EPS = float(np.finfo(np.float64).eps)
 MOST_COLUMNS = 4000
 """More columns than this have no double-double gram."""
 
+SHORT = 1_000_000
+"""Rows times columns squared up to which another pass costs less than to spare it."""
+
 ROUNDING = 16 * EPS
 """A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
 
@@ -93,8 +96,9 @@ class Problem:
         charges = len(penalty.charged)
         if charges != len(known.mean):
             raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
-        shared = Shared() if (found := known.products) is None else Shared(gram=found.hessian, products=found)
-        known = replace(known, products=None)
+        shared = Shared()
+        if (found := known.products) is not None:
+            shared, known = Shared(gram=found.hessian, products=found), replace(known, products=None)
         return Problem(source, loss, penalty, known, passes=0 if moments else 1, _shared=shared)
 
     @cached_property
@@ -116,7 +120,12 @@ class Problem:
     @cached_property
     def uncharged(self) -> Index:
         """Columns the penalty does not see."""
-        return np.flatnonzero(~self.penalty.charged)
+        return (~self.penalty.charged).nonzero()[0]
+
+    @cached_property
+    def tied(self) -> Mask:
+        """The coefficients of those columns, shape ``(columns, outputs)``."""
+        return np.repeat(~self.penalty.charged[:, None], self.shape[1], axis=1)
 
     @property
     def lead(self) -> int:
@@ -130,28 +139,50 @@ class Problem:
         over all rows in memory fills ``kept`` with curvatures for ``curve``.
         """
         coef = np.ascontiguousarray(coef)
-        key = (coef.tobytes(), sample)
-        known = self._memory.get(key)
+        known = self._memory.get((coef.tobytes(), sample))
         if known is not None and (hessian == 0 or known.width >= self._width(hessian)):
             return known
         # A quadratic loss has one second derivative for all points: it is summed once.
         constant = self.loss.quadratic and sample == 1
         held = self._constant if constant else None
-        sums = self._sums(coef, 0 if held is not None else hessian, sample, kept)
-        total, curvature = sums.weight_sum, self.penalty.curvature()
-        second = held
+        width = 0 if held is not None else hessian
+        found = self._at_once(coef, width, held) if sample == 1 and kept is None else None
+        if found is None:
+            found = self._assembled(self._sums(coef, width, sample, kept), coef, hessian, held)
+        if constant and found.hessian is not None and found.hessian.shape[1] == self.shape[0]:
+            self._constant = found.hessian
+        self.keep(coef, found, sample)
+        return found
+
+    def _at_once(self, coef: Array, hessian: int, held: Array | None) -> Evaluation | None:
+        """Return the evaluation from one native call: rows in one block, a penalty of squares, sums that nobody else wants."""
+        block, loss, moments = self.source.whole, self.loss, self.moments
+        if block is None or loss.native is None or not self.penalty.square:
+            return None
+        if self._shared.wanted or self._shared.gram is not None:
+            return None
+        if (rows := block.design.rows) is None:
+            return None
+        self.passes += 1
+        given = (loss.native, block.y, block.weight, block.offset, coef, hessian)
+        value, error, gradient, slope, second = rows.objective(
+            *given, self.penalty.curvature(), moments.largest, moments.offset, loss.parameter
+        )
+        return Evaluation(value, error, gradient, slope, second if held is None else held)
+
+    def _assembled(self, sums: Sums, coef: Array, hessian: int, held: Array | None) -> Evaluation:
+        """Return F and its derivatives from sums over the rows."""
+        total, second = sums.weight_sum, held
         if held is None and hessian:
             raw = sums.hessian if sums.hessian is not None else self._shared.gram
             assert raw is not None
             second = raw / total
             tiles = self.shape[1] if self.loss.coupled else 1
-            charges = curvature[: second.shape[1] // tiles]
+            charges = self.penalty.curvature()[: second.shape[1] // tiles]
             np.einsum("kjj->kj", second)[:] += charges if tiles == 1 else np.tile(charges, tiles)
-            if constant and second.shape[1] == self.shape[0]:
-                self._constant = second
         value = (sums.high + sums.low) / total + self.penalty.value(coef)
         slope = sums.slope_sum / total
-        found = Evaluation(
+        return Evaluation(
             value=value,
             error=8 * EPS * abs(value) + float(self.blur(coef) @ slope) + sums.doubt / total,
             gradient=sums.gradient / total + self.penalty.gradient(coef),
@@ -159,10 +190,12 @@ class Problem:
             hessian=second,
             noise=None if sums.noise is None else sums.noise / total,
         )
+
+    def keep(self, coef: Array, found: Evaluation, sample: int = 1) -> None:
+        """Take note of an evaluation, forgetting all but the last two."""
         if len(self._memory) >= 2:
             self._memory.pop(next(iter(self._memory)))
-        self._memory[key] = found
-        return found
+        self._memory[coef.tobytes(), sample] = found
 
     def _sums(self, coef: Array, hessian: int, sample: int, kept: Kept | None = None) -> Sums:
         """Return the sums of a pass at ``coef``, or those made before, whatever the penalty was."""
@@ -220,13 +253,7 @@ class Problem:
         coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
         found = self.source.sum(Conjugate(self.loss, coef, shift, scale))
         total = self.moments.weight_sum
-        return replace(
-            found,
-            high=found.high / total,
-            low=found.low / total,
-            gradient=found.gradient / total,
-            slope_sum=found.slope_sum / total,
-        )
+        return Dual(found.high / total, found.low / total, found.gradient / total, found.reach, found.slope_sum / total)
 
     def curve(
         self,
@@ -258,19 +285,22 @@ class Problem:
         size = largest @ np.abs(coef) + self.moments.offset
         return np.asarray((self.shape[0] + 4) * EPS * size)
 
-    def grain(self, slope: Array) -> Array:
+    def grain(self, slope: Array, blur: Array | float = 0.0) -> Array:
         """Return a bound on the rounding error of a gradient whose rows have mean |slope|, per column and output.
 
+        ``blur`` is by how much the slopes themselves may be off.
         Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
         of additions is far below 1000 + rows / 16384.
         """
         chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
-        return np.asarray(chain * EPS * np.outer(self.moments.largest, slope))
+        return np.asarray(self.moments.largest[:, None] * (chain * EPS * slope + blur))
 
     def factor(self, evaluation: Evaluation, columns: Index | Mask) -> Factor:
         """Return the factored second derivative in ``columns``, or in the coefficients of a mask ``(columns, outputs)``."""
         if evaluation.hessian is None:
             raise ValueError("this evaluation holds no second derivative")
+        if columns.ndim == 2 and columns is self.tied:
+            columns = self.uncharged
         if columns.ndim == 2:
             mask = columns.astype(bool)
             if np.any(mask.any(axis=1) & ~mask.all(axis=1)):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +16,7 @@ Array = npt.NDArray[np.float64]
 Hint = Callable[[float | None], Array | None]
 
 
-@dataclass(frozen=True)
-class Step:
+class Step(NamedTuple):
     """One improvement: where the solver is, and how far it thinks the optimum may be.
 
     ``estimate`` is the solver's own guess of ``F(coef) - F*``. Nobody believes it: it only tells the

@@ -71,6 +71,11 @@ class Source(ABC):
         """Whether the blocks stay in memory, so that a solver may look at single columns of them."""
         return False
 
+    @property
+    def whole(self) -> Block | None:
+        """The one block that holds all rows and stays in memory; None where there are more, or they come and go."""
+        return None
+
     @abstractmethod
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order. Every call starts again from the first row."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """One line of a trace.
 
     >>> Record(step=1, objective=0.5, estimate=0.1, passes=2, seconds=0.01, note="full Newton step").passes
@@ -45,7 +44,7 @@ class Trace:
 
     def to_dict(self) -> dict[str, list[object]]:
         """Return the trace as columns, ready for any data frame."""
-        return {name: self.column(name) for name in Record.__dataclass_fields__}
+        return {name: self.column(name) for name in Record._fields}
 
     def to_frame(self) -> Any:
         """Return the trace as a pandas data frame."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -43,10 +44,9 @@ def judge(
         "null_objective": proof.null_objective,
         "tol": tol,
     }
-    curvature = problem.penalty.curvature()
     strength = float(getattr(problem.penalty, "strength", 0.0))
-    if strength > 0.0 and problem.penalty.smooth and np.all(curvature[1 if problem.intercept else 0 :] > 0.0):
-        evidence["radius"] = float(np.sqrt(2.0 * proof.gap / strength))
+    if strength > 0.0 and problem.penalty.smooth and problem.lead <= problem.intercept:
+        evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
     if relative > tol:
         sentence = (
             f"Not optimal yet: {stopped}. The loss could still fall by up to {percent(relative)} (gap {proof.gap:.2g})."

@@ -25,7 +25,7 @@ class Dense(Native):
         if array.dtype not in (np.float32, np.float64):
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
         self.array = array
-        super().__init__([_core.Dense(array)])
+        super().__init__([_core.Dense(array)], array.shape)
 
     def slice(self, start: int, stop: int) -> Dense:
         """Return rows ``start`` to ``stop`` without copying them."""

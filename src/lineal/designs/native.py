@@ -12,16 +12,23 @@ from lineal.design import Array, Design
 class Native(Design):
     """A design made of compiled parts side by side."""
 
-    rows: _core.Rows
-
-    def __init__(self, parts: Sequence[_core.Part]) -> None:
+    def __init__(self, parts: Sequence[_core.Part], shape: tuple[int, int] | None = None) -> None:
         self.parts = tuple(parts)
-        self.rows = _core.Rows(list(parts))
+        self._rows: _core.Rows | None = None
+        self._shape = (parts[0].shape[0], sum(part.shape[1] for part in parts)) if shape is None else shape
+
+    @property
+    def rows(self) -> _core.Rows:
+        """The compiled view; made when it is first asked for, which a part of a stack never is."""
+        found = self._rows
+        if found is None:
+            found = self._rows = _core.Rows(list(self.parts))
+        return found
 
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
-        return self.rows.n_rows, self.rows.n_columns
+        return self._shape
 
     def times(self, coef: Array) -> Array:
         """Return ``X coef``, shape ``(rows, outputs)``."""

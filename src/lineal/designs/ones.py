@@ -15,7 +15,7 @@ class Ones(Native):
     """
 
     def __init__(self, n: int) -> None:
-        super().__init__([_core.Ones(n)])
+        super().__init__([_core.Ones(n)], (n, 1))
 
     def slice(self, start: int, stop: int) -> Ones:
         """Return a column of ones for rows ``start`` to ``stop``."""

@@ -33,7 +33,8 @@ class Stack(Native):
         if len(heights) > 1:
             raise InputError(f"designs side by side need the same number of rows, not {sorted(heights)}.")
         self.designs = tuple(flat)
-        super().__init__([part for design in flat for part in design.parts])
+        shape = (heights.pop(), sum(design.shape[1] for design in flat))
+        super().__init__([part for design in flat for part in design.parts], shape)
 
     def slice(self, start: int, stop: int) -> Stack:
         """Return rows ``start`` to ``stop`` without copying them."""

@@ -31,16 +31,14 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     whole = _whole(y)
     if whole is None:
         check_classification_targets(y)
-        labels, codes = np.unique(y, return_inverse=True)
-        return labels, np.asarray(codes, dtype=np.intp)
-    low = int(whole.min())
-    if int(whole.max()) - low > WIDEST:
+    if whole is None or (span := int(whole.max()) - (low := int(whole.min()))) > WIDEST:
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.asarray(codes, dtype=np.intp)
     shifted = whole - low if low else whole
     seen = np.bincount(shifted) > 0
-    labels = (np.flatnonzero(seen) + low).astype(y.dtype)
-    return labels, shifted if seen.all() else (np.cumsum(seen) - 1)[shifted]
+    found = seen.nonzero()[0]
+    labels = (found + low).astype(y.dtype)
+    return labels, shifted if len(found) == span + 1 else (np.cumsum(seen) - 1)[shifted]
 
 
 def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tuple[npt.NDArray[Any], Codes]:
@@ -104,4 +102,4 @@ def _whole(y: npt.NDArray[Any]) -> Codes | None:
     if max(-low, high) > 2**31:
         return None
     whole = y.astype(np.intp)
-    return whole if np.array_equal(whole, y) else None
+    return whole if (whole == y).all() else None

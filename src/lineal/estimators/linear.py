@@ -133,5 +133,5 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
         )
-        self.n_iter_ = np.full(self.model_.loss.outputs, self._steps, dtype=np.int32)
+        self.n_iter_ = np.array([self._steps] * self.model_.loss.outputs, dtype=np.int32)
         return self

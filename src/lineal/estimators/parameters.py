@@ -17,7 +17,9 @@ def flag(name: str, value: object) -> bool:
     >>> flag("fit_intercept", True)
     True
     """
-    if not isinstance(value, bool | np.bool_):
+    if value is True or value is False:
+        return value
+    if not isinstance(value, np.bool_):
         raise InputError(f"{name} is {value!r}; it must be True or False.")
     return bool(value)
 
@@ -36,7 +38,7 @@ def number(
     >>> number("tol", 1e-3)
     0.001
     """
-    plain = isinstance(value, Real) and value is not True and value is not False
+    plain = type(value) is float or (isinstance(value, Real) and value is not True and value is not False)
     found = float(value) if plain else math.nan
     if least <= found <= most and (above is None or found > above) and (infinite or math.isfinite(found)):
         return found

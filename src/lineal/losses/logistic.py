@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -66,7 +67,7 @@ class Logistic(Loss):
 
     def check(self, y: Array) -> None:
         """Refuse targets outside [0, 1]."""
-        if not np.all((y >= 0.0) & (y <= 1.0)):
+        if y.size and not (y.min() >= 0.0 and y.max() <= 1.0):
             raise InputError("logistic loss needs targets between 0 and 1.")
 
     def value(self, y: Array, eta: Array) -> Array:
@@ -110,6 +111,9 @@ class Logistic(Loss):
 
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, log(mean / (1 - mean)); infinite if only one class has weight."""
+        share = float(mean[0])
+        if 0.0 < share < 1.0:
+            return np.array([math.log(share) - math.log1p(-share)])
         with np.errstate(divide="ignore"):
             return np.log(mean) - np.log1p(-mean)
 

@@ -28,11 +28,12 @@ class Ridge(Penalty):
     strength: float
     charges: Array = field(repr=False)
     name: ClassVar[str] = "ridge"
+    square: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0.0):
             raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
-        if not (self.charges.min(initial=0.0) >= 0.0 and self.charges.max(initial=0.0) < math.inf):
+        if len(self.charges) and not (self.charges.min() >= 0.0 and self.charges.max() < math.inf):
             raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
 
     @cached_property
@@ -44,6 +45,12 @@ class Ridge(Penalty):
     def _curvature(self) -> Array:
         return self._fixed(self.strength * self.charges)
 
+    @cached_property
+    def _part(self) -> slice | npt.NDArray[np.bool_]:
+        """The charged columns; a slice where all of them come last."""
+        first = int(self.charged.argmax()) if len(self.charged) else 0
+        return slice(first, None) if self.charged[first:].all() else self.charged
+
     @staticmethod
     def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array that is handed out many times, and so may not be written to."""
@@ -52,6 +59,8 @@ class Ridge(Penalty):
 
     def value(self, coef: Array) -> float:
         """Return (strength / 2) sum_j charge_j |b_j|^2."""
+        if coef.shape[1] == 1:
+            return 0.5 * self.strength * float((self.charges * coef[:, 0]) @ coef[:, 0])
         return 0.5 * self.strength * float(self.charges @ np.einsum("jk,jk->j", coef, coef))
 
     def gradient(self, coef: Array) -> Array:
@@ -83,15 +92,16 @@ class Ridge(Penalty):
 
     def mismatch(self, coef: Array, gradient: Array) -> float:
         """Return sum_j (strength charge_j / 2) |b_j + gradient_j / (strength charge_j)|^2 over the charged columns."""
-        weight = self.curvature()[self.charged][:, None]
-        return 0.5 * float(np.sum((weight * coef[self.charged] + gradient[self.charged]) ** 2 / weight))
+        part, weight = self._part, self._curvature[self._part][:, None]
+        off = weight * coef[part] + gradient[part]
+        return 0.5 * float((off * off / weight).sum())
 
     def blur(self, coef: Array, gradient: Array, error: Array) -> float:
         """Return sum_j (2 |strength charge_j b_j + gradient_j| error_j + error_j^2) / (2 strength charge_j)."""
-        weight = self.curvature()[self.charged][:, None]
-        off = np.abs(weight * coef[self.charged] + gradient[self.charged])
-        error = error[self.charged]
-        return float(np.sum((2.0 * off * error + error**2) / (2.0 * weight)))
+        part, weight = self._part, self._curvature[self._part][:, None]
+        off = np.abs(weight * coef[part] + gradient[part])
+        error = error[part]
+        return float(((off + 0.5 * error) * error / weight).sum())
 
     def slack(self, coef: Array, gradient: Array) -> Array:
         """Return |gradient + strength charge b|."""

@@ -49,7 +49,7 @@ class Centring:
     def outward(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield the same steps in coefficients of the columns as they are."""
         for step in steps:
-            yield replace(step, coef=self._shifted(step.coef, -1.0))
+            yield step._replace(coef=self._shifted(step.coef, -1.0))
 
     def _shifted(self, coef: Array, sign: float) -> Array:
         if not self.mean.any():

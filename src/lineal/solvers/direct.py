@@ -57,7 +57,7 @@ class Direct(Solver):
         coef, last = start, np.inf
         while True:
             shift = factor.solve(here.gradient)
-            estimate = 0.5 * float(np.sum(shift * here.gradient))
+            estimate = 0.5 * float(np.vdot(shift, here.gradient))
             if coef is not start:
                 yield Step(coef, here.value, abs(estimate), problem.passes, "normal equations")
                 if problem.products is not None:  # they proved too little: see what the rows say
@@ -79,5 +79,5 @@ def wants_digits(problem: Problem, condition: float) -> bool:
     """
     work = problem.moments.rows * problem.shape[0] ** 2
     loss = EPS / max(condition, EPS)
-    exact = not problem.penalty.charged.any()
+    exact = len(problem.uncharged) == problem.shape[0]
     return loss > 1e-6 or (work <= 2e7 and (exact or loss > 1e-13))

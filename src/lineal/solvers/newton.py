@@ -10,6 +10,7 @@ import numpy as np
 
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Hint, Solver, Step, kinks
+from lineal.solvers.descent import descend
 
 SETTLED = 1e-6
 """Below this share of F a step changes the second derivative by a thousandth: it serves for the steps that remain."""
@@ -48,7 +49,10 @@ class Newton(Solver):
             coef = _descend(problem, coef, sample)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
-        lame, kept, last = False, None, np.inf
+        lame, kept, last, told = False, None, np.inf, False
+        if (walk := descend(problem, coef, here)) is not None:
+            yield from walk.steps
+            coef, here, told = walk.coef, walk.here, walk.told
         while True:
             factor = problem.factor(here, columns) if kept is None else kept
             if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
@@ -56,11 +60,13 @@ class Newton(Solver):
                 factor = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
                 problem.passes += 1
             shift = factor.solve(here.gradient)
-            estimate = 0.5 * abs(float(np.sum(shift * here.gradient)))
+            estimate = 0.5 * abs(float(np.vdot(shift, here.gradient)))
             if kept is not None and estimate > 0.01 * last:
                 here, kept = problem.evaluate(coef, hessian=len(columns)), None
                 continue
-            yield Step(coef, here.value, estimate, problem.passes, hint=None if kept is None else _told(shift))
+            if not told:
+                yield Step(coef, here.value, estimate, problem.passes, hint=None if kept is None else _told(shift))
+            told = False
             last = estimate
             settled = not lame and not factor.singular and estimate <= SETTLED * abs(here.value) and _long(problem)
             found = search(problem, coef, here, shift, hessian=problem.lead if settled else None)

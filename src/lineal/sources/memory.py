@@ -69,6 +69,11 @@ class Memory(Source):
         """Yes."""
         return True
 
+    @property
+    def whole(self) -> Block:
+        """The one block."""
+        return self.block
+
     def blocks(self) -> Iterator[Block]:
         """Yield the one block."""
         yield self.block
@@ -96,6 +101,11 @@ class Blocks(Source):
     def resident(self) -> bool:
         """Yes."""
         return True
+
+    @property
+    def whole(self) -> Block | None:
+        """The block, where there is only one."""
+        return self._blocks[0] if len(self._blocks) == 1 else None
 
     def blocks(self) -> Iterator[Block]:
         """Yield the blocks in order."""

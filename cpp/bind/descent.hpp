@@ -1,0 +1,122 @@
+// Newton steps and small factors for Python: checks what is handed in, releases the interpreter lock.
+#pragma once
+
+#include "../lineal/descent.hpp"
+#include "rows.hpp"
+#include "team.hpp"
+
+namespace {
+
+nb::object array_of(const std::vector<double>& values, const std::vector<Index>& shape) {
+    const Output out(shape);
+    std::copy(values.begin(), values.end(), out.data);
+    return out.array;
+}
+
+std::vector<double> values_of(const Matrix& from) {
+    std::vector<double> out;
+    out.reserve(static_cast<std::size_t>(from.rows * from.columns));
+    for (Index i = 0; i < from.rows; ++i)
+        for (Index j = 0; j < from.columns; ++j) out.push_back(from.at(i, j));
+    return out;
+}
+
+// F with its gradient, mean |slope| and second derivative; `square`, `largest` and `bound` as in struct Charges
+nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, Index hessian,
+                         nb::handle square_array, nb::handle largest_array, double bound, double parameter) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
+    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    const Index p = rows.columns(), k = asked.request.outputs;
+    if (hessian < 0 || hessian > p)
+        throw nb::value_error(("hessian must be between 0 and " + std::to_string(p) + ", got " + std::to_string(hessian)).c_str());
+    const std::vector<double> square = values_of(Input(square_array, "square", {p}).matrix()), largest = values_of(Input(largest_array, "largest", {p}).matrix());
+    const bool coupled = asked.request.loss == Loss::softmax;
+    const Index side = coupled ? k * hessian : hessian;
+    const Output slope({k}), gradient({p, k});
+    std::optional<Output> second;
+    if (hessian > 0) second.emplace(std::vector<Index>{coupled || asked.request.loss == Loss::squared ? 1 : k, side, side});
+    const Charges charges{square.data(), largest.data(), bound};
+    Value value;
+    without_lock([&] {
+        value = objective(rows, team(), asked.request, charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
+                          second ? second->data : nullptr);
+    });
+    return nb::make_tuple(value.value, value.error, gradient.array, slope.array, second ? second->array : nb::none());
+}
+
+// `here` = (value, error, gradient[p, k], hessian[parts * p, p]) at `coef`
+nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
+                       const nb::tuple& here, nb::handle square_array, nb::handle largest_array, double bound, double baseline,
+                       double share, Index most, bool endless, double parameter) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
+    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
+    if (asked.request.loss == Loss::softmax) throw nb::value_error("softmax couples its outputs; only losses that do not can be descended");
+    if (here.size() != 4) throw nb::value_error("here must be (value, error, gradient, hessian)");
+    const Index p = rows.columns(), k = asked.request.outputs, parts = asked.request.loss == Loss::squared ? 1 : k;
+    const Input square(square_array, "square", {p}), largest(largest_array, "largest", {p});
+    const Input gradient(here[2], "gradient", {p, k}), hessian(here[3], "hessian", {parts * p, p});
+    const std::vector<double> squares = values_of(square.matrix()), sizes = values_of(largest.matrix()), start = values_of(asked.coef.matrix());
+    Walked walked;
+    walked.here.value = nb::cast<double>(here[0]);
+    walked.here.error = nb::cast<double>(here[1]);
+    walked.here.gradient = values_of(gradient.matrix());
+    walked.here.hessian = values_of(hessian.matrix());
+    Descent descent;
+    descent.charges.square = squares.data();
+    descent.charges.largest = sizes.data();
+    descent.charges.offset = bound;
+    descent.endless = endless;
+    descent.baseline = baseline;
+    descent.share = share;
+    descent.most = most;
+    without_lock([&] { descend(rows, team(), asked.request, descent, start.data(), walked); });
+    const Here& end = walked.here;
+    const nb::object slope = end.slope.empty() ? nb::none() : array_of(end.slope, {k});
+    return nb::make_tuple(array_of(walked.coefs, {static_cast<Index>(walked.coefs.size()) / std::max<Index>(p * k, 1), p, k}),
+                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), end.value, end.error,
+                          array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
+}
+
+class PyFactor {
+public:
+    explicit PyFactor(nb::handle array) {
+        const Input matrix(array, "matrix", {-1, -1});
+        size_ = matrix.matrix().rows;
+        if (matrix.matrix().columns != size_) throw nb::value_error("matrix must be square");
+        const std::vector<double> values = values_of(matrix.matrix());
+        spread_.resize(static_cast<std::size_t>(size_));
+        if (factor_.make(values.data(), size_) > 0) condition_ = factor_.spread(spread_.data());
+    }
+    // The reciprocal of the condition of the matrix with its diagonal made one; 0 where it has no factor.
+    double condition() const { return condition_ >= 0 ? condition_ : 0; }
+    double log_determinant() const { return factor_.log_determinant(); }
+    nb::object spread() const { return array_of(spread_, {size_}); }
+    nb::object solve(nb::handle array) const {
+        const Input right = nb::cast<int>(array.attr("ndim")) == 1 ? Input(array, "right", {size_}) : Input(array, "right", {size_, -1});
+        const Index m = right.matrix().columns;
+        const Output out(nb::cast<int>(array.attr("ndim")) == 1 ? std::vector<Index>{size_} : std::vector<Index>{size_, m});
+        for (Index i = 0; i < size_; ++i)
+            for (Index c = 0; c < m; ++c) out.data[i * m + c] = right.matrix().at(i, c);
+        for (Index c = 0; c < m; ++c) factor_.solve(out.data + c, m);
+        return out.array;
+    }
+
+private:
+    Index size_ = 0;
+    double condition_ = 0;
+    SmallFactor factor_;
+    std::vector<double> spread_;
+};
+
+void bind_factor(nb::module_& m) {
+    nb::class_<PyFactor>(m, "SmallFactor", "The Cholesky factor of a small matrix.")
+        .def(nb::init<nb::handle>(), nb::arg("matrix"))
+        .def_prop_ro("condition", &PyFactor::condition)
+        .def_prop_ro("spread", &PyFactor::spread)
+        .def_prop_ro("log_determinant", &PyFactor::log_determinant)
+        .def("solve", &PyFactor::solve, nb::arg("right"));
+}
+
+}  // namespace
