@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -91,16 +92,26 @@ nb::list take_terms(const Lexicon& self, const Starts64& numbers) {
     return out;
 }
 
-template <class Value>
-nb::tuple encoded(const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting) {
+// The numbers of terms in the order of their texts; that of UTF-8 is the order of the characters.
+nb::object sorted_terms(const Lexicon& self, const Starts64& numbers) {
+    std::vector<std::int64_t> out(numbers.data(), numbers.data() + numbers.size());
+    for (const std::int64_t k : out)
+        if (k < 0 || k >= self.size()) throw nb::value_error("there is no term of this number");
+    std::sort(out.begin(), out.end(), [&](std::int64_t a, std::int64_t b) { return self[a] < self[b]; });
+    return handed(std::move(out));
+}
+
+template <class Value, class Encode>
+nb::tuple encoded(Encode encode) {
     Matrix32<Value> out;
-    without_lock([&] { encode_terms(team(), documents, reading, place, weighting, out); });
+    without_lock([&] { encode(out); });
     const Index terms = out.terms, unknown = out.unknown, largest = out.largest;
     return nb::make_tuple(handed(std::move(out.starts)), handed(std::move(out.columns)), handed(std::move(out.values)), terms, unknown, largest);
 }
 
-nb::tuple encode_with(const Reading& reading, const Starts64& starts, const Bytes& text, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
-    const Documents documents = documents_of(starts, text);
+// encode(weighting, out) with the scales that are given, to floats or doubles
+template <class Encode>
+nb::tuple weighted(std::size_t width, bool binary, const nb::object& scale, bool single, Encode encode) {
     std::optional<Scale> scales;
     Weighting weighting{binary, nullptr};
     if (!scale.is_none()) {
@@ -108,7 +119,24 @@ nb::tuple encode_with(const Reading& reading, const Starts64& starts, const Byte
         if (scales->size() != width) throw nb::value_error("scale must have one entry for each column");
         weighting.scale = scales->data();
     }
-    return single ? encoded<float>(documents, reading, place, weighting) : encoded<double>(documents, reading, place, weighting);
+    return single ? encoded<float>([&](Matrix32<float>& out) { encode(weighting, out); })
+                  : encoded<double>([&](Matrix32<double>& out) { encode(weighting, out); });
+}
+
+nb::tuple encode_with(const Reading& reading, const Starts64& starts, const Bytes& text, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
+    const Documents documents = documents_of(starts, text);
+    return weighted(width, binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_terms(team(), documents, reading, place, weighting, out); });
+}
+
+nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binary, const nb::object& scale, bool single) {
+    std::int32_t top = -1;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (columns.data()[i] < -1) throw nb::value_error("a column must not be below -1");
+        top = std::max(top, columns.data()[i]);
+    }
+    for (const std::uint32_t number : tokens.numbers)
+        if (number >= columns.size()) throw nb::value_error("columns must have one entry for each term");
+    return weighted(static_cast<std::size_t>(top + 1), binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
 }
 
 nb::tuple encode_lexicon(const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon& lexicon, bool binary, const nb::object& scale, bool single) {
@@ -139,16 +167,18 @@ void bind_text(nb::module_& m) {
         .def("__init__", [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
             new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
         }, nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"));
+    nb::class_<Tokens>(m, "Tokens", "Documents as the numbers of their terms.").def(nb::init<>());
     nb::class_<Lexicon>(m, "Lexicon", "Terms, numbered in the order in which they came.")
         .def(nb::init<>())
         .def("__len__", &Lexicon::size)
         .def("add", add_terms, nb::arg("terms"))
-        .def("count", [](Lexicon& self, const Reading& reading, const Starts64& starts, const Bytes& text, Index most) {
+        .def("count", [](Lexicon& self, const Reading& reading, const Starts64& starts, const Bytes& text, Index most, Tokens* kept) {
             const Documents documents = documents_of(starts, text);
             bool room = true;
-            without_lock([&] { room = count_terms(team(), documents, reading, most, self); });
+            without_lock([&] { room = count_terms(team(), documents, reading, most, self, kept); });
             return room;
-        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("most"))
+        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("most"), nb::arg("kept").none() = nb::none())
+        .def("sorted", sorted_terms, nb::arg("numbers"))
         .def("documents", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.documents(i); }); })
         .def("times", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.times(i); }); })
         .def("sizes", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return static_cast<Index>(self[i].size()); }); })
@@ -166,6 +196,7 @@ void bind_text(nb::module_& m) {
         .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
     m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
     m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_tokens", encode_kept, nb::arg("tokens"), nb::arg("columns"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
     m.def("text_statistics", [](const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon* known) {
         const Documents documents = documents_of(starts, text);
         const Output out({documents.count, statistic_columns + (known ? 1 : 0)});

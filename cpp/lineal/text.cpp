@@ -49,27 +49,46 @@ bool read_chunk(const Documents& documents, Reader& reader, Index chunk, Watch& 
 
 }  // namespace
 
-bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon) {
+bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon, Tokens* kept) {
     const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
     std::vector<Reader> readers = readers_of(workers, reading);
     std::vector<Lexicon> found(workers);
+    std::vector<Tokens> tokens(workers);  // by the numbers of a chunk
+    std::vector<std::uint32_t> global;
     bool room = true;
     run(
         team, chunks_of(documents.count),
         [&](int worker, Index chunk, Watch& watch) {
             Reader& reader = readers[static_cast<std::size_t>(worker)];
             Lexicon& mine = found[static_cast<std::size_t>(worker)];
+            auto& [starts, numbers] = tokens[static_cast<std::size_t>(worker)];
             mine.clear();
-            read_chunk(documents, reader, chunk, watch, [&](Index i) {
-                reader.terms([&](const char* text, std::size_t size) { mine.seen(mine.add({text, size}, hash(text, size)), i); });
+            starts.clear();
+            numbers.clear();
+            read_chunk(documents, reader, chunk, watch, [&, &starts = starts, &numbers = numbers](Index i) {
+                reader.terms([&](const char* text, std::size_t size) {
+                    const std::uint32_t number = mine.add({text, size}, hash(text, size));
+                    mine.seen(number, i);
+                    if (kept) numbers.push_back(number);
+                });
+                if (kept) starts.push_back(static_cast<std::int64_t>(numbers.size()));
             });
         },
         [&](int worker) {
             const Lexicon& mine = found[static_cast<std::size_t>(worker)];
+            global.resize(static_cast<std::size_t>(mine.size()));
             for (Index k = 0; k < mine.size() && room; ++k) {
-                lexicon.seen(lexicon.add(mine[k], mine.hash_of(k)), mine.documents(k), mine.times(k));
+                const std::uint32_t number = lexicon.add(mine[k], mine.hash_of(k));
+                lexicon.seen(number, mine.documents(k), mine.times(k));
+                global[static_cast<std::size_t>(k)] = number;
                 room = lexicon.size() <= most;
             }
+            if (!kept || !room) return;
+            const auto& [starts, numbers] = tokens[static_cast<std::size_t>(worker)];
+            const auto before = static_cast<std::int64_t>(kept->numbers.size());
+            for (const std::int64_t end : starts) kept->starts.push_back(before + end);
+            kept->numbers.resize(kept->numbers.size() + numbers.size());
+            std::transform(numbers.begin(), numbers.end(), kept->numbers.begin() + before, [&](std::uint32_t k) { return global[k]; });
         });
     return room;
 }
@@ -113,39 +132,30 @@ void count_buckets(const Team& team, const Documents& documents, const Reading& 
         });
 }
 
-template <class Value>
-void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
-                  Matrix32<Value>& out) {
+namespace {
+
+// Rows of documents: fill(worker, document, row, totals) puts the columns of a document's terms into an empty row.
+template <class Value, class Fill>
+void encode_rows(const Team& team, Index count, const Weighting& weighting, Matrix32<Value>& out, Fill fill) {
     const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
-    std::vector<Reader> readers = readers_of(workers, reading);
     std::vector<Matrix32<Value>> found(workers);
     std::vector<std::vector<std::uint32_t>> rooms(workers);
-    out.starts.reserve(static_cast<std::size_t>(documents.count) + 1);
+    out.starts.reserve(static_cast<std::size_t>(count) + 1);
     out.starts.push_back(0);
     run(
-        team, chunks_of(documents.count),
+        team, chunks_of(count),
         [&](int worker, Index chunk, Watch& watch) {
-            Reader& reader = readers[static_cast<std::size_t>(worker)];
             Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
             std::vector<std::uint32_t>& row = rooms[static_cast<std::size_t>(worker)];
             mine.starts.clear();
             mine.columns.clear();
             mine.values.clear();
             mine.terms = mine.unknown = mine.largest = 0;
-            read_chunk(documents, reader, chunk, watch, [&](Index) {
+            const Index end = std::min(count, (chunk + 1) * chunk_size);
+            for (Index i = chunk * chunk_size; i < end; ++i) {
+                if (i % 64 == 0 && watch.stop()) return;
                 row.clear();
-                reader.terms([&](const char* text, std::size_t size) {
-                    const std::uint64_t h = hash(text, size);
-                    std::uint32_t column;
-                    if (place.lexicon) column = place.lexicon->find({text, size}, h);
-                    else {
-                        column = static_cast<std::uint32_t>(h >> (64 - place.bits));
-                        if (place.columns) column = static_cast<std::uint32_t>(place.columns[column]);
-                    }
-                    ++mine.terms;
-                    if (column == Lexicon::none) ++mine.unknown;
-                    else row.push_back(column);
-                });
+                fill(static_cast<std::size_t>(worker), i, row, mine);
                 sort(row);
                 const std::size_t begin = mine.values.size();
                 std::size_t size = begin;
@@ -153,16 +163,16 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
                 mine.values.resize(begin + row.size());
                 double square = 0;
                 for (std::size_t at = 0; at < row.size();) {
-                    std::size_t end = at + 1;
-                    while (end < row.size() && row[end] == row[at]) ++end;
-                    const Index times = static_cast<Index>(end - at);
+                    std::size_t next = at + 1;
+                    while (next < row.size() && row[next] == row[at]) ++next;
+                    const Index times = static_cast<Index>(next - at);
                     mine.largest = std::max(mine.largest, times);
                     double value = weighting.binary ? 1.0 : static_cast<double>(times);
                     if (weighting.scale) value *= weighting.scale[row[at]];
                     square += value * value;
                     mine.columns[size] = static_cast<std::int32_t>(row[at]);
                     mine.values[size++] = static_cast<Value>(value);
-                    at = end;
+                    at = next;
                 }
                 mine.columns.resize(size);
                 mine.values.resize(size);
@@ -171,13 +181,13 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
                     for (std::size_t k = begin; k < mine.values.size(); ++k) mine.values[k] = static_cast<Value>(static_cast<double>(mine.values[k]) / length);
                 }
                 mine.starts.push_back(static_cast<std::int64_t>(mine.columns.size()));
-            });
+            }
         },
         [&](int worker) {
             const Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
             const auto before = static_cast<std::int64_t>(out.columns.size());
             if (!before) {  // the chunks are alike, more or less
-                const std::size_t guess = mine.columns.size() * static_cast<std::size_t>(chunks_of(documents.count)) / 15 * 16;
+                const std::size_t guess = mine.columns.size() * static_cast<std::size_t>(chunks_of(count)) / 15 * 16;
                 out.columns.reserve(guess);
                 out.values.reserve(guess);
             }
@@ -188,6 +198,43 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
             out.unknown += mine.unknown;
             out.largest = std::max(out.largest, mine.largest);
         });
+}
+
+}  // namespace
+
+template <class Value>
+void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
+                  Matrix32<Value>& out) {
+    std::vector<Reader> readers = readers_of(static_cast<std::size_t>(std::max(1, team.threads)), reading);
+    encode_rows(team, documents.count, weighting, out, [&](std::size_t worker, Index i, std::vector<std::uint32_t>& row, Matrix32<Value>& mine) {
+        readers[worker].read(documents[i]);
+        readers[worker].terms([&](const char* text, std::size_t size) {
+            const std::uint64_t h = hash(text, size);
+            std::uint32_t column;
+            if (place.lexicon) column = place.lexicon->find({text, size}, h);
+            else {
+                column = static_cast<std::uint32_t>(h >> (64 - place.bits));
+                if (place.columns) column = static_cast<std::uint32_t>(place.columns[column]);
+            }
+            ++mine.terms;
+            if (column == Lexicon::none) ++mine.unknown;
+            else row.push_back(column);
+        });
+    });
+}
+
+template <class Value>
+void encode_tokens(const Team& team, const Tokens& tokens, const std::int32_t* columns, const Weighting& weighting, Matrix32<Value>& out) {
+    const Index count = static_cast<Index>(tokens.starts.size()) - 1;
+    encode_rows(team, count, weighting, out, [&](std::size_t, Index i, std::vector<std::uint32_t>& row, Matrix32<Value>& mine) {
+        const std::size_t document = static_cast<std::size_t>(i);
+        for (std::int64_t t = tokens.starts[document]; t < tokens.starts[document + 1]; ++t) {
+            const std::int32_t column = columns[tokens.numbers[static_cast<std::size_t>(t)]];
+            ++mine.terms;
+            if (column < 0) ++mine.unknown;
+            else row.push_back(static_cast<std::uint32_t>(column));
+        }
+    });
 }
 
 namespace {
@@ -256,5 +303,7 @@ void text_statistics(const Team& team, const Documents& documents, const Reading
 
 template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<float>&);
 template void encode_terms(const Team&, const Documents&, const Reading&, const Place&, const Weighting&, Matrix32<double>&);
+template void encode_tokens(const Team&, const Tokens&, const std::int32_t*, const Weighting&, Matrix32<float>&);
+template void encode_tokens(const Team&, const Tokens&, const std::int32_t*, const Weighting&, Matrix32<double>&);
 
 }  // namespace lineal

@@ -17,8 +17,15 @@ struct Documents {
     }
 };
 
-// Adds the terms of the documents. Stops, and says so, once there would be more than `most` different ones.
-bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon);
+// The terms of every document by their numbers in a lexicon.
+struct Tokens {
+    std::vector<std::int64_t> starts = {0};
+    std::vector<std::uint32_t> numbers;
+};
+
+// Adds the terms of the documents, and keeps them if asked. Stops, and says so, once there would be more than `most` different ones.
+bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon,
+                 Tokens* kept = nullptr);
 
 // Terms by the first bits of their hash: in how many documents a bucket occurs, and whether two terms share it.
 struct Buckets {
@@ -54,6 +61,10 @@ struct Matrix32 {
 template <class Value>
 void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
                   Matrix32<Value>& out);
+
+// The same of documents whose terms were kept; columns[number] is where a term goes (-1: nowhere).
+template <class Value>
+void encode_tokens(const Team& team, const Tokens& tokens, const std::int32_t* columns, const Weighting& weighting, Matrix32<Value>& out);
 
 // What can be said about a document without its words: so many columns of `out`, row by row.
 //   words, characters, characters per word, different words / words, punctuation / characters, brackets / characters,

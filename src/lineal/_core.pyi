@@ -148,6 +148,11 @@ class Reading:
         self, characters: bool, lower: bool, fold: bool, least: int, low: int, high: int, missing: list[str]
     ) -> None: ...
 
+class Tokens:
+    """Documents as the numbers of their terms."""
+
+    def __init__(self) -> None: ...
+
 class Lexicon:
     """Terms, numbered in the order in which they came."""
 
@@ -155,8 +160,14 @@ class Lexicon:
     def __len__(self) -> int: ...
     def add(self, terms: list[str]) -> bool: ...
     def count(
-        self, reading: Reading, starts: npt.NDArray[np.int64], text: npt.NDArray[np.uint8], most: int
+        self,
+        reading: Reading,
+        starts: npt.NDArray[np.int64],
+        text: npt.NDArray[np.uint8],
+        most: int,
+        kept: Tokens | None = None,
     ) -> bool: ...
+    def sorted(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]: ...
     def documents(self) -> npt.NDArray[np.int64]: ...
     def times(self) -> npt.NDArray[np.int64]: ...
     def sizes(self) -> npt.NDArray[np.int64]: ...
@@ -190,6 +201,9 @@ def encode_buckets(
     binary: bool,
     scale: Array | None,
     single: bool,
+) -> _Encoded: ...
+def encode_tokens(
+    tokens: Tokens, columns: npt.NDArray[np.int32], binary: bool, scale: Array | None, single: bool
 ) -> _Encoded: ...
 def text_statistics(
     reading: Reading, starts: npt.NDArray[np.int64], text: npt.NDArray[np.uint8], known: Lexicon | None

@@ -111,3 +111,20 @@ def test_in_a_pipeline() -> None:
 def test_what_cannot_be_read_is_refused(settings: dict[str, object], texts: object, said: str) -> None:
     with pytest.raises(InputError, match=said):
         lineal.TextFeatures(**settings).fit(texts)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"min_df": 2}, {"max_features": 20}, {"weighting": "tfidf"}, {"weighting": "binary"}, {"ngram_range": (1, 2)}],
+)
+def test_texts_that_were_just_learned_are_encoded_as_if_they_were_read_again(options):
+    rng = np.random.default_rng(0)
+    words = np.array(["río", "Ärger", "zebra", "a", "été", *(f"w{k}" for k in range(60)), "x" * 40])
+    texts = [" ".join(rng.choice(words, rng.integers(0, 12))) for _ in range(5000)]
+    once, twice = lineal.TextFeatures(**options), lineal.TextFeatures(**options)
+    at_once, again = once.fit_transform(texts), twice.fit(texts).transform(texts)
+    assert (at_once != again).nnz == 0
+    assert at_once.shape == again.shape
+    assert (once.terms_, once.unknown_) == (twice.terms_, twice.unknown_)
+    names = once.get_feature_names_out().tolist()
+    assert names == sorted(names) == twice.get_feature_names_out().tolist()

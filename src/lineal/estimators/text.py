@@ -69,9 +69,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, texts: Any, y: object = None) -> Any:
         """Learn the vocabulary and return the matrix of the same texts."""
-        found = _documents(texts)
-        self._learn(found)
-        return self._matrix(found)
+        found, kept = _documents(texts), _core.Tokens()
+        places = self._learn(found, kept)
+        return self._matrix(found) if places is None else self._kept(kept, places)
 
     def transform(self, texts: Any) -> Any:
         """Return the matrix of texts: a scipy CSR matrix, float32 for counts, float64 for tf-idf.
@@ -120,21 +120,31 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             bits=self.hash_bits,
         )
 
-    def _learn(self, found: Documents) -> None:
+    def _learn(self, found: Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
+        """Learn from documents; return the columns of a vocabulary's terms by the numbers that ``kept`` has of them."""
         self.options_ = self._options(len(found[0]) - 1)
         self._term: Text | None = None
         self._scale: npt.NDArray[np.float64] | None = None
         if self.options_.bits is not None and self.weighting != "tfidf":
-            return
+            return None
         learner = Learner("text", self.options_, missing=False)
-        learner.count(found)
+        learner.count(found, kept)
         if self.options_.bits is not None and learner._buckets is not None:  # noqa: SLF001
             seen = learner._buckets.documents().astype(np.float64)  # noqa: SLF001
             self._scale = np.log((1.0 + learner.rows) / (1.0 + seen)) + 1.0
-            return
+            return None
         self._term = learner.term()
         if not self._term.terms:
             raise InputError("no text has a term within the limits; the texts may be empty, or min_df too large.")
+        return learner.columns
+
+    def _kept(self, tokens: _core.Tokens, places: npt.NDArray[np.int32]) -> Any:
+        """Return the matrix of documents that were just learned from, without reading them again."""
+        assert self._term is not None
+        o = self.options_
+        got = _core.encode_tokens(tokens, places, o.weighting == "binary", self._term.scale, o.weighting != "tfidf")
+        self.terms_, self.unknown_ = got[3], got[4]
+        return Rows(*got[:5]).matrix(len(self._term.terms))
 
     def _matrix(self, found: Documents) -> Any:
         o = self.options_

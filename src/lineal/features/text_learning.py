@@ -34,6 +34,7 @@ class Learner:
     options: Options
     missing: bool = True
     rows: int = 0
+    columns: npt.NDArray[np.int32] | None = field(default=None, init=False, repr=False)
     _reading: _core.Reading = field(init=False, repr=False)
     _lexicon: _core.Lexicon = field(default_factory=_core.Lexicon, repr=False)
     _buckets: _core.Buckets | None = field(init=False, repr=False)
@@ -47,13 +48,13 @@ class Learner:
         """Count the terms of some cells."""
         self.count(documents(array))
 
-    def count(self, found: Documents) -> None:
-        """Count the terms of some documents."""
+    def count(self, found: Documents, kept: _core.Tokens | None = None) -> None:
+        """Count the terms of some documents; ``kept`` remembers them, so that they need not be read again."""
         starts, text = found
         self.rows += len(starts) - 1
         if self._buckets is not None:
             self._buckets.count(self._reading, starts, text)
-        elif not self._lexicon.count(self._reading, starts, text, DIFFERENT):
+        elif not self._lexicon.count(self._reading, starts, text, DIFFERENT, kept):
             raise InputError(
                 f"column {self.column!r} has more than {DIFFERENT:,} different terms; use shorter n-grams, or hash=2^18."
             )
@@ -77,11 +78,11 @@ class Learner:
             seen = tuple(frequency[buckets].tolist()) if counted else None
             return Text(self.column, self.options, tuple(buckets.tolist()), seen, self.rows if counted else 0)
         frequency = self._lexicon.documents()
-        chosen = self._within(frequency)
-        terms = self._lexicon.take(chosen)
-        order = sorted(range(len(terms)), key=terms.__getitem__)
-        seen = tuple(frequency[chosen[order]].tolist()) if counted else None
-        return Text(self.column, self.options, tuple(terms[k] for k in order), seen, self.rows if counted else 0)
+        chosen = self._lexicon.sorted(self._within(frequency))
+        self.columns = np.full(len(frequency), -1, dtype=np.int32)
+        self.columns[chosen] = np.arange(len(chosen), dtype=np.int32)
+        seen = tuple(frequency[chosen].tolist()) if counted else None
+        return Text(self.column, self.options, tuple(self._lexicon.take(chosen)), seen, self.rows if counted else 0)
 
     @property
     def words(self) -> int:
