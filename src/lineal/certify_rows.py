@@ -244,6 +244,8 @@ def _scores(block: Block, coef: Array, weight: Array) -> tuple[Array, Array]:
     """Return targets and scores; rows of weight zero are absent, whatever they hold."""
     eta = block.design.times(coef)
     eta = eta if block.offset is None else eta + block.offset
+    if block.weight is None:
+        return block.y, eta
     present = (weight > 0.0)[:, None]
     return np.where(present, block.y, 0.0), np.where(present, eta, 0.0)
 

@@ -96,9 +96,10 @@ class Evaluate:
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         eta = design.times(self.coef)
         eta = eta if block.offset is None else eta + block.offset
-        present = weight > 0.0
-        y = np.where(present[:, None], block.y, 0.0)
-        eta = np.where(present[:, None], eta, 0.0)
+        y = block.y
+        if block.weight is not None:
+            present = (weight > 0.0)[:, None]
+            y, eta = np.where(present, y, 0.0), np.where(present, eta, 0.0)
         slope = weight[:, None] * loss.slope(y, eta)
         value = float(np.sum(weight * loss.value(y, eta)))
         hessian = self._hessian(design, weight, y, eta) if self.hessian else None

@@ -103,11 +103,14 @@ def _scores(problem: Problem, coef: Array) -> tuple[Array, Array]:
     problem.passes += 1
     etas, ys = [], []
     for block in problem.source.blocks():
-        present = (_weight(block.weight, block.n_rows) > 0.0)[:, None]
         eta = block.design.times(coef)
-        etas.append(np.where(present, eta if block.offset is None else eta + block.offset, 0.0))
-        ys.append(np.where(present, block.y, 0.0))
-    return np.concatenate(etas), np.concatenate(ys)
+        eta, y = eta if block.offset is None else eta + block.offset, block.y
+        if block.weight is not None:
+            present = (block.weight > 0.0)[:, None]
+            eta, y = np.where(present, eta, 0.0), np.where(present, y, 0.0)
+        etas.append(eta)
+        ys.append(y)
+    return (etas[0], ys[0]) if len(etas) == 1 else (np.concatenate(etas), np.concatenate(ys))
 
 
 def _pull(problem: Problem, values: Array) -> Array:
