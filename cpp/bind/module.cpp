@@ -79,16 +79,19 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
 }
 
 nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-               nb::handle shift_array, double parameter) {
+               nb::handle shift_array, double parameter, double scale, bool gradient_too) {
     const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
+    Asked asked(rows, loss, y, weight, offset, coef, parameter);
+    if (scale != 1 && asked.request.loss > Loss::logistic) throw nb::value_error("only dual points of squared and logistic losses are scaled");
+    asked.request.scale = scale;
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Index k = asked.request.outputs;
     const Input shift(shift_array, "shift", {rows.columns(), k});
-    const Output slope_sum({k}), gradient({rows.columns(), k});
+    const Output slope_sum({k}), gradient({gradient_too ? rows.columns() : 0, k});
     DualEvaluation value;
     without_lock([&] {
-        value = rows.dual(team(), asked.request, asked.coef.matrix(), shift.matrix(), slope_sum.data, gradient.data);
+        value = rows.dual(team(), asked.request, asked.coef.matrix(), shift.matrix(), slope_sum.data,
+                          gradient_too ? gradient.data : nullptr);
     });
     return nb::make_tuple(value.high, value.low, gradient.array, value.reach, slope_sum.array);
 }
@@ -308,7 +311,7 @@ NB_MODULE(_core, m) {
              nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1, nb::arg("parameter") = 0.0,
              nb::arg("kept").none() = nb::none())
         .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0)
+             nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0, nb::arg("scale") = 1.0, nb::arg("gradient") = true)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
              nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)

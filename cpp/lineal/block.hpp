@@ -66,6 +66,7 @@ struct Request {
     double parameter = 0;
     Index outputs = 1;
     Matrix y, weight, offset;
+    double scale = 1;  // of a dual point
     Index sample = 1;
     bool single = false;  // products may be made in single precision where the rows are stored so
     bool in_place = false;  // rows are read where they lie: a block needs no panel

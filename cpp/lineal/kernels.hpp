@@ -38,6 +38,7 @@ struct LossBlock {
     double weight_sum = 0;
     double* slope_sum = nullptr;    // sum of s |slope|, by output
     double reach = 0;               // dual: max |step|
+    double scale = 1;               // dual: theta is that much of it (squared, logistic)
 };
 
 // The codes of a categorical part of at least one column, and its coefficients or its gradient, of one output.

@@ -52,16 +52,16 @@ struct Squared {
         value.into(b.high, b.low);
     }
 
-    // loss*(theta) = theta^2 / 2 + theta y, so the mismatch at theta = slope - u is u^2 / 2
+    // loss*(theta) = theta^2 / 2 + theta y, so the mismatch at theta = slope - u is u^2 / 2; a theta is that of the step a u + (1 - a) slope
     static void dual(LossBlock& b) {
         Total value;
         for (Index c = 0; c < b.outputs; ++c) {
             V slopes{}, reach{};
             for (Index i = 0; i < b.count; i += W) {
                 const Index at = c * b.room + i;
-                const V s = load(b.weight + i), u = load(b.step + at);
-                const V theta = s * ((load(b.eta + at) - load(b.y + at)) - u);
-                value.add(0.5 * s * u * u);
+                const V s = load(b.weight + i), u = load(b.step + at), r = load(b.eta + at) - load(b.y + at);
+                const V theta = b.scale * s * (r - u), apart = b.scale * u + (1.0 - b.scale) * r;
+                value.add(0.5 * s * apart * apart);
                 slopes += absolute(theta);
                 reach = absolute(u) <= reach ? reach : absolute(u);
                 store(b.slope + at, theta);
@@ -110,7 +110,8 @@ struct Logistic {
     }
 
     // theta + y = p (1 + A), 1 - theta - y = (1 - p) (1 + B) with A = -(1 - p) u, B = p u, and p A + (1 - p) B = 0:
-    // the mismatch is the Kullback-Leibler divergence p excess(A) + (1 - p) excess(B), two terms >= 0
+    // the mismatch is the Kullback-Leibler divergence p excess(A) + (1 - p) excess(B), two terms >= 0.
+    // a theta is that of the step a u + (1 - a) slope / (p (1 - p)), slope / (p (1 - p)) = (1 - y) / (1 - p) - y / p
     static void dual(LossBlock& b) {
         Total value;
         for (Index c = 0; c < b.outputs; ++c) {
@@ -119,9 +120,15 @@ struct Logistic {
                 const Index at = c * b.room + i;
                 const V s = load(b.weight + i), y = load(b.y + at), u = load(b.step + at);
                 const Parts q = parts(load(b.eta + at));
-                const V mismatch = charge(q.p, -q.rest * u) + charge(q.rest, q.p * u);
+                V up = -q.rest * u, down = q.p * u;
+                if (b.scale != 1) {
+                    const double rest = 1.0 - b.scale;
+                    up = b.scale * up - rest * choose(y == V{}, splat(1.0), (1.0 - y) - y * (q.rest / q.p));
+                    down = b.scale * down + rest * choose(y == splat(1.0), splat(-1.0), (1.0 - y) * (q.p / q.rest) - y);
+                }
+                const V mismatch = charge(q.p, up) + charge(q.rest, down);
                 value.add(choose(s == V{}, V{}, s * mismatch));
-                const V theta = s * (((1.0 - y) * q.p - y * q.rest) - q.p * q.rest * u);
+                const V theta = b.scale * s * (((1.0 - y) * q.p - y * q.rest) - q.p * q.rest * u);
                 slopes += absolute(theta);
                 reach = absolute(u) <= reach ? reach : absolute(u);
                 store(b.slope + at, theta);

@@ -193,6 +193,7 @@ LossBlock describe(Worker& worker, bool curvature) {
     LossBlock rows;
     rows.loss = block.request.loss;
     rows.parameter = block.request.parameter;
+    rows.scale = block.request.scale;
     rows.outputs = block.request.outputs;
     rows.count = block.rows.count;
     rows.room = block.room;
@@ -256,7 +257,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
 
 DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                           double* slope_sum, double* gradient) const {
-    const Index k = request.outputs, size = gradient_size(layout_, k);
+    const Index k = request.outputs, size = gradient ? gradient_size(layout_, k) : 0;
     const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
@@ -272,7 +273,7 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
         LossBlock loss = describe(worker, false);
         block.k.dual(loss);
         keep(worker, loss);
-        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        if (gradient) block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
     }, [&](Worker& worker) {
         worker.block.k.add(worker.sums.get(), sums.get(), size);
         gather(out.high, out.low, worker.high);
@@ -281,7 +282,7 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
         for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
     });
     settle(out.high, out.low);
-    place_gradient(layout_, k, sums.get(), gradient);
+    if (gradient) place_gradient(layout_, k, sums.get(), gradient);
     return out;
 }
 

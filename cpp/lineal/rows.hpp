@@ -38,6 +38,7 @@ public:
     // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[n][k], if given
     Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
                         double* gradient, double* hessian, double* kept = nullptr) const;
+    // gradient may be null
     DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                         double* slope_sum, double* gradient) const;
     // out[p][k] = X' S W X direction; returns the sum of the weights

@@ -71,6 +71,8 @@ class Rows:
         coef: Array,
         shift: Array,
         parameter: float = 0.0,
+        scale: float = 1.0,
+        gradient: bool = True,
     ) -> tuple[float, float, Array, float, Array]: ...
     def curve(
         self,

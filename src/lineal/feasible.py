@@ -61,7 +61,7 @@ def feasible(
     scale = problem.penalty.shrink(found.gradient + np.copysign(2.0 * found.error, found.gradient))
     if scale == 1.0 or (found.open is not None and np.any(found.open)):
         return found
-    return settled(problem, coef, problem.dual(coef, shift, scale), scale, inner, tied)
+    return settled(problem, coef, problem.dual(coef, shift, scale, dual), scale, inner, tied)
 
 
 def settled(problem: Problem, coef: Array, dual: Dual, scale: float, inner: Factor | None, tied: Mask) -> Feasible:

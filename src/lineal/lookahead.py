@@ -191,9 +191,9 @@ class Lifted(Problem):
         error = here.error + float((self.blur(coef) - self.part.blur(coef[self.columns])) @ here.slope)
         return Evaluation(here.value, error, self.slopes + self.penalty.gradient(coef), here.slope, second)
 
-    def dual(self, coef: Array, shift: Array, scale: float = 1.0) -> Dual:
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0, known: Dual | None = None) -> Dual:
         """Return the dual point of the scaled slopes: its mismatch needs the columns in use only."""
         if shift.any() or not np.array_equal(coef, self.point):
-            return super().dual(coef, shift, scale)
-        found = self.part.dual(coef[self.columns], shift[self.columns], scale)
+            return super().dual(coef, shift, scale, known)
+        found = self.part.dual(coef[self.columns], shift[self.columns], scale, known)
         return Dual(found.high, found.low, scale * self.slopes, found.reach, found.slope_sum)

@@ -18,6 +18,9 @@ from lineal.source import Block
 Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
 
+SCALED = (0, 1)
+"""Losses whose dual points are scaled natively, by number: squared and logistic."""
+
 HEAD = 4096
 """So many rows are looked at first where a few may answer."""
 
@@ -143,22 +146,25 @@ class Dual:
 
 @dataclass(frozen=True)
 class Conjugate:
-    """The task of the certificate: theta = scale (slope - W (X shift)) at ``coef``, and its Fenchel-Young mismatch."""
+    """The task of the certificate: theta = scale (slope - W (X shift)) at ``coef``, and its Fenchel-Young mismatch.
+
+    Its gradient is left out (no rows) where it is not ``wanted``.
+    """
 
     loss: Loss
     coef: Array
     shift: Array
     scale: float = 1.0
+    wanted: bool = True
 
     def __call__(self, block: Block) -> Dual:
         """Sum over one block."""
         design, loss = block.design, self.loss
-        if design.rows is not None and loss.native is not None and self.scale == 1.0:
-            return Dual(
-                *design.rows.dual(
-                    loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter
-                )
-            )
+        if design.rows is not None and loss.native is not None and (self.scale == 1.0 or loss.native in SCALED):
+            given = (loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter)
+            found = Dual(*design.rows.dual(*given, self.scale, self.wanted))
+            if self.scale == 1.0 or math.isfinite(found.high):
+                return found
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         present = weight > 0.0
         y = np.where(present[:, None], block.y, 0.0)
@@ -176,7 +182,7 @@ class Conjugate:
         return Dual(
             high=float(np.sum(weight[present] * mismatch[present])),
             low=0.0,
-            gradient=design.transpose_times(slope),
+            gradient=design.transpose_times(slope) if self.wanted else np.zeros((0, loss.outputs)),
             reach=float(np.max(np.abs(move), initial=0.0)),
             slope_sum=np.abs(slope).sum(axis=0),
         )

@@ -247,13 +247,17 @@ class Problem:
     def _width(self, hessian: int) -> int:
         return hessian * self.shape[1] if self.loss.coupled else hessian
 
-    def dual(self, coef: Array, shift: Array, scale: float = 1.0) -> Dual:
-        """Return the dual point ``theta = scale (slope - W X shift)`` at ``coef``: means of mismatch, gradient, |theta|."""
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0, known: Dual | None = None) -> Dual:
+        """Return the dual point ``theta = scale (slope - W X shift)`` at ``coef``: means of mismatch, gradient, |theta|.
+
+        ``known`` is the one without a scale, whose gradient need not be summed again.
+        """
         self.passes += 1
         coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
-        found = self.source.sum(Conjugate(self.loss, coef, shift, scale))
+        found = self.source.sum(Conjugate(self.loss, coef, shift, scale, wanted=known is None))
         total = self.moments.weight_sum
-        return Dual(found.high / total, found.low / total, found.gradient / total, found.reach, found.slope_sum / total)
+        gradient = found.gradient / total if known is None else scale * known.gradient
+        return Dual(found.high / total, found.low / total, gradient, found.reach, found.slope_sum / total)
 
     def curve(
         self,

@@ -513,3 +513,32 @@ def test_zero_coefficients_of_sparse_columns_leave_the_scores_to_the_others() ->
     shift[0] = 0.1
     bent = slope - special.expit(0.3) * special.expit(-0.3) * 0.1
     assert np.allclose(rows.dual(1, y, None, None, coef, shift)[2][1:], x.T @ bent, rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.9, 1.0 - 1e-9])
+@pytest.mark.parametrize("soft", [False, True])
+def test_scaled_dual_points_pay_what_the_textbook_says(scale: float, soft: bool) -> None:
+    """Kullback-Leibler for logistic loss, half a square for squared loss; near scale 1 without cancellation."""
+    rng = np.random.default_rng(10)
+    x, coef, shift = 2.0 * rng.normal(size=(400, 3)), rng.normal(size=(3, 1)), 0.05 * rng.normal(size=(3, 1))
+    y = rng.random((400, 1)) if soft else rng.integers(0, 2, (400, 1)).astype(float)
+    weight, rows = rng.integers(0, 3, 400).astype(float), _core.Rows([_core.Dense(x)])
+    s, p = weight[:, None], special.expit(x @ coef)
+    for step in [np.zeros((3, 1)), shift]:
+        theta = scale * (p - y - p * (1 - p) * (x @ step))
+        high, low, gradient, _, sums = rows.dual(1, y, weight, None, coef, step, 0.0, scale)
+        truth = float(np.sum(s * (special.rel_entr(y + theta, p) + special.rel_entr(1 - y - theta, 1 - p))))
+        if scale > 0.99 and not step.any():
+            # the first term of the series in 1 - scale; the next is smaller by (1 - scale) / p, here 1e-5
+            truth = float(np.sum(s * ((1 - scale) * (p - y)) ** 2 / (2 * p * (1 - p))))
+        assert high + low == pytest.approx(truth, rel=1e-5 if scale > 0.99 else 1e-10, abs=1e-13 if step.any() else 0.0)
+        assert np.allclose(gradient, x.T @ (s * theta), rtol=1e-11, atol=1e-11)
+        assert sums[0] == pytest.approx(float(np.sum(s * np.abs(theta))), rel=1e-12)
+        short = rows.dual(1, y, weight, None, coef, step, 0.0, scale, gradient=False)
+        assert (short[0], short[1], short[2].shape) == (high, low, (0, 1))
+        r = x @ coef - y
+        high, low, *_ = rows.dual(0, y, weight, None, coef, step, 0.0, scale)
+        apart = r - scale * (r - x @ step)
+        assert high + low == pytest.approx(float(np.sum(s * apart**2)) / 2, rel=1e-6 if scale > 0.99 else 1e-12)
+    with pytest.raises(ValueError, match="squared and logistic"):
+        rows.dual(2, np.zeros((400, 1)), None, None, np.zeros((3, 2)), np.zeros((3, 2)), 0.0, scale)
