@@ -75,7 +75,7 @@ struct Kernels {
     void (*scale_dd)(const Panel& panel, Index count, const double* weight, const Panel& out, const Panel& low);
     // max over rows of |x.d| / sum |x_j d_j|
     double (*dependence)(const Panel& panel, Index count, const double* high, const double* low);
-    // sum[j] += sum_i weight[i] x[i][j], largest[j] = max(largest[j], |x[i][j]|)
+    // sum[j] += sum_i weight[i] x[i][j], largest[j] = max(largest[j], |x[i][j]|), where a NaN may be lost: the sum has it
     void (*extent)(const Panel& panel, Index count, const double* weight, double* sum, double* largest);
     // Moments around `origin`: mean[j] = sum s d / sum s, scatter[j] = sum s (d - mean)^2, d = x - origin; largest |x|
     void (*moments)(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,

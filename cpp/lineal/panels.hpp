@@ -278,7 +278,16 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
     }
 }
 
-// N vectors of columns: sum[j] += sum_i weight[i] x[i][j], largest[j] = the largest |x| so far (or NaN).
+// The larger of two sizes; a NaN may be lost.
+inline V farther(V top, V value) {
+#if defined(__AVX512DQ__)
+    return (V)_mm512_range_pd((__m512d)top, (__m512d)value, 0x0B);
+#else
+    return larger(top, absolute(value));
+#endif
+}
+
+// N vectors of columns: sum[j] += sum_i weight[i] x[i][j] (NaN if there is one), largest[j] = the largest |x| so far.
 template <int N>
 inline void extent_of(const double* x, Index apart, Index count, const double* weight, double* sums, double* largest) {
     V sum[N], top[N];
@@ -291,9 +300,9 @@ inline void extent_of(const double* x, Index apart, Index count, const double* w
         const V w = splat(weight[i]);
 #pragma GCC unroll 4
         for (int v = 0; v < N; ++v) {
-            const V value = load(x + v * apart + 8 * i), size = absolute(value);
+            const V value = load(x + v * apart + 8 * i);
             sum[v] = fma(value, w, sum[v]);
-            top[v] = size <= top[v] ? top[v] : size;
+            top[v] = farther(top[v], value);
         }
     }
 #pragma GCC unroll 4
