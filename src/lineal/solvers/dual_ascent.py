@@ -37,8 +37,8 @@ NEAR = 0.01
 GROUP = 16
 """So many neighbours are visited together, in an order of their own: rows anywhere in memory take three times as long."""
 
-CACHED = 100_000
-"""Up to this many entries are in a cache, and every row has a place of its own in the order."""
+CACHED = 1_000_000
+"""Up to this many entries are near enough to the cores, and every row has a place of its own in the order."""
 
 LANE = 1_000_000
 """Entries of a lane between the times both lanes are brought together; at least 16 for each coefficient, which that costs."""
