@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "../lineal/perceptron.hpp"
+#include "../lineal/picking.hpp"
 #include "text.hpp"
 
 namespace {
@@ -29,6 +30,22 @@ void check_products(const Design& d, const Rows& rows, const Team& team, Index k
             for (Index i = 0; i < n; ++i) sum += d.x(i, j) * values[Design::at(i * k + c)];
             good = good && near(sum, back[Design::at(j * k + c)]);
         }
+    CHECK(good);
+}
+
+// Columns 1 and 3 of the sparse part, the last part of a design.
+template <class N>
+void check_picking(const Design& d, const Team& team) {
+    const Part& part = d.parts.back();
+    const std::int32_t place[] = {-1, 0, -1, 1};
+    const Picked<double, N> found = pick<double, N>(team, part, place);
+    bool good = found.starts[0] == 0;
+    for (Index i = 0; i < d.n; ++i) {
+        double row[2] = {0, 0};
+        for (Index t = found.starts[Design::at(i)]; t < found.starts[Design::at(i + 1)]; ++t)
+            row[found.indices[Design::at(t)]] = found.values[Design::at(t)];
+        for (Index j = 0; j < 2; ++j) good = good && row[j] == d.x(i, d.columns_ - 4 + 1 + 2 * j);
+    }
     CHECK(good);
 }
 
@@ -258,6 +275,8 @@ int main(int count, char**) {
                 const Team team{threads, {}};
                 for (const Index k : {1, 2, 3, 5, 11}) check_products(d, rows, team, k);
                 check_grams(d, rows, team);
+                if (d.parts.back().wide) check_picking<std::int64_t>(d, team);
+                else check_picking<std::int32_t>(d, team);
                 check_losses(d, rows, team, Loss::squared, 2);
                 check_losses(d, rows, team, Loss::logistic, 1);
                 check_losses(d, rows, team, Loss::softmax, 3);
@@ -269,6 +288,8 @@ int main(int count, char**) {
         const Rows rows(d.parts);
         check_products(d, rows, Team{3, {}}, 2);
         check_grams(d, rows, Team{3, {}});
+        if (d.parts.back().wide) check_picking<std::int64_t>(d, Team{3, {}});
+        else check_picking<std::int32_t>(d, Team{3, {}});
         check_interrupt(d);
     }
     for (const Index n : {1, 3, 4, 70})
