@@ -13,13 +13,12 @@ in theta, so a share |x_i t| of the way to theta +- V costs at most that share o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core
+from lineal import _core, domain
 from lineal.basis import Basis
 from lineal.factor import Factor
 from lineal.losses.sparsemax import Sparsemax, hot
@@ -78,7 +77,7 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     free = problem.uncharged
     if len(free) > 1 and problem.shape[0] > MOST_COLUMNS:
         return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
-    start = _inside(problem, coef, theta)
+    start = domain.inside(problem, coef, theta)
     tied = np.broadcast_to(~problem.penalty.charged[:, None], problem.shape)
     found = _bound_mixed(problem, coef, tied, start)
     if found.gap is None and len(free) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
@@ -89,6 +88,10 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
         other = _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start))
         found = found if other.gap is None or (found.gap is not None and found.gap <= other.gap) else other
+    if found.gap is None and _alone(problem, tied):
+        # Far from the optimum, and any dual point will do.
+        other = _bound(problem, coef, tied, domain.balanced(problem, start))
+        found = found if other.gap is None or other.gap > other.value else other
     if found.gap is not None:
         return found
     # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
@@ -98,7 +101,7 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
     """Return the bound of a dual point, moved a little into its domain where nothing can be proven with it."""
     for share in MIXTURES:
-        theta = start if share == 0.0 else _mixed(problem, start, share)
+        theta = start if share == 0.0 else domain.mixed(problem, start, share)
         found, free = _bound(problem, coef, tied, theta), tied
         for _ in range(10):
             if found.gap is not None or not np.any(found.open & ~free):
@@ -113,6 +116,11 @@ def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bou
 def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves."""
     limit, none = 0.5 if problem.loss.coupled else 1.0, np.zeros(problem.shape)
+    if _alone(problem, tied):
+        levelled = domain.level(problem, theta)
+        if levelled is None:
+            return Bound(None, reason="too few rows are between the corners of the loss")
+        theta = levelled
     start = theta
     theta, sums, factor = _settled(problem, coef, tied, start, none, limit)
     if factor is not None and factor.singular and (kept := independent(problem, tied)) is not None:
@@ -146,6 +154,13 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef))
 
 
+def _alone(problem: Problem, tied: Mask) -> bool:
+    """Whether nothing is tied but the intercept of one score, whose domain is an interval."""
+    if not (problem.intercept and tied.shape[1] == 1 and tied[0, 0] and np.count_nonzero(tied) == 1):
+        return False
+    return problem.loss.box(np.zeros((1, 1))) is not None
+
+
 def independent(problem: Problem, tied: Mask) -> Mask | None:
     """Return coefficients whose gradients have to be zero for all tied ones to be; None where bounds have no part in it.
 
@@ -170,7 +185,7 @@ def _settled(
 ) -> tuple[Array, _Sums, Factor | None]:
     """Return the dual point moved until its gradient is ``aim`` where tied, but for rounding."""
     last = np.inf
-    for _ in range(12):
+    for _ in range(domain.MOVES):
         sums = _sums(problem, coef, tied, theta)
         factor = _factor(problem, tied, sums)
         if factor is None or factor.singular:
@@ -230,108 +245,19 @@ def _chain(problem: Problem) -> float:
     return float(EPS * (64.0 + problem.shape[0] + 2.0 * np.log2(1.0 + problem.moments.rows)))
 
 
-def _rows(problem: Problem, *others: Array) -> Iterator[tuple[Block, Array, list[Array]]]:
-    """Yield every block with its weights over S and its part of arrays that hold one entry a row."""
-    start, total = 0, problem.moments.weight_sum
-    for block in problem.source.blocks():
-        stop = start + block.n_rows
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        yield block, weight / total, [other[start:stop] for other in others]
-        start = stop
-
-
-def _scores(block: Block, coef: Array, weight: Array) -> tuple[Array, Array]:
-    """Return targets and scores; rows of weight zero are absent, whatever they hold."""
-    eta = block.design.times(coef)
-    eta = eta if block.offset is None else eta + block.offset
-    if block.weight is None:
-        return block.y, eta
-    present = (weight > 0.0)[:, None]
-    return np.where(present, block.y, 0.0), np.where(present, eta, 0.0)
-
-
-def _inside(problem: Problem, coef: Array, theta: Array | None) -> Array:
-    """Return the dual point put into its domain; without one, the slopes."""
-    parts = []
-    height = sum(block.n_rows for block in problem.source.blocks())
-    given = np.zeros((height, problem.shape[1])) if theta is None else theta
-    if given.shape != (height, problem.shape[1]):
-        given, theta = np.zeros((height, problem.shape[1])), None
-    for block, weight, (part,) in _rows(problem, given):
-        present = (weight > 0.0)[:, None]
-        if theta is None:
-            y, eta = _scores(block, coef, weight)
-            point = problem.loss.slope(y, eta)
-        else:
-            y, point = np.where(present, block.y, 0.0), np.where(np.isfinite(part), part, 0.0)
-        parts.append(np.where(present, _put(problem, y, point), 0.0))
-    return np.concatenate(parts)
-
-
-def _put(problem: Problem, y: Array, point: Array) -> Array:
-    """Return the nearest point (nearly) of the domain."""
-    box = problem.loss.box(y)
-    if box is not None:
-        return np.clip(point, *box)
-    if not problem.loss.coupled:
-        return point
-    mine = hot(y, problem.shape[1])
-    q = np.clip(point + mine, 0.0, 1.0)
-    size = q.sum(axis=1, keepdims=True)
-    q = np.where(size > 0.0, q / np.where(size > 0.0, size, 1.0), mine)
-    return _zero_sum(q, mine)
-
-
-def _zero_sum(q: Array, mine: Array) -> Array:
-    """Return q - e_y with the entry of y made from the others."""
-    others = q * (1.0 - mine)
-    return np.asarray(others - mine * np.minimum(others.sum(axis=1, keepdims=True), 1.0))
-
-
-def _mixed(problem: Problem, theta: Array, share: float) -> Array:
-    """Return the dual point moved a little towards the middle of the domain."""
-    parts = []
-    for block, weight, (part,) in _rows(problem, theta):
-        present = (weight > 0.0)[:, None]
-        y = np.where(present, block.y, 0.0)
-        box = problem.loss.box(y)
-        if box is not None:
-            # zero, which the uncharged columns allow; the middle where zero is on the border
-            inner = (box[0] < 0.0) & (box[1] > 0.0)
-            middle = 0.5 * (np.maximum(box[0], part - 1.0) + np.minimum(box[1], part + 1.0))
-            moved = np.clip(part + share * (np.where(inner, 0.0, middle) - part), *box)
-        else:
-            mine = hot(y, problem.shape[1])
-            moved = _zero_sum((part + mine) + share * (1.0 / problem.shape[1] - (part + mine)), mine)
-        parts.append(np.where(present, moved, 0.0))
-    return np.concatenate(parts)
-
-
-def _metric(problem: Problem, y: Array, theta: Array) -> Array:
-    """Return V: ``(n, 1)`` for an interval, ``(n, k, k)`` on the simplex."""
-    box = problem.loss.box(y)
-    if box is None:
-        q = np.maximum(theta + hot(y, problem.shape[1]), 0.0)
-        return np.asarray(q[:, :, None] * (np.eye(problem.shape[1]) - q[:, None, :]))
-    below, above = theta - box[0], box[1] - theta
-    with np.errstate(invalid="ignore"):
-        both = below * (above / (box[1] - box[0]))
-    return np.where(np.isfinite(both), both, np.minimum(np.minimum(below, above), 1.0))
-
-
 def _moved(problem: Problem, theta: Array, step: Array, limit: float) -> tuple[Array, bool]:
     """Return theta - V X step, cut short where it would leave the domain, and whether it was not."""
     parts, moves, largest = [], [], 0.0
-    for block, weight, _ in _rows(problem):
+    for block, weight, _ in domain.rows(problem):
         present = (weight > 0.0)[:, None]
         moves.append(np.where(present, block.design.times(step), 0.0))
         largest = max(largest, float(np.max(np.abs(moves[-1]), initial=0.0)))
     length = min(1.0, 0.9 * limit / largest) if largest > 0.0 else 1.0
-    for (block, weight, (part,)), move in zip(_rows(problem, theta), moves, strict=True):
+    for (block, weight, (part,)), move in zip(domain.rows(problem, theta), moves, strict=True):
         y = np.where((weight > 0.0)[:, None], block.y, 0.0)
-        metric = _metric(problem, y, part)
+        metric = domain.metric(problem, y, part)
         bent = metric * move if metric.ndim == 2 else np.einsum("nab,nb->na", metric, move)
-        parts.append(np.where((weight > 0.0)[:, None], _put(problem, y, part - length * bent), 0.0))
+        parts.append(np.where((weight > 0.0)[:, None], domain.put(problem, y, part - length * bent), 0.0))
     return np.concatenate(parts), length == 1.0
 
 
@@ -342,8 +268,8 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
     alone = u == 0 or (u == 1 and problem.intercept and columns[0] == 0)
     sums = _Sums(np.zeros(problem.shape), np.zeros(k))
     metric = np.zeros((1, k * u, k * u) if problem.loss.coupled else (1, u, u))
-    for block, weight, (part,) in _rows(problem, theta):
-        y, eta = _scores(block, coef, weight)
+    for block, weight, (part,) in domain.rows(problem, theta):
+        y, eta = domain.scores(block, coef, weight)
         present = weight > 0.0
         if alone and len(kinks := problem.loss.kinks(y)) == 1:
             more = _core.ramp_sums(eta, *kinks[0], weight, part)
@@ -359,7 +285,7 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
         sums.size += np.abs(slope).sum(axis=0)
         sums.gradient += block.design.transpose_times(slope)
         sums.apart += float(np.sum(weight[:, None] * np.abs(problem.loss.slope(y, eta) - part)))
-        v = _metric(problem, y, part)
+        v = domain.metric(problem, y, part)
         sums.strain += float(np.sum((weight * _strain(problem, y, eta, part, v, rows))[present]))
         sums.steepest = max(sums.steepest, float(np.max(np.abs(v[present]), initial=0.0)))
         if u:
@@ -377,7 +303,7 @@ def _strain(problem: Problem, y: Array, eta: Array, theta: Array, v: Array, rows
         lean = lean - np.max(lean, axis=1, keepdims=True)
         mean = np.sum(q * lean, axis=1, keepdims=True)
         return np.asarray(np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1))
-    ends = [problem.loss.mismatch(y, eta, _put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
+    ends = [problem.loss.mismatch(y, eta, domain.put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
     more = np.maximum(np.maximum(*ends) - rows, 0.0)
     room = v[:, 0]
     return np.where(room > 0.0, more**2 / np.where(room > 0.0, room, 1.0), 0.0)

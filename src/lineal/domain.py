@@ -1,0 +1,161 @@
+"""The domain of the dual points of a loss, row by row: an interval or the simplex; putting points in, moving them about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.losses.sparsemax import hot
+from lineal.problem import EPS, Problem
+from lineal.source import Block
+
+Array = npt.NDArray[np.float64]
+
+MOVES = 12
+"""So often a dual point is moved."""
+
+HOPELESS = 2300.0
+"""Moves cut short reach no further than this share of the first: each takes 0.9 V, and leaves at most 1.9 V."""
+
+
+def rows(problem: Problem, *others: Array) -> Iterator[tuple[Block, Array, list[Array]]]:
+    """Yield every block with its weights over S and its part of arrays that hold one entry a row."""
+    start, total = 0, problem.moments.weight_sum
+    for block in problem.source.blocks():
+        stop = start + block.n_rows
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        yield block, weight / total, [other[start:stop] for other in others]
+        start = stop
+
+
+def scores(block: Block, coef: Array, weight: Array) -> tuple[Array, Array]:
+    """Return targets and scores; rows of weight zero are absent, whatever they hold."""
+    eta = block.design.times(coef)
+    eta = eta if block.offset is None else eta + block.offset
+    if block.weight is None:
+        return block.y, eta
+    present = (weight > 0.0)[:, None]
+    return np.where(present, block.y, 0.0), np.where(present, eta, 0.0)
+
+
+def inside(problem: Problem, coef: Array, theta: Array | None) -> Array:
+    """Return the dual point put into its domain; without one, the slopes."""
+    parts = []
+    height = sum(block.n_rows for block in problem.source.blocks())
+    given = np.zeros((height, problem.shape[1])) if theta is None else theta
+    if given.shape != (height, problem.shape[1]):
+        given, theta = np.zeros((height, problem.shape[1])), None
+    for block, weight, (part,) in rows(problem, given):
+        present = (weight > 0.0)[:, None]
+        if theta is None:
+            y, eta = scores(block, coef, weight)
+            point = problem.loss.slope(y, eta)
+        else:
+            y, point = np.where(present, block.y, 0.0), np.where(np.isfinite(part), part, 0.0)
+        parts.append(np.where(present, put(problem, y, point), 0.0))
+    return np.concatenate(parts)
+
+
+def put(problem: Problem, y: Array, point: Array) -> Array:
+    """Return the nearest point (nearly) of the domain."""
+    box = problem.loss.box(y)
+    if box is not None:
+        return np.clip(point, *box)
+    if not problem.loss.coupled:
+        return point
+    mine = hot(y, problem.shape[1])
+    q = np.clip(point + mine, 0.0, 1.0)
+    size = q.sum(axis=1, keepdims=True)
+    q = np.where(size > 0.0, q / np.where(size > 0.0, size, 1.0), mine)
+    return _zero_sum(q, mine)
+
+
+def _zero_sum(q: Array, mine: Array) -> Array:
+    """Return q - e_y with the entry of y made from the others."""
+    others = q * (1.0 - mine)
+    return np.asarray(others - mine * np.minimum(others.sum(axis=1, keepdims=True), 1.0))
+
+
+def mixed(problem: Problem, theta: Array, share: float) -> Array:
+    """Return the dual point moved a little towards the middle of the domain."""
+    parts = []
+    for block, weight, (part,) in rows(problem, theta):
+        present = (weight > 0.0)[:, None]
+        y = np.where(present, block.y, 0.0)
+        box = problem.loss.box(y)
+        if box is not None:
+            # zero, which the uncharged columns allow; the middle where zero is on the border
+            inner = (box[0] < 0.0) & (box[1] > 0.0)
+            middle = 0.5 * (np.maximum(box[0], part - 1.0) + np.minimum(box[1], part + 1.0))
+            moved = np.clip(part + share * (np.where(inner, 0.0, middle) - part), *box)
+        else:
+            mine = hot(y, problem.shape[1])
+            moved = _zero_sum((part + mine) + share * (1.0 / problem.shape[1] - (part + mine)), mine)
+        parts.append(np.where(present, moved, 0.0))
+    return np.concatenate(parts)
+
+
+def metric(problem: Problem, y: Array, theta: Array) -> Array:
+    """Return V: ``(n, 1)`` for an interval, ``(n, k, k)`` on the simplex."""
+    box = problem.loss.box(y)
+    if box is None:
+        q = np.maximum(theta + hot(y, problem.shape[1]), 0.0)
+        return np.asarray(q[:, :, None] * (np.eye(problem.shape[1]) - q[:, None, :]))
+    return _room(theta, *box)
+
+
+def _room(theta: Array, low: Array, high: Array) -> Array:
+    below, above = theta - low, high - theta
+    with np.errstate(invalid="ignore"):
+        both = below * (above / (high - low))
+    return np.where(np.isfinite(both), both, np.minimum(np.minimum(below, above), 1.0))
+
+
+def level(problem: Problem, theta: Array) -> Array | None:
+    """Return the dual point moved by multiples of V until it sums to zero over the rows; None where that fails.
+
+    It is what an uncharged intercept alone asks for, and needs no pass over the other columns.
+    """
+    weight, low, high = _edges(problem)
+    point, last = theta[:, 0], np.inf
+    for _ in range(MOVES):
+        v = _room(point, low, high)
+        total, room = _dot(weight, point), _dot(weight, v)
+        if abs(total) <= 4.0 * EPS * _dot(weight, np.abs(point)) or abs(total) >= 0.5 * last:
+            return point[:, None]
+        if not abs(total) <= HOPELESS * room:
+            return None
+        step = total / room
+        full = abs(step) <= 0.9
+        last = abs(total) if full else np.inf
+        point = np.clip(point - (step if full else np.copysign(0.9, step)) * v, low, high)
+    return point[:, None] if np.isfinite(last) else None
+
+
+def balanced(problem: Problem, theta: Array) -> Array:
+    """Return the dual point with its positive, or its negative, entries made shorter until they sum to zero over the rows."""
+    weight, _, _ = _edges(problem)
+    above, below = (_dot(weight, np.maximum(side * theta[:, 0], 0.0)) for side in (1.0, -1.0))
+    less = min(above, below)
+    shares = (less / above if above > 0.0 else 0.0), (less / below if below > 0.0 else 0.0)
+    return np.where(theta > 0.0, shares[0] * theta, shares[1] * theta)
+
+
+def _edges(problem: Problem) -> tuple[Array, Array, Array]:
+    """Return weights over S, and both ends of the interval, of all rows of one score."""
+    found: list[tuple[Array, Array, Array]] = []
+    for block, weight, _ in rows(problem):
+        present = (weight > 0.0)[:, None]
+        box = problem.loss.box(np.where(present, block.y, 0.0))
+        assert box is not None
+        low, high = (np.where(present, end, 0.0)[:, 0] for end in box)
+        found.append((weight, low, high))
+    weights, lows, highs = zip(*found, strict=True)
+    return np.concatenate(weights), np.concatenate(lows), np.concatenate(highs)
+
+
+def _dot(weight: Array, values: Array) -> float:
+    """Return a sum of products without BLAS, whose threads change bits."""
+    return float(np.einsum("i,i->", weight, values))
