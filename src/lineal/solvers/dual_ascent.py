@@ -102,12 +102,14 @@ class DualAscent(Solver):
 
     def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))
-        alone, epoch, stalled, best, ratio = problem.shape[1] == 1, 0, 0, np.inf, SURE
+        alone, epoch, stalled, best, ratio, shown = problem.shape[1] == 1, 0, 0, np.inf, SURE, 0.0
         while True:
             for _ in range(max(MOST_EPOCHS if alone else 1, epoch // 8)):
-                shown = state.epoch()
+                last, shown = shown, state.epoch()
                 epoch += 1
-                if alone and shown <= ratio * self.goal * max(self.baseline - state.guess, 0.0):
+                # rows moved on since they showed it; lanes swing too much to foretell how far
+                left = shown * (shown / last) if shown < last and not state.lanes else shown
+                if alone and left <= ratio * self.goal * max(self.baseline - state.guess, 0.0):
                     break
             found = state.look()
             aim = self.goal * max(self.baseline - found.value, 0.0)
@@ -121,7 +123,7 @@ class DualAscent(Solver):
                 theta=state.theta(settle=settle),
             )
             # asked for more though this was enough: the proof lost some of it
-            ratio = 0.5 * min(ratio, shown / aim) if settle and aim else SURE * max(shown / found.gap, 0.5)
+            ratio = 0.5 * min(ratio, left / aim) if settle and aim else SURE * max(left / found.gap, 0.5)
             state.guess = found.value
             if found.gap > shown:
                 state.wake()
@@ -178,8 +180,11 @@ class _State:
         full = all(len(rows.active) == rows.height for rows in self.rows)
         total = np.zeros_like(self.coef) if self.lanes else None
         for rows in self.rows:
-            places = _shuffled(self.rng, len(rows.active), rows.group)
-            order = rows.active[places]
+            if rows.group == 1:
+                places = order = self.rng.permutation(rows.active)
+            else:
+                places = _shuffled(self.rng, len(rows.active), rows.group)
+                order = rows.active[places]
             keep = np.empty(len(order), dtype=np.bool_)
             for first, last in _chunks(len(order), rows.width):
                 batch = rows.batch if last - first >= 2 * rows.batch else 0
@@ -290,8 +295,6 @@ class _State:
 
 def _shuffled(rng: np.random.Generator, count: int, group: int) -> Index:
     """Return the first numbers in random order, neighbours in groups; where groups begin is left to chance too."""
-    if group == 1:
-        return rng.permutation(count)
     first = int(rng.integers(group))
     groups = -(-(count + first) // group)
     odd, by = 2 * rng.integers(group // 2, size=(groups, 1)) + 1, rng.integers(group, size=(groups, 1))
