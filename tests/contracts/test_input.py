@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 from lineal.errors import InputError
-from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+from lineal.estimators import Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 4))
@@ -21,23 +21,23 @@ ESTIMATORS = [LinearRegression, Ridge, LogisticRegression]
 
 
 def target(kind):
-    return LABELS if kind is LogisticRegression else Y
+    return LABELS if kind in (LogisticRegression, LinearSVC) else Y
 
 
-@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("kind", [*ESTIMATORS, Lasso, LinearSVC])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("form", ["C", "F", "float32", "sparse", "zero weight"])
+@pytest.mark.parametrize("form", ["C", "F", "float32", "csr", "csc", "zero weight", "csr of zero weight"])
 def test_nan_and_infinity_are_refused_in_fit_and_predict(kind, bad, form):
     broken = X.copy()
     broken[7, 2] = bad
     weight = np.ones(60)
-    weight[7] = 0.0 if form == "zero weight" else 1.0
+    weight[7] = 0.0 if form.endswith("zero weight") else 1.0
     if form == "F":
         broken = np.asfortranarray(broken)
     elif form == "float32":
         broken = broken.astype(np.float32)
-    elif form == "sparse":
-        broken = scipy.sparse.csr_array(broken)
+    elif form.startswith("cs"):
+        broken = scipy.sparse.csr_array(broken).asformat(form[:3])
     with pytest.raises(ValueError, match=r"NaN|inf"):
         kind().fit(broken, target(kind), sample_weight=weight)
     model = kind().fit(X, target(kind))

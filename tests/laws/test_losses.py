@@ -222,6 +222,22 @@ def test_best_constant_minimises(loss, sample):
         assert total(best) <= total(best + 0.1 * rng.normal(size=loss.outputs)) + 1e-9
 
 
+def test_level_of_a_constant_is_what_the_rows_say(loss, sample):
+    y, _, rng = sample
+    weight = rng.uniform(0.5, 2.0, size=len(y))
+    mean = loss.statistic(y, weight) / weight.sum() if loss.pooled else np.zeros(loss.outputs)
+    for constant in (*rng.normal(size=(5, loss.outputs)), *np.outer([-1.0, 0.0, 1.0, 3.0], np.ones(loss.outputs))):
+        level = loss.level(mean, constant)
+        if level is None:
+            return
+        eta = np.tile(constant, (len(y), 1))
+        np.testing.assert_allclose(level[0], weight @ loss.value(y, eta) / weight.sum(), rtol=1e-12)
+        slope = weight @ np.abs(loss.slope(y, eta)) / weight.sum()
+        assert np.all(slope <= level[1] + 1e-12)
+        if np.all((y == 0.0) | (y == 1.0)):
+            np.testing.assert_allclose(level[1], slope, rtol=1e-12, atol=1e-15)
+
+
 def test_native_rows_equal_the_numpy_twin(loss, sample):
     y, eta, rng = sample
     if loss.native is None:

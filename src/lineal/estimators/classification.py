@@ -22,10 +22,10 @@ class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
     classes_: npt.NDArray[Any]
 
     def _labelled(
-        self, X: Any, y: Any, sample_weight: Any, class_weight: object, *, compressed: bool = False
+        self, X: Any, y: Any, sample_weight: Any, class_weight: object
     ) -> tuple[Any, npt.NDArray[Any], Codes, Array | None]:
         """Return X, the classes, the place of every row's class among them, and weights with those of classes."""
-        X, y = features_and_target(self, X, y, numeric=False, compressed=compressed)
+        X, y = features_and_target(self, X, y, numeric=False)
         labels, codes = encode(y)
         weight = weigh(class_weight, labels, codes, weights(sample_weight, X))
         labels, codes = present(labels, codes, weight)

@@ -1,7 +1,7 @@
 """What a user hands to fit and predict, checked once and copied never where it is already C-ordered floats.
 
-scikit-learn's own validation costs more than a small fit, so plain arrays pass by a short way with the same refusals;
-everything else (lists, data frames, sparse matrices, memory maps, odd types) goes through ``validate_data``.
+scikit-learn's own validation costs more than a small fit, so plain arrays and CSR pass by a short way with the same refusals;
+everything else (lists, data frames, other sparse formats, memory maps, odd types) goes through ``validate_data``.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def features_and_target(
-    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True, compressed: bool = False
+    estimator: Any, X: Any, y: Any, *, numeric: bool, several: bool = True
 ) -> tuple[Any, npt.NDArray[Any]]:
     """Return X and y checked, and note on the estimator which features it saw.
 
     ``numeric`` targets are numbers and may have several columns where ``several`` says so; others are labels, one a row.
-    ``compressed`` lets CSR pass the short way too: the caller will notice, as of arrays, where a number is not finite.
+    Whether arrays and CSR are finite is left to the caller, who reads them anyway: the survey of a fit refuses the others.
     """
     several = several and numeric
-    short = _plain(X) or (compressed and _compressed(X))
+    short = _plain(X) or _compressed(X)
     if short and type(y) is np.ndarray and len(y) == X.shape[0] and _simple(y, several):
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):
@@ -56,7 +56,8 @@ def features(estimator: Any, X: Any) -> Any:
 
     Whether it is finite is asked afterwards, of the scores: see ``blame``.
     """
-    if _plain(X) and X.shape[1] == estimator.n_features_in_ and not hasattr(estimator, "feature_names_in_"):
+    named = hasattr(estimator, "feature_names_in_")
+    if (_plain(X) or _compressed(X)) and X.shape[1] == estimator.n_features_in_ and not named:
         return X
     return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
 

@@ -128,7 +128,7 @@ class Perceptron(Classifier):
         ``sample_weight`` must be whole numbers: a row of weight 3 is presented three times in a row, one of weight 0 never.
         """
         plan = self._plan()
-        X, labels, codes, weight = self._labelled(X, y, sample_weight, None, compressed=True)
+        X, labels, codes, weight = self._labelled(X, y, sample_weight, None)
         start = self._start(labels, coef_init, intercept_init)
         source = self._rows(X, codes, weight)
         run = run_perceptron(source, _outputs(labels), plan, start)

@@ -90,6 +90,15 @@ class Hinge(_Margin):
         """Return the best constant score: the side of the heavier class."""
         return np.sign(mean - 0.5)
 
+    def level(self, mean: Array, constant: Array) -> tuple[float, Array]:
+        """Return the mean loss and the mean |slope|, which the shares of the classes give.
+
+        >>> Hinge().level(np.array([0.75]), np.array([1.0]))
+        (0.5, array([0.25]))
+        """
+        value = mean * np.maximum(1.0 - constant, 0.0) + (1.0 - mean) * np.maximum(1.0 + constant, 0.0)
+        return float(value[0]), mean * (constant < 1.0) + (1.0 - mean) * (constant > -1.0)
+
 
 @dataclass(frozen=True)
 class SquaredHinge(_Margin):
@@ -140,6 +149,16 @@ class SquaredHinge(_Margin):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, 2 mean - 1."""
         return 2.0 * mean - 1.0
+
+    def level(self, mean: Array, constant: Array) -> tuple[float, Array]:
+        """Return the mean loss and the mean |slope|, which the shares of the classes give.
+
+        >>> SquaredHinge().level(np.array([0.75]), np.array([0.5]))
+        (0.375, array([0.75]))
+        """
+        first, second = np.maximum(1.0 - constant, 0.0), np.maximum(1.0 + constant, 0.0)
+        value = 0.5 * (mean * first**2 + (1.0 - mean) * second**2)
+        return float(value[0]), mean * first + (1.0 - mean) * second
 
 
 class _Above(SquaredHinge):
