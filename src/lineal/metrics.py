@@ -53,7 +53,7 @@ def brier(y: npt.ArrayLike, proba: npt.ArrayLike, weight: npt.ArrayLike | None =
     0.125
     """
     y, proba, s = np.asarray(y, np.intp), np.asarray(proba, float), _weights(y, weight)
-    return _mean(_brier_rows(y, proba), s)
+    return _mean(squared(y, proba), s)
 
 
 def auc(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
@@ -82,7 +82,8 @@ def average_precision(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayL
 
 def _ranked(score: Array, *weights: Array) -> list[Array]:
     """Return sums of weights over the rows of every different score, the lowest score first."""
-    order = np.argsort(score)
+    sorted_ = bool(np.all(score[1:] >= score[:-1]))  # as they are where many weights are tried on the same rows
+    order = slice(None) if sorted_ else np.argsort(score)
     values = score[order]
     new = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])  # what is no number ties with its like
     if new.all():
@@ -99,9 +100,9 @@ def _auc(ones: Array, zeros: Array) -> float:
 
 def _average_precision(ones: Array, others: Array) -> float:
     ones, others = ones[::-1], others[::-1]
-    hits, total = np.cumsum(ones), float(np.sum(ones))
-    above = hits + np.cumsum(others)
-    share = np.divide(hits, above, out=np.zeros(len(above)), where=above > 0)
+    total = float(np.sum(ones))
+    # where nothing is above, nothing is hit either
+    share = np.cumsum(ones) / np.maximum(np.cumsum(ones + others), np.finfo(float).tiny)
     return float(np.sum(ones * share) / total) if total > 0 else math.nan
 
 
@@ -227,6 +228,7 @@ class ClassFigures:
         kinds: int,
         *,
         proba: Array | None = None,
+        squares: Array | None = None,
         surprise: Array | None = None,
         losses: Array | None = None,
         score: Array | None = None,
@@ -234,14 +236,16 @@ class ClassFigures:
     ) -> ClassFigures:
         """Return the sums of some rows.
 
-        ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes, ``costs`` are those of the decisions.
+        ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes, ``costs`` are those of the decisions;
+        ``squares`` are those that ``proba`` says, where they are known already.
         """
+        squares = squares if proba is None else squared(y, proba)
         return ClassFigures(
             rows=int(np.count_nonzero(s)),
             weights=_tally(y, s, kinds),
             right=_tally(y, s * (y == predicted), kinds),
             surprise=_sum(surprise, s),
-            squares=None if proba is None else float(s @ _brier_rows(y, proba)),
+            squares=None if squares is None else float(np.einsum("i,i->", s, squares)),
             loss=_sum(losses, s),
             scored=() if score is None else ((y, score, s),),
             spent=_sum(costs, s),
@@ -274,7 +278,8 @@ class ClassFigures:
         }
         if self.scored:
             y, score, s = (np.concatenate(part) for part in zip(*self.scored, strict=True))
-            ranked = _ranked(score, s * y, s * (1 - y))  # two classes: y is 0 or 1
+            ones = s * y  # two classes: y is 0 or 1
+            ranked = _ranked(score, ones, s - ones)
             found["auc"] = _auc(*ranked)
             found["average_precision"] = _average_precision(*ranked)
         return found
@@ -302,8 +307,9 @@ def _sum(values: Array | None, s: Array) -> float | None:
     """Return the weighted sum of what is there; 0 * inf is not 0, and a row of weight 0 is absent whatever its value."""
     if values is None:
         return None
-    kept = s > 0
-    return float(np.sum(s * values)) if kept.all() else float(np.sum(s[kept] * values[kept]))
+    terms = s * values
+    total = float(np.sum(terms))
+    return total if math.isfinite(total) else float(np.sum(terms[s > 0]))
 
 
 def _sums(s: Array, values: Array) -> Array:
@@ -320,7 +326,12 @@ def _balanced(right: Array, weights: Array) -> float:
     return float(np.mean(right[occurs] / weights[occurs]))
 
 
-def _brier_rows(y: Index, proba: Array) -> Array:
+def squared(y: Index, proba: Array) -> Array:
+    """Return ``sum_k (p_k - [class is k])^2`` of every row, halved for two classes.
+
+    >>> squared(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]]))
+    array([0.  , 0.25])
+    """
     if proba.shape[1] == 2:
         off: Array = np.where(y == 1, proba[:, 0], proba[:, 1])
         return off**2

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Final, cast
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy.typing as npt
 
 from lineal.decision import Rule
 from lineal.loss import Loss
-from lineal.metrics import ClassFigures, NumberFigures
+from lineal.metrics import ClassFigures, NumberFigures, squared
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
@@ -77,17 +78,21 @@ class Score:
 
     def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
         """Return the figures of rows with these targets, scores and weights."""
+        return self.rows(targets, eta)(s)
+
+    def rows(self, targets: Array, eta: Array) -> Callable[[Array], NumberFigures | ClassFigures]:
+        """Return what tells the figures of rows with these targets and scores by their weights."""
         told = self.loss.name in TOLD
         losses = self.loss.value(targets, eta) if self.classes or not told else None
         if not self.classes:
-            return NumberFigures.of(targets, self.loss.mean(eta), s, losses)
+            return partial(NumberFigures.of, targets, self.loss.mean(eta), losses=losses)
         y, proba, predicted = self.decided(targets, eta)
-        return ClassFigures.of(
+        return partial(
+            ClassFigures.of,
             y,
             predicted,
-            s,
-            proba.shape[1],
-            proba=None if self.loss.decides else proba,
+            kinds=proba.shape[1],
+            squares=None if self.loss.decides else squared(y, proba),
             surprise=losses if told else None,
             losses=None if told else losses,
             score=eta[:, 0] if eta.shape[1] == 1 else None,

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 import lineal
+from lineal.losses import Hinge, Logistic, Squared
 from lineal.metrics import average_precision
+from lineal.scoring import Score
 
 
 @settings(max_examples=60, deadline=None)
@@ -78,3 +80,22 @@ def test_numbers_have_intervals_and_no_confusion():
 def test_one_held_out_row_has_no_interval():
     model = lineal.fit({"a": [0.0, 1.0, 2.0], "y": [0.0, 1.0, 2.5]}, target="y", model="linear")
     assert lineal.evaluate(model, {"a": [1.0], "y": [1.0]})["intervals"] == {}
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Hinge(), Squared()], ids=lambda loss: loss.name)
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(0, 3)), min_size=2, max_size=30))
+def test_many_weights_of_the_same_rows_are_the_same_rows_taken_many_times(loss, rows):
+    """What an interval is made of: figures by weight, of rows in order of their score, are those of rows that repeat."""
+    y, score, count = (np.array(part, float) for part in zip(*rows, strict=True))
+    order, task = np.argsort(score), Score(loss, np.zeros((1, 1)), loss.name != "squared")
+    found = task.rows(y[order, None], score[order, None])(count[order]).figures()
+    taken = np.repeat(np.arange(len(y)), count.astype(int))
+    if not len(taken):
+        assert np.isnan(list(found.values())).all()
+        return
+    again = task.of(y[taken, None], score[taken, None], np.ones(len(taken))).figures()
+    assert found == pytest.approx(again, nan_ok=True)
+    if loss.name != "squared" and 0 < y[taken].sum() < len(taken):
+        assert found["auc"] == pytest.approx(theirs.roc_auc_score(y[taken], score[taken]))
+        assert found["average_precision"] == pytest.approx(theirs.average_precision_score(y[taken], score[taken]))
