@@ -99,6 +99,10 @@ void loose_backward(const Part& part, const Selection& rows, const double* value
     }
 }
 
+// The four numbers of a column, which lie in one piece.
+typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+typedef std::int64_t Lanes __attribute__((vector_size(32)));
+
 // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries of a sparse part
 template <class T, class N>
 void sparse_moments(const Part& part, const Selection& rows, const double* weight, double* stats) {
@@ -108,11 +112,10 @@ void sparse_moments(const Part& part, const Selection& rows, const double* weigh
     for (Index i = 0; i < rows.count; ++i)
         for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
             const double x = static_cast<double>(values[t]), sx = weight[i] * x, size = __builtin_fabs(x);
-            double* to = stats + 4 * indices[t];
-            to[0] += sx;
-            to[1] += sx * x;
-            to[2] += weight[i];
-            to[3] = size <= to[3] ? to[3] : size;  // a NaN stays
+            Four& to = *reinterpret_cast<Four*>(stats + 4 * indices[t]);
+            const Four here = to, more = {sx, sx * x, weight[i], size};
+            const Four sum = here + more, top = more <= here ? here : more;  // a NaN gets in
+            to = __builtin_shuffle(sum, top, Lanes{0, 1, 2, 7});
         }
 }
 
