@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lineal import _core
+from lineal import _core, fitting
 from lineal.designs import Dense, Ones, Stack, as_design
 from lineal.losses import (
     Absolute,
@@ -128,6 +128,20 @@ def test_two_lanes_climb_as_one_does_whatever_the_threads(loss, intercept):
     finally:
         _core.set_threads(before)
     assert found[0] == found[1] == found[2]
+
+
+@pytest.mark.parametrize("strength", [1e-3, 0.05, 1.0])
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
+def test_the_intercept_finds_its_place_however_strong_the_charge(loss, strength):
+    rng = np.random.default_rng(5)
+    rows = sparse.random_array((1500, 400), density=0.05, format="csr", rng=rng)
+    rows = sparse.csr_array(rows / np.sqrt(rows.power(2).sum(axis=1))[:, None])
+    score = rows @ rng.normal(size=400) + 0.3 * rng.normal(size=1500)
+    y = (score > np.quantile(score, 0.48))[:, None].astype(float)
+    charge = Ridge(strength, np.r_[0.0, np.ones(400)])
+    found = fitting.fit(Memory(as_design(rows, intercept=True), y), loss, charge, solver="dual-ascent", tol=1e-3)
+    assert found.verdict.kind == "optimal"
+    assert int(list(found.trace)[-1].note.split()[1]) <= 40
 
 
 def test_an_order_in_groups_visits_all_once_and_neighbours_together():

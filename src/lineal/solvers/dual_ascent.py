@@ -46,6 +46,9 @@ LANE = 1_000_000
 REST = 1.5
 """Rows that would go beyond an end of their domain by so many times what others are off their best are left out."""
 
+MARGIN = 20.0
+"""What the intercept of losses of margins is worth as a column, if that is not more than all others together are."""
+
 LOSSES = {
     "hinge": (0.0, 0.0),
     "squared-hinge": (0.0, 1.0),
@@ -162,7 +165,10 @@ class _State:
             # rho: the intercept as one more column, a hundredth of the others together (measured: 0.01 to 1 do alike,
             # but neighbours that are visited together would swing a larger one)
             total = sum(float(np.sum(rows.weight * rows.square)) for rows in self.rows)
-            self.inverse[0] = 0.01 * max(total, 1e-8)
+            # margins are of the size of one, and a column a good deal larger than that finds its place in a few epochs
+            # where the charge is so strong that all others together are small
+            unit = MARGIN if loss.name in ("hinge", "squared-hinge") else 0.0
+            self.inverse[0] = max(0.01 * total, min(unit, total), 1e-10)
             for rows in self.rows:
                 rows.square += self.inverse[0]
             self.coef[0] = self.centre
