@@ -86,7 +86,7 @@ def from_table(
         about["test_origin"] = held.origin
     validates = None
     if checks is not None:
-        validates = Encoded(_of_known_class(checks, learned.target)[0], learned).in_memory(MEMORY)
+        validates = Encoded(_of_known_class(checks, learned.target)[0], learned).in_memory(MEMORY, known=False)
     encoded = Encoded(train.last(), learned)
     kept = encoded.in_memory(MEMORY)
     return Rows(
@@ -110,7 +110,7 @@ def _tested(held: Table, learned: Learned, about: dict[str, Any]) -> Source:
     """Return the rows held out; those of a class that training lacks are noted."""
     known, strangers = _of_known_class(held, learned.target)
     about["notes"] += _said(strangers, learned.target)
-    return Encoded(known, learned).in_memory(MEMORY)
+    return Encoded(known, learned).in_memory(MEMORY, known=False)
 
 
 def _learned(train: Table, table: Table, split: Split, roles: dict[str, Any]) -> Learned:
@@ -212,7 +212,7 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     known, strangers = _of_known_class(table, model.target)
     source = Encoded(known, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
     notes = _said(strangers, model.target)
-    kept = source.in_memory(MEMORY)  # one reading for the model and the baseline, where memory allows
+    kept = source.in_memory(MEMORY, known=False)  # one reading for the model and the baseline, where memory allows
     if source.without_target:
         notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
     notes += model.encoder.said(source.unknown)

@@ -16,6 +16,7 @@ from sklearn import metrics as peer
 import lineal
 from lineal import estimate as estimate_module
 from lineal import rows as rows_module
+from lineal import selection
 from lineal.errors import InputError
 from lineal.selection import FALLBACK, GRID
 from lineal.table import uniform
@@ -335,3 +336,21 @@ def test_a_notebook_sees_the_verdict_first_and_nothing_of_the_data_is_markup() -
     shown = model._repr_html_()
     assert shown.index("Optimal") < shown.index("&lt;b&gt;dose&lt;/b&gt;")
     assert "<b>dose" not in shown
+
+
+@pytest.mark.parametrize("loss", ["linear", "logistic"])
+def test_folds_that_keep_their_rows_are_those_drawn_in_every_pass(monkeypatch, loss):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(300, 3))
+    y = x @ [1.0, -1.0, 0.0] + rng.normal(size=300)
+    table = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "w": rng.choice([0.0, 1.0, 2.0], 300)}
+    table["y"] = y if loss == "linear" else np.where(y > 0, "yes", "no")
+    found = []
+    for most in (selection.KEPT, 0):
+        monkeypatch.setattr(selection, "KEPT", most)
+        found.append(lineal.fit(table, target="y", weight="w").report["selection"])
+    kept, drawn = found
+    assert kept["strength"] == drawn["strength"]
+    assert kept["validation_rows"] == drawn["validation_rows"] < 300
+    for one, other in zip(kept["trials"], drawn["trials"], strict=True):
+        assert one == pytest.approx(other, rel=1e-6)  # the same steps, sums in another order

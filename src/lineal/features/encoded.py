@@ -99,15 +99,15 @@ class Encoded(Source):
             yield self._none()
         self.unknown = unknown
 
-    def in_memory(self, limit_bytes: int) -> Source:
+    def in_memory(self, limit_bytes: int, *, known: bool = True) -> Source:
         """Return the encoded rows as one block in memory if they take at most ``limit_bytes``, else as a temporary file.
 
-        The same pass finds the fingerprint. This source itself, where the disk has no room.
+        The same pass finds the fingerprint, where it is to be ``known``. This source itself, where the disk has no room.
         """
         rows = self.learned.report.get("rows")
         if not self.table.sparse and rows is not None and rows * self._row_bytes() > limit_bytes:
             return self._spilled(rows * self._row_bytes())
-        return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024)
+        return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024, known)
 
     def fingerprint(self) -> str | None:
         """Return the fingerprint of the rows; None for a very large sparse table.
@@ -160,10 +160,10 @@ class Encoded(Source):
         )
         return Block(design, np.empty((0, len(self.learned.target.names or (1,)))))
 
-    def _held(self, limit_bytes: int, rows: int) -> Source:
+    def _held(self, limit_bytes: int, rows: int, known: bool) -> Source:
         encoder = self.learned.encoder
         held: list[_Growing] = []
-        found = Fingerprint(self._numbers, self._texts)
+        found = Fingerprint(self._numbers, self._texts) if known else Fingerprint((), ())
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
@@ -188,7 +188,7 @@ class Encoded(Source):
                     return self._spilled(2 * limit_bytes)
         if not count:
             return self
-        self._fingerprint, self.unknown = found.hex(), unknown
+        self._fingerprint, self.unknown = found.hex() if known else None, unknown
         arrays = [growing.array() for growing in held]
         categories = len(encoder.categories)
         beside = iter(arrays[2 + categories :])
