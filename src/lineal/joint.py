@@ -134,16 +134,18 @@ class Joint:
         part = replace(sums, gradient=sums.gradient[:p], hessian=sums.hessian[:, :p, :p])
         return Point(coef, scale, value, np.append(slope, 0.5 * (1.0 - square)), hessian, square, error, part)
 
-    def minimum(self, start: Array | None, floor: float, tol: float, null: float, most: int | None) -> Point | None:
+    def minimum(
+        self, start: Array | None, floor: float, tol: float, null: float, most: int | None, scale: float = math.inf
+    ) -> Point | None:
         """Return a point near the minimum of G; None where Newton steps lead nowhere.
 
         There sigma |1 - m| and the distance of the dual point, about the root of 2 sigma times what a step promises, are
         both far below ``tol`` times the fall from ``null``; without a finite one, times G, and no digits are saved for m.
-        ``floor`` is the least scale, ``most`` limits the steps over all rows.
+        ``floor`` is the least scale, ``most`` limits the steps over all rows; ``scale`` belongs to the start, where it is known.
         """
         if not self.suits:
             return None
-        coef, scale = start, math.inf
+        coef = start
         for sample in [*self._samples(), 1]:
             if coef is None or not math.isfinite(scale):
                 found = self._squares(coef, sample)

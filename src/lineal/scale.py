@@ -84,16 +84,17 @@ def scaled_huber(
     tol: float = TOLERANCE,
     max_iter: int | None = None,
     start: Array | None = None,
+    scale: float = math.inf,
 ) -> ScaledFit:
     """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
 
-    ``max_iter`` limits the Newton steps at all scales together.
+    ``max_iter`` limits the Newton steps at all scales together; ``start`` and its ``scale`` are where they begin.
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
     search = _Search(source, epsilon, charge, charges, tol, max_iter)
     null = search.null()
-    found = search.run(start, null)
+    found = search.run(start, null, scale)
     gap = search.gap(found, null)
     verdict = _verdict(found, gap, null, tol, search.stopped)
     return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
@@ -112,10 +113,10 @@ class _Search:
         self.steps = 0
         self.stopped = ""
 
-    def run(self, start: Array | None, null: float) -> _Trial:
+    def run(self, start: Array | None, null: float, scale: float) -> _Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
         floor = max(SMALLEST * self._spread(), 1e-100)
-        point = self.joint.minimum(start, floor, self.tol, null, self.max_iter)
+        point = self.joint.minimum(start, floor, self.tol, null, self.max_iter, scale)
         self.steps = self.joint.steps
         if point is None:
             return self._by_scale(start, null, floor)

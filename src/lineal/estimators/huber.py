@@ -73,7 +73,8 @@ class HuberRegressor(Regressor):
         source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
         total = float(len(values) if weight is None else weight.sum())
         start = self._before(1, intercept=intercept) if warm else None
-        found = scaled_huber(source, epsilon, alpha / total, charges, tol=tol, max_iter=most, start=start)
+        scale = np.inf if start is None else float(self.scale_)
+        found = scaled_huber(source, epsilon, alpha / total, charges, tol=tol, max_iter=most, start=start, scale=scale)
         self._note(found.fit, target_of(None), tol)
         self.verdict_, self.objective_ = found.verdict, found.objective
         self._spread(found.coef, intercept=intercept)

@@ -60,8 +60,8 @@ class Ridge(Penalty):
     def value(self, coef: Array) -> float:
         """Return (strength / 2) sum_j charge_j |b_j|^2."""
         if coef.shape[1] == 1:
-            return 0.5 * self.strength * float((self.charges * coef[:, 0]) @ coef[:, 0])
-        return 0.5 * self.strength * float(self.charges @ np.einsum("jk,jk->j", coef, coef))
+            return 0.5 * float((self._curvature * coef[:, 0]) @ coef[:, 0])
+        return 0.5 * float(np.vdot(self._curvature[:, None] * coef, coef))
 
     def gradient(self, coef: Array) -> Array:
         """Return strength charge_j b_j."""
