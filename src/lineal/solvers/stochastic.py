@@ -135,16 +135,13 @@ class Stochastic(Solver):
         scaled = _frame(problem)
         frame = scaled if self.scaled else Frame(np.ones(problem.shape[0]))
         factor = problem.moments.rows / problem.moments.weight_sum
-        bend = problem.loss.steepest if np.isfinite(problem.loss.steepest) and problem.loss.smooth else 1.0
-        largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
-        problem.passes += 1
-        charge = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
-        found = 1.0 / max((3.0 if self.method == "saga" else 1.0) * (largest + charge), np.finfo(float).tiny)
+        asked = self.step is None and (problem.loss.smooth or self.schedule != "optimal")
+        found = self._safe(problem, frame) if asked else None
         strength = self._strength(problem.penalty, frame)
         learner = Learner(
             problem.loss,
             problem.penalty,
-            self._schedule(strength, found if problem.loss.smooth or self.schedule != "optimal" else None),
+            self._schedule(strength, found),
             frame,
             frame.inward(start),
             batch=self.batch,
@@ -153,6 +150,15 @@ class Stochastic(Solver):
             saga=Saga(np.zeros(problem.shape), problem.moments.rows) if self.method == "saga" else None,
         )
         return learner, scaled
+
+    def _safe(self, problem: Problem, frame: Frame) -> float:
+        """Return the largest step that is safe for every row: a pass over all of them."""
+        bend = problem.loss.steepest if np.isfinite(problem.loss.steepest) and problem.loss.smooth else 1.0
+        factor = problem.moments.rows / problem.moments.weight_sum
+        largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
+        problem.passes += 1
+        charge = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
+        return float(1.0 / max((3.0 if self.method == "saga" else 1.0) * (largest + charge), np.finfo(float).tiny))
 
     def _strength(self, penalty: Penalty, frame: Frame | None = None) -> float:
         """Return how strongly the penalty bends F, at least, in the columns of a frame."""
