@@ -106,6 +106,7 @@ typedef std::int64_t Lanes __attribute__((vector_size(32)));
 // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries of a sparse part
 template <class T, class N>
 void sparse_moments(const Part& part, const Selection& rows, const double* weight, double* stats) {
+    const Lanes last = {0, 0, 0, -1};
     const T* values = static_cast<const T*>(part.values);
     const N* starts = static_cast<const N*>(part.starts);
     const N* indices = static_cast<const N*>(part.indices);
@@ -115,7 +116,7 @@ void sparse_moments(const Part& part, const Selection& rows, const double* weigh
             Four& to = *reinterpret_cast<Four*>(stats + 4 * indices[t]);
             const Four here = to, more = {sx, sx * x, weight[i], size};
             const Four sum = here + more, top = more <= here ? here : more;  // a NaN gets in
-            to = __builtin_shuffle(sum, top, Lanes{0, 1, 2, 7});
+            to = last ? top : sum;
         }
 }
 

@@ -78,7 +78,7 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if len(free) > 1 and problem.shape[0] > MOST_COLUMNS:
         return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
     start = domain.inside(problem, coef, theta)
-    tied = np.broadcast_to(~problem.penalty.charged[:, None], problem.shape)
+    tied = problem.tied
     found = _bound_mixed(problem, coef, tied, start)
     if found.gap is None and len(free) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
         # X_U' S theta = 0 on the independent columns says it for all.

@@ -79,8 +79,8 @@ class Hinge(_Margin):
 
     def box(self, y: Array) -> tuple[Array, Array]:
         """Return [-1, 0] for class 1, [0, 1] for class 0."""
-        side = sides(y)
-        return np.minimum(-side, 0.0), np.maximum(-side, 0.0)
+        first = y > 0.5
+        return np.where(first, -1.0, 0.0), np.where(first, 0.0, 1.0)
 
     def kinks(self, y: Array) -> list[Kink]:
         """Return the corner at 1 for class 1, at -1 for class 0."""
