@@ -86,7 +86,7 @@ def _loosest(peer: Any, problem: Any, lines: list[list[dict[str, Any]]], job: di
             stuck, before = (stuck + 1 if reached > 0.9 * before else 0), reached
             slow = seconds > min(job["patience"], 3.0 * best)
             cut = cut or slow
-            if stuck == 3 or slow:
+            if stuck == 5 or slow:
                 break
     if found:
         _, setting, _ = min(found, key=lambda entry: entry[0])

@@ -36,7 +36,7 @@ class Adelie(Peer):
 
         threads = min(setting["threads"], len(os.sched_getaffinity(0)))
         store = ad.matrix.sparse if hasattr(data.X, "indptr") else ad.matrix.dense
-        X = data.X.tocsc() if hasattr(data.X, "indptr") else data.X
+        X = data.X.tocsc() if hasattr(data.X, "indptr") else np.asfortranarray(data.X)
         kind = ad.glm.gaussian if problem.points else ad.glm.binomial
         return ad.grpnet(
             X=store(X, method="naive", n_threads=threads),
