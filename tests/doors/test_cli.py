@@ -332,3 +332,15 @@ def test_a_dumb_pipe_in_another_encoding_still_works(folder: Path) -> None:
         )
         assert (done.returncode, done.stderr) == (0, b"")
         done.stdout.decode("ascii")
+
+
+def test_equal_effects_stay_in_the_order_of_the_table(folder: Path, lineal: Lineal) -> None:
+    """Where the same two birds lack all four measures, rounding must not order the four columns that say so."""
+    shown = lineal("fit", str(PENGUINS), "--target", "species")[1]
+    lacks = [line.split(" is missing")[0] for line in shown.splitlines() if " is missing  " in line]
+    assert [name for name in lacks if name != "sex"] == [
+        "bill_length_mm",
+        "bill_depth_mm",
+        "flipper_length_mm",
+        "body_mass_g",
+    ]

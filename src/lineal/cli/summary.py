@@ -149,6 +149,8 @@ def coefficients(model: Model) -> list[dict[str, Any]]:
     if model.intercept:
         rank[0] = -1.0
     names = outputs(model)
+    # equal but for rounding: in the order of the table
+    rank = np.array([float(f"{value:.9g}") for value in rank])
     return [
         {
             "column": columns[j],
