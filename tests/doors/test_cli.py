@@ -116,7 +116,8 @@ def test_the_json_of_fit(folder: Path, lineal: Lineal) -> None:
     for entry in entries:
         peaks[entry["column"]] = max(peaks.get(entry["column"], 0.0), entry["effect"])
     order = [peaks[column] for column in dict.fromkeys(entry["column"] for entry in entries)]
-    assert order[:-1] == sorted(order[:-1], reverse=True)
+    # equal effects stay in the order of the table, whatever their last digits
+    assert order[:-1] == pytest.approx(sorted(order[:-1], reverse=True), rel=1e-8)
 
 
 def test_least_squares_agrees_with_lapack(folder: Path, lineal: Lineal) -> None:
