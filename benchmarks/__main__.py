@@ -135,9 +135,14 @@ def _scaled(only: str | None, peers: list[str], repeats: int) -> Iterator[schedu
 
 
 def _read(names: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Return the header of the first of some files of records, and the records of all."""
+    """Return the records of some files, and the header of the first with the versions and repeats of all."""
     files = [[json.loads(line) for line in Path(name).read_text().splitlines()] for name in names.split(",")]
-    return files[0][0], [record for file in files for record in file[1:]]
+    headers = [file[0] for file in files]
+    versions = {name: version for header in headers for name, version in header["versions"].items()}
+    repeats = sorted({header["repeats"] for header in headers})
+    several = repeats[0] if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
+    merged = headers[0] | {"versions": versions, "repeats": several}
+    return merged, [record for file in files for record in file[1:]]
 
 
 def _revision() -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -64,3 +65,15 @@ def test_the_plot_is_a_picture_of_all_curves(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib draws the curves")
     scaling.plot([run(10_000, 1.0), run(30_000, 3.0), run(10_000, 0.5, "snapml", 2)], tmp_path / "curves.svg")
     assert (tmp_path / "curves.svg").read_text().count("<path") > 10
+
+
+def test_several_files_of_records_are_one_table(tmp_path: Path) -> None:
+    from benchmarks.__main__ import _read
+
+    for name, repeats, version in (("a", 2, "1"), ("b", 3, "2")):
+        header = HEADER | {"repeats": repeats, "versions": {name: version}}
+        (tmp_path / name).write_text(json.dumps(header) + "\n" + json.dumps(run(10_000, 1.0)) + "\n")
+    header, records = _read(f"{tmp_path / 'a'},{tmp_path / 'b'}")
+    assert header["repeats"] == "2 to 3"
+    assert header["versions"] == {"a": "1", "b": "2"}
+    assert len(records) == 2
