@@ -125,7 +125,11 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
 
 def _scaled(only: str | None, peers: list[str], repeats: int) -> Iterator[schedule.Plan]:
     """Yield a plan for each axis and number of cores."""
-    names = only.split(",") if only else [axis.name for axis in scaling.AXES]
+    known = [axis.name for axis in scaling.AXES]
+    names = only.split(",") if only else known
+    for name in names:
+        if name not in known:
+            raise SystemExit(f"no axis called {name!r}; the axes are {', '.join(known)}.")
     for axis in scaling.AXES:
         if axis.name in names:
             rows = [scaling.find(axis.problem(size)) for size in axis.sizes]

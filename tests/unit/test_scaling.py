@@ -77,3 +77,13 @@ def test_several_files_of_records_are_one_table(tmp_path: Path) -> None:
     assert header["repeats"] == "2 to 3"
     assert header["versions"] == {"a": "1", "b": "2"}
     assert len(records) == 2
+
+
+def test_an_unknown_axis_is_refused_in_words() -> None:
+    from benchmarks.__main__ import _scaled
+
+    with pytest.raises(SystemExit, match="no axis called 'colums'; the axes are rows, columns"):
+        list(_scaled("rows,colums", ["lineal"], 1))
+    plans = list(_scaled("columns", ["lineal", "scikit-learn-intelex"], 1))
+    assert [plan.cores for plan in plans] == [1, 2]
+    assert [problem.row for problem in plans[0].rows] == ["ridge"] * 6
