@@ -12,7 +12,7 @@ from benchmarks.problems import Problem
 
 
 class ByHand(Peer):
-    """Centred normal equations with Cholesky, lstsq, Newton, L-BFGS of scipy."""
+    """Centred normal equations with Cholesky, lstsq, Newton, L-BFGS of scipy, plain or on whitened columns."""
 
     name = "by hand"
     distribution = "numpy"
@@ -32,6 +32,8 @@ class ByHand(Peer):
             return [[{"method": "lstsq"}]]
         if problem.loss == "squared":
             return [[{"method": "cholesky"}]]
+        if problem.loss == "huber":
+            return [tolerances("tol", method="lbfgs"), tolerances("tol", method="whitened")]
         if problem.loss == "logistic" and problem.row != "logit-sparse":
             return [tolerances("tol", method="newton")]
         return [tolerances("tol", method="lbfgs")]
@@ -48,6 +50,8 @@ class ByHand(Peer):
             return _cholesky(data)
         if method == "newton":
             return _newton(data, setting.get("tol", 1e-8))
+        if method == "whitened":
+            return _whitened(problem, data, setting["tol"])
         return _lbfgs(problem, data, setting["tol"])
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
@@ -131,3 +135,28 @@ def _lbfgs(problem: Problem, data: Data, tol: float) -> tuple[np.ndarray, np.nda
     options = {"maxiter": 20_000, "maxfun": 50_000, "gtol": tol, "ftol": 0.0}
     b = minimize(value, np.zeros((p + 1) * k), jac=True, method="L-BFGS-B", options=options).x.reshape(p + 1, k)
     return b[1:], b[0]
+
+
+def _whitened(problem: Problem, data: Data, tol: float) -> tuple[np.ndarray, np.ndarray]:
+    """L-BFGS from the least squares solution, in coordinates in which the columns are uncorrelated."""
+    from scipy.optimize import minimize
+
+    X, y, n = data.X, data.y, data.y.size
+    mean = X.mean(axis=0)
+    factor = np.linalg.cholesky(X.T @ X / n - np.outer(mean, mean))
+    start = np.append(y.mean(), np.linalg.solve(factor, y @ X / n - y.mean() * mean))
+
+    def slopes(point: np.ndarray) -> tuple[np.ndarray, float]:
+        b = np.linalg.solve(factor.T, point[1:])
+        return b, point[0] - mean @ b
+
+    def value(point: np.ndarray) -> tuple[float, np.ndarray]:
+        b, intercept = slopes(point)
+        loss, slope = _loss(problem, y, X @ b + intercept)
+        total = slope.sum()
+        gradient = np.linalg.solve(factor, slope[:, 0] @ X - total * mean)
+        return loss, np.append(total, gradient) / n
+
+    options = {"maxiter": 20_000, "gtol": tol, "ftol": 0.0}
+    b, intercept = slopes(minimize(value, start, jac=True, method="L-BFGS-B", options=options).x)
+    return b[:, None], np.array([intercept])

@@ -13,7 +13,7 @@ from benchmarks.problems import Problem
 
 
 class Ours(Peer):
-    """The estimators, ``lineal.fit`` for a file and for a fixed threshold, paths; the verdict is part of the time."""
+    """The estimators, ``lineal.fit`` for a file, paths; the verdict is part of the time."""
 
     name = "lineal"
     distribution = "lineal"
@@ -59,8 +59,6 @@ class Ours(Peer):
             return named, named["(intercept)"]
         if problem.points:
             return fitted.coef[:, :, 0].T, np.zeros(1)
-        if problem.loss == "huber":
-            return fitted.coef[1:], fitted.coef[:1]
         if problem.loss == "huber-scale":
             return fitted.coef_, np.array([fitted.intercept_, fitted.scale_])
         return np.atleast_2d(fitted.coef_).T, np.atleast_1d(fitted.intercept_)
@@ -82,7 +80,7 @@ def _other(problem: Problem, data: Data, setting: Setting) -> Any:
     import lineal
 
     if problem.loss == "huber":
-        return lineal.fit(data.X, data.y, model=f"huber:{problem.threshold!r}", penalty="none", **setting)
+        return lineal.HuberRegressor(epsilon=problem.threshold, alpha=0.0, scale=1.0, **setting).fit(data.X, data.y)
     if problem.loss == "huber-scale":
         return lineal.HuberRegressor(epsilon=problem.threshold, alpha=0.0, **setting).fit(data.X, data.y)
     if problem.loss == "absolute":

@@ -52,6 +52,16 @@ inline void pack_rows(const T* const* from, Index rows, double* to, Index stride
         for (Index i = 0; i < rows; ++i) pack_some(from[i] + done, out + 8 * i, 0, columns - done);
 }
 
+// Asks for the first lines of eight rows from i on: nothing else foresees rows that are far apart.
+inline void soon(const Part& part, const Selection& rows, Index i) {
+    const Index size = part.single ? 4 : 8, bytes = part.columns * size, most = bytes < 512 ? bytes : 512;
+    for (Index r = i; r < i + 8 && r < rows.count; ++r) {
+        const char* row = static_cast<const char*>(part.values) + rows[r] * part.row_stride * size;
+        for (Index b = 0; b < most; b += 64) __builtin_prefetch(row + b);
+        __builtin_prefetch(row + most - 1);
+    }
+}
+
 template <class T>
 void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Index first) {
     const T* values = static_cast<const T*>(part.values);
@@ -60,6 +70,7 @@ void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Ind
         for (Index i = 0; i < rows.count; i += 8) {
             const Index some = rows.count - i < 8 ? rows.count - i : 8;
             for (Index r = 0; r < some; ++r) from[r] = values + rows[i + r] * part.row_stride;
+            if (rows.index) soon(part, rows, i + 8);
             if (some == 8) pack_rows(from, 8, panel.data + 8 * i, panel.stride, first, part.columns);
             else pack_rows(from, some, panel.data + 8 * i, panel.stride, first, part.columns);
         }
@@ -264,6 +275,8 @@ void backward(const Panel& panel, Index count, const double* values, Index outpu
 // The lower triangle, one group of rows b at a time; its weighted copy stays in the first-level cache.
 void gram(const Panel& panel, Index count, const double* weight, double* scratch, double* gram, Index gram_stride,
           Ahead& ahead) {
+    // asking for address zero, which no page holds, costs more than the row
+    if (!ahead.at) ahead.at = ahead.end = reinterpret_cast<const char*>(panel.data);
     for (Index g = 0; g < panel.groups; ++g) {
         const double* left = panel.data + g * panel.stride;
         if (weight) {

@@ -138,9 +138,9 @@ def _blas() -> ThreadpoolController:
 def one_thread(problem: Problem) -> AbstractContextManager[object]:
     """Return a context in which BLAS uses one thread: its threads change bits, and fight ours for the cores.
 
-    It uses one anyway on matrices this small, where changing the limit would cost more than the fit.
+    It uses one anyway on matrices and vectors this small, where changing the limit would cost more than the fit.
     """
-    if problem.shape[0] * problem.shape[1] < 48:
+    if problem.shape[0] * problem.shape[1] < 48 and problem.moments.rows < 5_000:
         return nullcontext()
     limited: AbstractContextManager[object] = _blas().limit(limits=1)
     return limited

@@ -102,6 +102,26 @@ def test_huber_with_its_scale(epsilon, alpha, intercept, weighting):
     assert np.mean(ours.outliers_[kept] == theirs.outliers_[kept]) > 0.97
 
 
+@WEIGHTINGS
+@pytest.mark.parametrize("alpha", [0.0, 10.0])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_huber_with_a_given_scale(alpha, intercept, weighting):
+    rng, X, y = problem(3, n=80)
+    y[::9] += 40.0
+    weight = weights_for(rng, len(y), weighting)
+    options = {"epsilon": 1.35, "alpha": alpha, "fit_intercept": intercept}
+    theirs = sklearn.linear_model.HuberRegressor(tol=1e-12, max_iter=20000, **options).fit(X, y, sample_weight=weight)
+    ours = HuberRegressor(tol=1e-9, scale=theirs.scale_, **options).fit(X, y, sample_weight=weight)
+    assert ours.verdict_.kind == "optimal"
+    assert ours.scale_ == theirs.scale_
+    here, there = (huber_objective(model, X, y, weight, 1.35, alpha) for model in (ours, theirs))
+    assert here <= there * (1.0 + 1e-9)
+    total = len(y) if weight is None else weight.sum()
+    assert ours.objective_ == pytest.approx(ours.scale_ * (here / (2.0 * total) - 0.5 * ours.scale_), rel=1e-9)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=3e-4 * np.abs(theirs.coef_).max())
+    np.testing.assert_array_equal(ours.outliers_, np.abs(y - ours.predict(X)) > 1.35 * ours.scale_)
+
+
 def test_huber_budget_is_said():
     _, X, y = problem(4)
     y[::9] += 40.0

@@ -35,6 +35,7 @@ DEFAULTS = [
     LogisticRegression(),
     PoissonRegressor(),
     HuberRegressor(),
+    HuberRegressor(scale=1.0),
     QuantileRegressor(),
     LinearSVC(),
     LinearSVR(),

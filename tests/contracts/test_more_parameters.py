@@ -49,7 +49,7 @@ ESTIMATORS = (
     RidgeCV,
     SparsemaxClassifier,
 )
-OURS = {"tol", "rule"}
+OURS = {"scale", "tol", "rule"}
 """Parameters of ours that scikit-learn's class need not have, behind all of its own."""
 
 SHARED = [
@@ -78,6 +78,8 @@ OWN = [
     (PoissonRegressor, "solver", "liblinear", "accepted are auto"),
     (HuberRegressor, "epsilon", 0.9, "at least 1"),
     (HuberRegressor, "alpha", -1.0, "at least 0"),
+    (HuberRegressor, "scale", 0.0, "above 0"),
+    (HuberRegressor, "scale", "mad", "number"),
     (QuantileRegressor, "quantile", 1.0, "between 0 and 1"),
     (QuantileRegressor, "quantile", 0.0, "above 0"),
     (QuantileRegressor, "alpha", -1.0, "at least 0"),
