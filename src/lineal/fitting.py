@@ -71,17 +71,18 @@ def fit(
     """
     block = source.whole
     short = block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
-    return solve(
-        Problem.of(source, loss, penalty, moments, products=not short and solver in ("auto", "direct")),
-        solver=solver,
-        start=start,
-        tol=tol,
-        max_iter=max_iter,
-        time_limit=time_limit,
-        labels=labels,
-        progress=progress,
-        interrupt=interrupt,
-    )
+    with one_thread(source, loss.outputs):
+        return solve(
+            Problem.of(source, loss, penalty, moments, products=not short and solver in ("auto", "direct")),
+            solver=solver,
+            start=start,
+            tol=tol,
+            max_iter=max_iter,
+            time_limit=time_limit,
+            labels=labels,
+            progress=progress,
+            interrupt=interrupt,
+        )
 
 
 def solve(
@@ -110,7 +111,8 @@ def solve(
     begin = _gauged(problem, begin)
     run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
     # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"), one_thread(problem):
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+    with quiet, one_thread(problem.source, problem.shape[1]):
         try:
             run.follow(chosen, begin)
         except KeyboardInterrupt:
@@ -135,12 +137,13 @@ def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
 
 
-def one_thread(problem: Problem) -> AbstractContextManager[object]:
-    """Return a context in which BLAS uses one thread: its threads change bits, and fight ours for the cores.
+def one_thread(source: Source, outputs: int) -> AbstractContextManager[object]:
+    """Return a context in which BLAS uses one thread: its threads change bits, and spin on the cores that ours need.
 
     It uses one anyway on matrices and vectors this small, where changing the limit would cost more than the fit.
     """
-    if problem.shape[0] * problem.shape[1] < 48 and problem.moments.rows < 5_000:
+    block = source.whole
+    if block is not None and block.n_rows < 5_000 and block.design.shape[1] * outputs < 48:
         return nullcontext()
     limited: AbstractContextManager[object] = _blas().limit(limits=1)
     return limited

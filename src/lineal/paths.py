@@ -93,38 +93,37 @@ def path(
     [1, 2, 3]
     """
     began = time.monotonic()
-    problem = Problem.of(source, loss, penalty.at(1.0), moments)
-    base = null(problem)
-    with one_thread(problem):
+    with one_thread(source, loss.outputs):
+        problem = Problem.of(source, loss, penalty.at(1.0), moments)
+        base = null(problem)
         walk = _walk(problem, penalty, tol, labels) if solver == "auto" else None
-    if isinstance(walk, Squares):
-        slopes = walk.origin[:, None]
-    else:
-        here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
-        slopes = here.gradient - problem.penalty.gradient(base.coef)
-    critical = penalty.at(1.0).critical(slopes)
-    grid = _grid(strengths, critical, ratio, penalty)
+        if isinstance(walk, Squares):
+            slopes = walk.origin[:, None]
+        else:
+            here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
+            slopes = here.gradient - problem.penalty.gradient(base.coef)
+        critical = penalty.at(1.0).critical(slopes)
+        grid = _grid(strengths, critical, ratio, penalty)
 
-    def left() -> float | None:
-        return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
+        def left() -> float | None:
+            return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
 
-    points: list[Point] = []
-    if walk is not None:
-        with one_thread(problem):
+        points: list[Point] = []
+        if walk is not None:
             for found in walk.points(grid, left):
                 _add(points, Point(*found), progress)
-    coef = points[-1].coef if points else base.coef
-    for strength in grid[len(points) :]:
-        fitted = solve(
-            problem.at(penalty.at(float(strength))),
-            solver=solver,
-            start=coef,
-            tol=tol,
-            time_limit=left(),
-            labels=labels,
-        )
-        coef = fitted.coef
-        _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
+        coef = points[-1].coef if points else base.coef
+        for strength in grid[len(points) :]:
+            fitted = solve(
+                problem.at(penalty.at(float(strength))),
+                solver=solver,
+                start=coef,
+                tol=tol,
+                time_limit=left(),
+                labels=labels,
+            )
+            coef = fitted.coef
+            _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
     return Path(tuple(points), critical)
 
 

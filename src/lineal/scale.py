@@ -92,10 +92,11 @@ def scaled_huber(
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
-    search = _Search(source, epsilon, charge, charges, tol, max_iter)
-    null = search.null()
-    found = search.run(start, null, scale)
-    gap = search.gap(found, null)
+    with fitting.one_thread(source, 1):
+        search = _Search(source, epsilon, charge, charges, tol, max_iter)
+        null = search.null()
+        found = search.run(start, null, scale)
+        gap = search.gap(found, null)
     verdict = _verdict(found, gap, null, tol, search.stopped)
     return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
 

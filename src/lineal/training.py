@@ -19,6 +19,7 @@ from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.evaluation import evaluate as closely
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
+from lineal.fitting import one_thread
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import survey
@@ -109,7 +110,8 @@ def fit(
 
 def finish(rows: Rows, wish: Wish, run: Run) -> Model:
     """Fit rows that are ready, and return the model."""
-    return _model(rows, wish, estimate(rows, wish, run), run.tol)
+    with one_thread(rows.train, 1):
+        return _model(rows, wish, estimate(rows, wish, run), run.tol)
 
 
 def evaluate(

@@ -71,10 +71,9 @@ def numbers(y: npt.NDArray[Any]) -> Array:
     """Return numeric targets as a C-ordered float64 array of shape ``(n, targets)``."""
     found = np.ascontiguousarray(y, dtype=np.float64)
     flat = found.reshape(-1)
-    # A finite sum is quicker to have than an answer for every row. Of many rows BLAS would wake its threads for it, which
-    # then spin on the cores that the fit needs.
-    total = flat @ flat if flat.size < 5_000 else np.add.reduce(flat)
-    if not (math.isfinite(total) or np.isfinite(found).all()):
+    # A finite sum of squares is quicker to have than an answer for every row. Of many rows BLAS would wake its threads for
+    # it, which then spin on the cores that the fit needs.
+    if not ((flat.size < 5_000 and math.isfinite(flat @ flat)) or np.isfinite(found).all()):
         raise InputError("Input y contains NaN or infinity; leave such rows out.")
     return found.reshape(len(found), -1)
 
