@@ -25,21 +25,21 @@ double Hessian::cost() const {
     return static_cast<double>(count_) * (width * width / 50 + loose * (loose + width / 8));
 }
 
-void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial) const {
+void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents) const {
     Panel panel = block.panel;
     panel.groups = width_ / 8;
-    block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data,
+    block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data, extents,
                  partial, width_, block.ahead);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
                            block.rows.count, weight, panel, partial + width_ * width_, width_ + loose_columns_);
 }
 
-void Hessian::add(Block& block, double* partial) const {
+void Hessian::add(Block& block, double* partial, const Extent* extents) const {
     if (h_ == 0) return;
     if (loose_columns_ > 0) block.entries(h_);
     if (loss_ == Loss::squared) {
-        add_one(block, block.weight, !block.request.weight, partial);
+        add_one(block, block.weight, !block.request.weight, partial, extents);
         return;
     }
     if (loss_ != Loss::softmax) {

@@ -2,6 +2,7 @@
 #include "coded.hpp"
 #include "doubled.hpp"
 #include "elementary.hpp"
+#include "grams.hpp"
 #include "kernels.hpp"
 #include "loose.hpp"
 #include "losses.hpp"
@@ -33,8 +34,7 @@ namespace lineal {
 extern const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL);
 const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
     LINEAL_STRING(LINEAL_LEVEL),
-    pack, unpack, forward, backward, single_forward, single_backward, gram, gram_dd, scale_dd, dependence, extent,
-    moments,
+    pack, unpack, forward, backward, single_forward, single_backward, gram, gram_dd, scale_dd, dependence, moments,
     loose_forward, loose_backward, codes_forward, codes_backward, loose_gram, loose_moments, loose_scatter,
     loss_rows, loss_dual, loss_mean, loss_bend,
     add, add_dd, factor_dd, solve_dd, elementary,

@@ -21,6 +21,13 @@ struct Ahead {
     const char* end = nullptr;
 };
 
+// sum[j] += sum_i weight[i] x[i][j], largest[j] = max(largest[j], |x[i][j]|), where a NaN may be lost: the sum has it.
+struct Extent {
+    const double* weight = nullptr;
+    double* sum = nullptr;
+    double* largest = nullptr;
+};
+
 enum class Loss { squared, logistic, softmax, huber, poisson, squared_hinge };
 
 // One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
@@ -65,8 +72,9 @@ struct Kernels {
                            Index outputs, double* eta, Index room);
     void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs,
                             double* gradient, Index gradient_stride);
-    // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds one group
-    void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, double* gram,
+    // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds three groups,
+    // extents are taken if they are asked for
+    void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
                  Index gram_stride, Ahead& ahead);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
@@ -75,8 +83,6 @@ struct Kernels {
     void (*scale_dd)(const Panel& panel, Index count, const double* weight, const Panel& out, const Panel& low);
     // max over rows of |x.d| / sum |x_j d_j|
     double (*dependence)(const Panel& panel, Index count, const double* high, const double* low);
-    // sum[j] += sum_i weight[i] x[i][j], largest[j] = max(largest[j], |x[i][j]|), where a NaN may be lost: the sum has it
-    void (*extent)(const Panel& panel, Index count, const double* weight, double* sum, double* largest);
     // Moments around `origin`: mean[j] = sum s d / sum s, scatter[j] = sum s (d - mean)^2, d = x - origin; largest |x|
     void (*moments)(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
                     double* mean, double* scatter, double* largest);

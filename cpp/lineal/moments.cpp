@@ -92,9 +92,7 @@ bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, c
     block.seek(begin, end);
     while (block.next()) {
         block.pack();
-        if (hessian.size() > 0) {
-            block.k.extent(block.panel, block.rows.count, block.weight, worker.whole.mean.get(), worker.whole.largest.get());
-        } else {
+        if (hessian.size() == 0) {
             block.k.moments(block.panel, block.rows.count, block.weight, block.weight_sum, origin, worker.part.mean.get(),
                             worker.part.scatter.get(), worker.part.largest.get());
             worker.whole.merge(worker.part, 0, layout.width(), block.weight_sum);
@@ -102,7 +100,8 @@ bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, c
         worker.whole.weight += block.weight_sum;
         for (const Placed& placed : layout.loose)
             block.k.loose_moments(placed.part, block.rows, block.weight, worker.stats.get() + 4 * placed.at);
-        hessian.add(block, worker.gram.get());
+        const Extent extents{block.weight, worker.whole.mean.get(), worker.whole.largest.get()};
+        hessian.add(block, worker.gram.get(), &extents);
         if (watch.stop()) return false;
     }
     if (hessian.size() > 0 && worker.whole.weight > 0)

@@ -7,6 +7,7 @@
 namespace {
 
 using lineal::Ahead;
+using lineal::Extent;
 using lineal::Index;
 using lineal::Kind;
 using lineal::Panel;
@@ -190,6 +191,23 @@ void forward(const Panel& panel, Index count, const double* coef, Index coef_str
     }
 }
 
+// sum[a][b] += right[a] left[b], one row.
+template <int A, int B>
+inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride,
+                                                   V (&sum)[A * VG][B]) {
+    V x[A * VG];
+#pragma GCC unroll 8
+    for (int a = 0; a < A; ++a)
+#pragma GCC unroll 4
+        for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + v * W);
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b) {
+        const V y = splat(left[b]);
+#pragma GCC unroll 32
+        for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
+    }
+}
+
 // out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
 // With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
 template <int A, int B, bool fetching>
@@ -201,25 +219,19 @@ inline void tile(const double* left, Index left_step, const double* right, Index
     for (int a = 0; a < A * VG; ++a)
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b) sum[a][b] = V{};
-    for (Index i = 0; i < count; ++i) {
-        if constexpr (fetching)
-            if (i % 2 == 0) {
-                __builtin_prefetch(soon, 0, 2);
-                soon += soon < ahead->end ? 64 : 0;
-            }
-        V x[A * VG];
-#pragma GCC unroll 8
-        for (int a = 0; a < A; ++a)
+    Index i = 0;
+    if constexpr (fetching) {
+        for (; i + 4 <= count; i += 4) {
+            __builtin_prefetch(soon, 0, 2);
+            __builtin_prefetch(soon + 64, 0, 2);
+            soon += soon < ahead->end ? 128 : 0;
 #pragma GCC unroll 4
-            for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + 8 * i + v * W);
-#pragma GCC unroll 8
-        for (int b = 0; b < B; ++b) {
-            const V y = splat(left[i * left_step + b]);
-#pragma GCC unroll 32
-            for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
+            for (int r = 0; r < 4; ++r)
+                add_row<A, B>(left + (i + r) * left_step, right + 8 * (i + r), right_stride, sum);
         }
+        ahead->at = soon;
     }
-    if constexpr (fetching) ahead->at = soon;
+    for (; i < count; ++i) add_row<A, B>(left + i * left_step, right + 8 * i, right_stride, sum);
 #pragma GCC unroll 8
     for (int b = 0; b < B; ++b)
 #pragma GCC unroll 32
@@ -230,16 +242,15 @@ inline void tile(const double* left, Index left_step, const double* right, Index
 }
 
 // B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
-template <int A, int B, bool fetching>
+template <int A, int B>
 inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count,
-                  double* out, Index out_stride, Ahead* ahead) {
+                  double* out, Index out_stride) {
     Index g = first;
     for (; g + A <= last; g += A)
-        tile<A, B, fetching>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g,
-                             out_stride, ahead);
+        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride,
+                          nullptr);
     if constexpr (A > 1)
-        if (g < last)
-            strip<(A > 3 ? A / 2 : A - 1), B, fetching>(left, left_step, right, g, last, count, out, out_stride, ahead);
+        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
 }
 
 // Columns of a tile: as many as registers hold, and how many groups go with B columns.
@@ -250,7 +261,7 @@ template <int B>
 inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
                              Index gradient_stride) {
     constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
-    strip<A, B, false>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride, nullptr);
+    strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
 }
 
 void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
@@ -270,68 +281,6 @@ void backward(const Panel& panel, Index count, const double* values, Index outpu
         }
         c += take;
     }
-}
-
-// The lower triangle, one group of rows b at a time; its weighted copy stays in the first-level cache.
-void gram(const Panel& panel, Index count, const double* weight, double* scratch, double* gram, Index gram_stride,
-          Ahead& ahead) {
-    // asking for address zero, which no page holds, costs more than the row
-    if (!ahead.at) ahead.at = ahead.end = reinterpret_cast<const char*>(panel.data);
-    for (Index g = 0; g < panel.groups; ++g) {
-        const double* left = panel.data + g * panel.stride;
-        if (weight) {
-            for (Index i = 0; i < count; ++i)
-                for (int v = 0; v < VG; ++v)
-                    store(scratch + 8 * i + v * W, load(left + 8 * i + v * W) * splat(weight[i]));
-            left = scratch;
-        }
-        for (int b = 0; b < 8; b += wide)
-            strip<(W == 8 ? 3 : 1), wide, true>(left + b, 8, panel, 0, g + 1, count, gram + (8 * g + b) * gram_stride,
-                                                gram_stride, &ahead);
-    }
-}
-
-// The larger of two sizes; a NaN may be lost.
-inline V farther(V top, V value) {
-#if defined(__AVX512DQ__)
-    return (V)_mm512_range_pd((__m512d)top, (__m512d)value, 0x0B);
-#else
-    return larger(top, absolute(value));
-#endif
-}
-
-// N vectors of columns: sum[j] += sum_i weight[i] x[i][j] (NaN if there is one), largest[j] = the largest |x| so far.
-template <int N>
-inline void extent_of(const double* x, Index apart, Index count, const double* weight, double* sums, double* largest) {
-    V sum[N], top[N];
-#pragma GCC unroll 4
-    for (int v = 0; v < N; ++v) {
-        sum[v] = V{};
-        top[v] = load(largest + v * W);
-    }
-    for (Index i = 0; i < count; ++i) {
-        const V w = splat(weight[i]);
-#pragma GCC unroll 4
-        for (int v = 0; v < N; ++v) {
-            const V value = load(x + v * apart + 8 * i);
-            sum[v] = fma(value, w, sum[v]);
-            top[v] = farther(top[v], value);
-        }
-    }
-#pragma GCC unroll 4
-    for (int v = 0; v < N; ++v) {
-        store(sums + v * W, load(sums + v * W) + sum[v]);
-        store(largest + v * W, top[v]);
-    }
-}
-
-void extent(const Panel& panel, Index count, const double* weight, double* sums, double* largest) {
-    Index g = 0;
-    if constexpr (VG == 1)
-        for (; g + 4 <= panel.groups; g += 4)
-            extent_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, sums + 8 * g, largest + 8 * g);
-    for (; g < panel.groups; ++g)
-        extent_of<VG>(panel.data + g * panel.stride, W, count, weight, sums + 8 * g, largest + 8 * g);
 }
 
 // Moments of N vectors of columns: one sum alone would wait for its own additions.
