@@ -21,15 +21,50 @@ using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 using Scale = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Columns32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-Documents documents_of(const Starts64& starts, const Bytes& text) {
-    if (starts.size() < 1) throw nb::value_error("starts must have one entry more than there are documents");
-    const std::int64_t* at = starts.data();
-    if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size())) throw nb::value_error("starts do not fit the text");
-    for (std::size_t i = 1; i < starts.size(); ++i)
-        if (at[i] < at[i - 1]) throw nb::value_error("starts must not decrease");
-    static const char nothing = 0;
-    return {at, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing, static_cast<Index>(starts.size()) - 1};
+std::string_view utf8(nb::handle text) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
+    if (data == nullptr) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        throw nb::type_error("a text must be a str");
+    }
+    return {data, static_cast<std::size_t>(size)};
 }
+
+// Documents with what keeps their text alive.
+struct Library {
+    Documents documents;
+    Starts64 starts;
+    Bytes text;
+    nb::object strings;
+    std::vector<std::string_view> apart;
+
+    Library(Starts64 starts_, Bytes text_) : starts(std::move(starts_)), text(std::move(text_)) {
+        if (starts.size() < 1) throw nb::value_error("starts must have one entry more than there are documents");
+        const std::int64_t* at = starts.data();
+        if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size())) throw nb::value_error("starts do not fit the text");
+        for (std::size_t i = 1; i < starts.size(); ++i)
+            if (at[i] < at[i - 1]) throw nb::value_error("starts must not decrease");
+        static const char nothing = 0;
+        documents = {at, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing, static_cast<Index>(starts.size()) - 1, nullptr};
+    }
+
+    // Texts where Python has them; a tuple of its own, so that nobody takes one away.
+    explicit Library(const nb::list& texts) : strings(nb::steal(PyList_AsTuple(texts.ptr()))) {
+        if (!strings.is_valid()) throw nb::python_error();
+        constexpr Py_ssize_t ahead = 16;
+        const Py_ssize_t count = PyTuple_Size(strings.ptr());
+        apart.reserve(static_cast<std::size_t>(count));
+        for (Py_ssize_t i = 0; i < count; ++i) {
+            if (i + ahead < count) __builtin_prefetch(PyTuple_GetItem(strings.ptr(), i + ahead));
+            apart.push_back(utf8(PyTuple_GetItem(strings.ptr(), i)));
+        }
+        documents = {nullptr, nullptr, static_cast<Index>(count), apart.data()};
+    }
+
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+};
 
 Reading reading_of(bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
     if (least < 1 || low < 1 || high < low || high > 64) throw nb::value_error("least and low must be at least 1, high at least low and at most 64");
@@ -42,16 +77,6 @@ nb::object handed(std::vector<T>&& values) {
     auto* owned = new std::vector<T>(std::move(values));
     const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(owned->data(), {owned->size()}, owner));
-}
-
-std::string_view utf8(nb::handle text) {
-    Py_ssize_t size = 0;
-    const char* data = PyUnicode_Check(text.ptr()) ? PyUnicode_AsUTF8AndSize(text.ptr(), &size) : nullptr;
-    if (data == nullptr) {
-        if (PyErr_Occurred()) throw nb::python_error();
-        throw nb::type_error("a term must be a str");
-    }
-    return {data, static_cast<std::size_t>(size)};
 }
 
 // A copy that can be read beyond its end.
@@ -123,9 +148,8 @@ nb::tuple weighted(std::size_t width, bool binary, const nb::object& scale, bool
                   : encoded<double>([&](Matrix32<double>& out) { encode(weighting, out); });
 }
 
-nb::tuple encode_with(const Reading& reading, const Starts64& starts, const Bytes& text, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
-    const Documents documents = documents_of(starts, text);
-    return weighted(width, binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_terms(team(), documents, reading, place, weighting, out); });
+nb::tuple encode_with(const Reading& reading, const Library& held, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
+    return weighted(width, binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_terms(team(), held.documents, reading, place, weighting, out); });
 }
 
 nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binary, const nb::object& scale, bool single) {
@@ -139,11 +163,11 @@ nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binar
     return weighted(static_cast<std::size_t>(top + 1), binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
 }
 
-nb::tuple encode_lexicon(const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon& lexicon, bool binary, const nb::object& scale, bool single) {
-    return encode_with(reading, starts, text, {&lexicon, 0, nullptr}, static_cast<std::size_t>(lexicon.size()), binary, scale, single);
+nb::tuple encode_lexicon(const Reading& reading, const Library& held, const Lexicon& lexicon, bool binary, const nb::object& scale, bool single) {
+    return encode_with(reading, held, {&lexicon, 0, nullptr}, static_cast<std::size_t>(lexicon.size()), binary, scale, single);
 }
 
-nb::tuple encode_buckets(const Reading& reading, const Starts64& starts, const Bytes& text, int bits, const nb::object& columns, bool binary, const nb::object& scale, bool single) {
+nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, const nb::object& columns, bool binary, const nb::object& scale, bool single) {
     if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
     std::optional<Columns32> table;
     Place place{nullptr, bits, nullptr};
@@ -159,7 +183,7 @@ nb::tuple encode_buckets(const Reading& reading, const Starts64& starts, const B
         }
         width = static_cast<std::size_t>(top + 1);
     }
-    return encode_with(reading, starts, text, place, width, binary, scale, single);
+    return encode_with(reading, held, place, width, binary, scale, single);
 }
 
 void bind_text(nb::module_& m) {
@@ -167,17 +191,20 @@ void bind_text(nb::module_& m) {
         .def("__init__", [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
             new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
         }, nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"));
+    nb::class_<Library>(m, "Documents", "Texts to be read: UTF-8 with the places where each starts, or a list of str, which is not copied.")
+        .def(nb::init<Starts64, Bytes>(), nb::arg("starts"), nb::arg("text"))
+        .def(nb::init<const nb::list&>(), nb::arg("texts"))
+        .def("__len__", [](const Library& self) { return self.documents.count; });
     nb::class_<Tokens>(m, "Tokens", "Documents as the numbers of their terms.").def(nb::init<>());
     nb::class_<Lexicon>(m, "Lexicon", "Terms, numbered in the order in which they came.")
         .def(nb::init<>())
         .def("__len__", &Lexicon::size)
         .def("add", add_terms, nb::arg("terms"))
-        .def("count", [](Lexicon& self, const Reading& reading, const Starts64& starts, const Bytes& text, Index most, Tokens* kept) {
-            const Documents documents = documents_of(starts, text);
+        .def("count", [](Lexicon& self, const Reading& reading, const Library& held, Index most, Tokens* kept) {
             bool room = true;
-            without_lock([&] { room = count_terms(team(), documents, reading, most, self, kept); });
+            without_lock([&] { room = count_terms(team(), held.documents, reading, most, self, kept); });
             return room;
-        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("most"), nb::arg("kept").none() = nb::none())
+        }, nb::arg("reading"), nb::arg("documents"), nb::arg("most"), nb::arg("kept").none() = nb::none())
         .def("sorted", sorted_terms, nb::arg("numbers"))
         .def("documents", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.documents(i); }); })
         .def("times", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.times(i); }); })
@@ -188,21 +215,19 @@ void bind_text(nb::module_& m) {
             if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
             new (self) Buckets(bits);
         }, nb::arg("bits"))
-        .def("count", [](Buckets& self, const Reading& reading, const Starts64& starts, const Bytes& text) {
-            const Documents documents = documents_of(starts, text);
-            without_lock([&] { count_buckets(team(), documents, reading, self); });
-        }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"))
+        .def("count", [](Buckets& self, const Reading& reading, const Library& held) {
+            without_lock([&] { count_buckets(team(), held.documents, reading, self); });
+        }, nb::arg("reading"), nb::arg("documents"))
         .def("documents", [](const Buckets& self) { return handed(std::vector<std::int64_t>(self.documents)); })
         .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
-    m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("documents"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("documents"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
     m.def("encode_tokens", encode_kept, nb::arg("tokens"), nb::arg("columns"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("text_statistics", [](const Reading& reading, const Starts64& starts, const Bytes& text, const Lexicon* known) {
-        const Documents documents = documents_of(starts, text);
-        const Output out({documents.count, statistic_columns + (known ? 1 : 0)});
-        without_lock([&] { text_statistics(team(), documents, reading, known, out.data); });
+    m.def("text_statistics", [](const Reading& reading, const Library& held, const Lexicon* known) {
+        const Output out({held.documents.count, statistic_columns + (known ? 1 : 0)});
+        without_lock([&] { text_statistics(team(), held.documents, reading, known, out.data); });
         return out.array;
-    }, nb::arg("reading"), nb::arg("starts"), nb::arg("text"), nb::arg("known").none());
+    }, nb::arg("reading"), nb::arg("documents"), nb::arg("known").none());
     m.def("hash_text", [](nb::handle term) {
         const std::string_view text = utf8(term);
         return hash(padded(text).data(), text.size());

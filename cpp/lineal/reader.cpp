@@ -16,14 +16,25 @@ __m128i between(__m128i bytes, char low, char high) {
 }
 
 // Sixteen ASCII characters in lower case, if asked; returns which are parts of words, one bit each.
-unsigned sixteen(__m128i bytes, bool lower, char* block) {
+unsigned sixteen(__m128i& bytes, bool lower) {
     const __m128i capital = between(bytes, 'A', 'Z'), step = _mm_set1_epi8(0x20);
     const __m128i letter = between(_mm_or_si128(bytes, step), 'a', 'z');
     const __m128i other = _mm_or_si128(between(bytes, '0', '9'), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('_')));
     if (lower) bytes = _mm_or_si128(bytes, _mm_and_si128(capital, step));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(block), bytes);
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(block + 16), bytes);
     return static_cast<unsigned>(_mm_movemask_epi8(_mm_or_si128(letter, other)));
+}
+
+// The same of 64 characters; false if one is not ASCII.
+bool sixty_four(const char* from, bool lower, char* to, std::uint64_t& marks) {
+    __m128i bytes[4];
+    for (int k = 0; k < 4; ++k) bytes[k] = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from) + k);
+    if (_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(bytes[0], bytes[1]), _mm_or_si128(bytes[2], bytes[3])))) return false;
+    marks = 0;
+    for (int k = 0; k < 4; ++k) {
+        marks |= std::uint64_t{sixteen(bytes[k], lower)} << 16 * k;
+        _mm_storeu_si128(reinterpret_cast<__m128i*>(to) + k, bytes[k]);
+    }
+    return true;
 }
 
 }  // namespace
@@ -47,19 +58,57 @@ std::string_view Reader::trimmed(std::string_view document) const {
 }
 
 void Reader::read(std::string_view document) {
-    pieces_.clear();
+    count_ = 0;
     body_ = {};
     document = trimmed(document);
     if (document.empty()) return;
     if (document.size() < 64 && std::find(reading_->missing.begin(), reading_->missing.end(), document) != reading_->missing.end()) return;
     body_ = document;
-    const std::size_t needed = 3 * document.size() + 32;  // no character grows more than threefold; some bytes beyond the end are read
+    const std::size_t needed = 3 * document.size() + 96;  // no character grows more than threefold; some bytes beyond the end are read
     if (needed > size_) {
         size_ = needed + needed / 2;
         room_ = std::make_unique_for_overwrite<char[]>(size_);  // of a long document only what is written takes memory
     }
     if (reading_->characters) letters(document);
-    else words(document);
+    else if (reading_->high > 1 || !plain_words(document)) words(document);
+}
+
+// Words that stay where they are, since no n-gram crosses them; false if a character is not ASCII's.
+bool Reader::plain_words([[maybe_unused]] std::string_view document) {
+#if defined(__SSE2__)
+    std::size_t edges = 0;
+    std::uint64_t before = 0;  // 1: a word goes on
+    for (std::size_t at = 0; at < document.size(); at += 64) {
+        std::uint64_t marks;
+        if (document.size() - at >= 64) {
+            if (!sixty_four(document.data() + at, reading_->lower, room_.get() + at, marks)) return false;
+        } else {
+            char last[64] = {};
+            std::memcpy(last, document.data() + at, document.size() - at);
+            if (!sixty_four(last, reading_->lower, room_.get() + at, marks)) return false;
+        }
+        make_room(edges + 80);
+        std::uint64_t found = marks ^ (marks << 1 | before);  // where words begin and end, in turn
+        before = marks >> 63;
+        for (; found; found &= found - 1) edges_[edges++] = at + static_cast<std::size_t>(__builtin_ctzll(found));
+    }
+    if (before) {
+        make_room(edges + 1);
+        edges_[edges++] = document.size();
+    }
+    count_ = static_cast<Index>(edges / 2);
+    if (reading_->least > 1) {
+        const Index all = count_;
+        count_ = 0;
+        for (Index i = 0; i < all; ++i) {
+            const std::size_t begin = edges_[2 * static_cast<std::size_t>(i)], end = edges_[2 * static_cast<std::size_t>(i) + 1];
+            if (static_cast<Index>(end - begin) >= reading_->least) put(begin, end);
+        }
+    }
+    return true;
+#else
+    return false;
+#endif
 }
 
 void Reader::words(std::string_view document) {
@@ -71,13 +120,13 @@ void Reader::words(std::string_view document) {
     const std::uint8_t* const ascii = characters_->ascii_words();
     const auto close = [&] {
         if (length >= reading_->least && out > start) {
-            pieces_.push_back({static_cast<std::size_t>(start - room), static_cast<std::size_t>(out - room)});
+            put(static_cast<std::size_t>(start - room), static_cast<std::size_t>(out - room));
             *out++ = ' ';
             start = out;
         } else out = start;
         length = 0;
     };
-    const auto put = [&](std::uint32_t entry) {
+    const auto take = [&](std::uint32_t entry) {
         if (entry & Characters::word) {
             out = encode(entry & Characters::code, out);
             ++length;
@@ -91,7 +140,10 @@ void Reader::words(std::string_view document) {
             const unsigned other = static_cast<unsigned>(_mm_movemask_epi8(bytes));
             if (!other) {
                 char block[32];
-                const unsigned marks = sixteen(bytes, reading_->lower, block);
+                __m128i changed = bytes;
+                const unsigned marks = sixteen(changed, reading_->lower);
+                _mm_storeu_si128(reinterpret_cast<__m128i*>(block), changed);
+                _mm_storeu_si128(reinterpret_cast<__m128i*>(block + 16), changed);
                 for (unsigned at = 0;;) {
                     const unsigned run = static_cast<unsigned>(__builtin_ctz(~(marks >> at)));
                     std::memcpy(out, block + at, 16);
@@ -118,10 +170,10 @@ void Reader::words(std::string_view document) {
         }
         if (p == end) break;
         const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several)) put(entry);
+        if (!(entry & Characters::several)) take(entry);
         else {
             const std::uint32_t* pool = characters_->pool(entry);
-            for (std::uint32_t i = 0; i < *pool; ++i) put(pool[i + 1]);
+            for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
         }
     }
     if (out > start) close();
@@ -133,21 +185,21 @@ void Reader::letters(std::string_view document) {
     char* const room = room_.get();
     char* out = room;
     bool blank = false;
-    const auto put = [&](std::uint32_t entry) {
+    const auto take = [&](std::uint32_t entry) {
         const bool now = entry & Characters::blank;
         if (!(now && blank)) {
             const std::size_t begin = static_cast<std::size_t>(out - room);
             out = encode(now ? ' ' : entry & Characters::code, out);
-            pieces_.push_back({begin, static_cast<std::size_t>(out - room)});
+            put(begin, static_cast<std::size_t>(out - room));
         }
         blank = now;
     };
     while (p < end) {
         const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several)) put(entry);
+        if (!(entry & Characters::several)) take(entry);
         else {
             const std::uint32_t* pool = characters_->pool(entry);
-            for (std::uint32_t i = 0; i < *pool; ++i) put(pool[i + 1]);
+            for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
         }
     }
 }

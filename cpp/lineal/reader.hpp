@@ -26,13 +26,19 @@ struct Reading {
 inline std::uint64_t hash(const char* text, std::size_t size) {
     constexpr std::uint64_t k = 0x9E3779B97F4A7C15u;
     std::uint64_t h = size * k, w;
-    for (; size > 8; text += 8, size -= 8) {
+    const auto round = [&] {
         std::memcpy(&w, text, 8);
-        h = (h ^ w) * k;
-        h ^= h >> 32;
-    }
+        const std::uint64_t mixed = (h ^ w) * k;
+        return mixed ^ mixed >> 32;
+    };
+    for (; size > 16; text += 8, size -= 8) h = round();
+    const std::uint64_t long_one = round();  // words of up to 16 bytes without a branch to guess
+    const bool more = size > 8;
+    h = more ? long_one : h;
+    text += more ? 8 : 0;
+    size -= more ? 8 : 0;
     std::memcpy(&w, text, 8);
-    h = (h ^ (size < 8 ? w & ((std::uint64_t{1} << 8 * size) - 1) : w)) * k;
+    h = (h ^ (size ? w & ~std::uint64_t{0} >> (64 - 8 * size) : 0)) * k;
     h = (h ^ h >> 32) * 0xBF58476D1CE4E5B9u;
     return h ^ h >> 29;
 }
@@ -48,35 +54,48 @@ public:
     // visit(text, size): text is readable some bytes beyond its end
     template <class Visit>
     void terms(Visit visit) const {
-        const Index count = static_cast<Index>(pieces_.size());
-        for (Index n = reading_->low; n <= reading_->high && n <= count; ++n)
-            for (Index i = 0; i + n <= count; ++i) {
-                const Piece& first = pieces_[static_cast<std::size_t>(i)];
-                visit(room_.get() + first.begin, pieces_[static_cast<std::size_t>(i + n - 1)].end - first.begin);
+        for (Index n = reading_->low; n <= reading_->high && n <= count_; ++n)
+            for (Index i = 0; i + n <= count_; ++i) {
+                const std::size_t begin = edges_[2 * static_cast<std::size_t>(i)];
+                visit(room_.get() + begin, edges_[2 * static_cast<std::size_t>(i + n) - 1] - begin);
             }
     }
+    // how many terms() visits
+    std::size_t visits() const {
+        Index visits = 0;
+        for (Index n = reading_->low; n <= reading_->high && n <= count_; ++n) visits += count_ - n + 1;
+        return static_cast<std::size_t>(visits);
+    }
 
-    Index count() const { return static_cast<Index>(pieces_.size()); }
+    Index count() const { return count_; }
     std::string_view piece(Index i) const {
-        const Piece& one = pieces_[static_cast<std::size_t>(i)];
-        return {room_.get() + one.begin, one.end - one.begin};
+        const std::size_t* edge = edges_.data() + 2 * i;
+        return {room_.get() + edge[0], edge[1] - edge[0]};
     }
     // the document without blanks at its ends, empty if it is missing
     std::string_view body() const { return body_; }
 
 private:
-    struct Piece {
-        std::size_t begin, end;
-    };
     std::string_view trimmed(std::string_view document) const;
+    bool plain_words(std::string_view document);
     void words(std::string_view document);
     void letters(std::string_view document);
+    void put(std::size_t begin, std::size_t end) {
+        const std::size_t at = 2 * static_cast<std::size_t>(count_++);
+        make_room(at + 2);
+        edges_[at] = begin;
+        edges_[at + 1] = end;
+    }
+    void make_room(std::size_t size) {
+        if (size > edges_.size()) edges_.resize(2 * size);
+    }
 
     const Reading* reading_;
     const Characters* characters_;
     std::unique_ptr<char[]> room_;
     std::size_t size_ = 0;
-    std::vector<Piece> pieces_;
+    std::vector<std::size_t> edges_;  // where each word (character) begins and ends in the room
+    Index count_ = 0;
     std::string_view body_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace lineal {
 
@@ -18,22 +19,62 @@ std::vector<Reader> readers_of(std::size_t workers, const Reading& reading) {
     return readers;
 }
 
-// Short rows by rank: how many come before each. More comparisons than other ways, but no branch to guess.
-void sort(std::vector<std::uint32_t>& row) {
-    constexpr std::size_t most = 48;
-    const std::size_t n = row.size();
-    if (n > most) return std::sort(row.begin(), row.end());
-    std::int32_t key[most];  // signed, which every processor compares at once
-    for (std::size_t i = 0; i < most; ++i) key[i] = i < n ? static_cast<std::int32_t>(row[i]) : INT32_MAX;
-    const std::size_t rounded = (n + 7) / 8 * 8;
-    for (std::size_t i = 0; i < n; ++i) {
-        const std::int32_t one = key[i];
-        std::int32_t rank = 0;
-        for (std::size_t j = 0; j < rounded; ++j) rank += key[j] < one;
-        for (std::size_t j = 0; j < i; ++j) rank += key[j] == one;
-        row[static_cast<std::size_t>(rank)] = static_cast<std::uint32_t>(one);
+// The columns of one document's terms; those of a row come in any order, each as often as its term.
+struct Row {
+    static constexpr std::size_t few = 48;  // a multiple of 16
+    typedef std::int32_t Four __attribute__((vector_size(16)));  // signed, which every processor compares at once
+    std::vector<std::uint32_t> columns = std::vector<std::uint32_t>(few);
+    std::size_t size = 0;
+
+    void begin(std::size_t most) {
+        size = 0;
+        if (most > columns.size()) columns.resize(2 * most);
     }
-}
+
+    // Every column once, in order, and how often it was there; both have room for one more than the row has. Returns how many.
+    std::size_t close(std::int32_t* out, std::int32_t* times) {
+        if (size > few) return close_long(out, times);
+        // By rank: how many are smaller. More comparisons than other ways, but no branch to guess, and equal ones meet in one place.
+        std::int32_t at[few] = {}, count[few] = {};
+        std::fill_n(columns.begin() + static_cast<std::ptrdiff_t>(size), (16 - size % 16) % 16, std::uint32_t{INT32_MAX});
+        for (std::size_t block = 0; block < size; block += 16) {
+            Four key[4], rank[4] = {};
+            std::memcpy(key, columns.data() + block, sizeof key);
+            for (std::size_t i = 0; i < size; ++i) {
+                const std::int32_t one = static_cast<std::int32_t>(columns[i]);
+                const Four other = {one, one, one, one};
+                for (int k = 0; k < 4; ++k) rank[k] -= other < key[k];
+            }
+            std::int32_t place[16];
+            std::memcpy(place, rank, sizeof place);
+            for (std::size_t j = 0; j < 16 && block + j < size; ++j) {
+                at[place[j]] = static_cast<std::int32_t>(columns[block + j]);
+                ++count[place[j]];
+            }
+        }
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            out[different] = at[i];
+            times[different] = count[i];
+            different += count[i] > 0;
+        }
+        return different;
+    }
+
+private:
+    std::size_t close_long(std::int32_t* out, std::int32_t* times) {
+        std::sort(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(size));
+        std::size_t different = 0;
+        for (std::size_t i = 0; i < size;) {
+            std::size_t next = i + 1;
+            while (next < size && columns[next] == columns[i]) ++next;
+            out[different] = static_cast<std::int32_t>(columns[i]);
+            times[different++] = static_cast<std::int32_t>(std::min<std::size_t>(next - i, INT32_MAX));
+            i = next;
+        }
+        return different;
+    }
+};
 
 // visit(document number, reader) for the documents of a chunk; false if the work must stop
 template <class Visit>
@@ -134,66 +175,83 @@ void count_buckets(const Team& team, const Documents& documents, const Reading& 
 
 namespace {
 
-// Rows of documents: fill(worker, document, row, totals) puts the columns of a document's terms into an empty row.
+// The rows of a chunk; its vectors only grow, and `size` of their entries count.
+template <class Value>
+struct Rows32 {
+    std::vector<std::int64_t> starts;
+    std::vector<std::int32_t> columns, times;
+    std::vector<Value> values;
+    std::size_t size = 0;
+    Index terms = 0, unknown = 0, largest = 0;
+
+    void clear() {
+        starts.clear();
+        size = 0;
+        terms = unknown = largest = 0;
+    }
+
+    void add(Row& row, const Weighting& weighting) {
+        const std::size_t most = size + row.size + 1;
+        if (most > columns.size()) {
+            columns.resize(2 * most);
+            values.resize(2 * most);
+        }
+        if (row.size + 1 > times.size()) times.resize(2 * row.size + 2);
+        std::int32_t* const column = columns.data() + size;
+        Value* const value = values.data() + size;
+        const std::size_t count = row.close(column, times.data());
+        std::int32_t top = 0;
+        for (std::size_t k = 0; k < count; ++k) top = std::max(top, times[k]);
+        largest = std::max<Index>(largest, top);
+        if (weighting.binary) std::fill(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count), 1);
+        if (weighting.scale) {
+            double square = 0;
+            for (std::size_t k = 0; k < count; ++k) {
+                const double scaled = static_cast<double>(times[k]) * weighting.scale[column[k]];
+                square += scaled * scaled;
+                value[k] = static_cast<Value>(scaled);
+            }
+            const double length = std::sqrt(square);
+            for (std::size_t k = 0; k < count && square > 0; ++k) value[k] = static_cast<Value>(static_cast<double>(value[k]) / length);
+        } else
+            for (std::size_t k = 0; k < count; ++k) value[k] = static_cast<Value>(times[k]);
+        size += count;
+        starts.push_back(static_cast<std::int64_t>(size));
+    }
+};
+
+// Rows of documents: fill(worker, document, row, rows) puts the columns of a document's terms into a row.
 template <class Value, class Fill>
 void encode_rows(const Team& team, Index count, const Weighting& weighting, Matrix32<Value>& out, Fill fill) {
     const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
-    std::vector<Matrix32<Value>> found(workers);
-    std::vector<std::vector<std::uint32_t>> rooms(workers);
+    std::vector<Rows32<Value>> found(workers);
+    std::vector<Row> rooms(workers);
     out.starts.reserve(static_cast<std::size_t>(count) + 1);
     out.starts.push_back(0);
     run(
         team, chunks_of(count),
         [&](int worker, Index chunk, Watch& watch) {
-            Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
-            std::vector<std::uint32_t>& row = rooms[static_cast<std::size_t>(worker)];
-            mine.starts.clear();
-            mine.columns.clear();
-            mine.values.clear();
-            mine.terms = mine.unknown = mine.largest = 0;
+            Rows32<Value>& mine = found[static_cast<std::size_t>(worker)];
+            Row& row = rooms[static_cast<std::size_t>(worker)];
+            mine.clear();
             const Index end = std::min(count, (chunk + 1) * chunk_size);
             for (Index i = chunk * chunk_size; i < end; ++i) {
                 if (i % 64 == 0 && watch.stop()) return;
-                row.clear();
                 fill(static_cast<std::size_t>(worker), i, row, mine);
-                sort(row);
-                const std::size_t begin = mine.values.size();
-                std::size_t size = begin;
-                mine.columns.resize(begin + row.size());
-                mine.values.resize(begin + row.size());
-                double square = 0;
-                for (std::size_t at = 0; at < row.size();) {
-                    std::size_t next = at + 1;
-                    while (next < row.size() && row[next] == row[at]) ++next;
-                    const Index times = static_cast<Index>(next - at);
-                    mine.largest = std::max(mine.largest, times);
-                    double value = weighting.binary ? 1.0 : static_cast<double>(times);
-                    if (weighting.scale) value *= weighting.scale[row[at]];
-                    square += value * value;
-                    mine.columns[size] = static_cast<std::int32_t>(row[at]);
-                    mine.values[size++] = static_cast<Value>(value);
-                    at = next;
-                }
-                mine.columns.resize(size);
-                mine.values.resize(size);
-                if (weighting.scale && square > 0) {
-                    const double length = std::sqrt(square);
-                    for (std::size_t k = begin; k < mine.values.size(); ++k) mine.values[k] = static_cast<Value>(static_cast<double>(mine.values[k]) / length);
-                }
-                mine.starts.push_back(static_cast<std::int64_t>(mine.columns.size()));
+                mine.add(row, weighting);
             }
         },
         [&](int worker) {
-            const Matrix32<Value>& mine = found[static_cast<std::size_t>(worker)];
+            const Rows32<Value>& mine = found[static_cast<std::size_t>(worker)];
             const auto before = static_cast<std::int64_t>(out.columns.size());
             if (!before) {  // the chunks are alike, more or less
-                const std::size_t guess = mine.columns.size() * static_cast<std::size_t>(chunks_of(count)) / 15 * 16;
+                const std::size_t guess = mine.size * static_cast<std::size_t>(chunks_of(count)) / 15 * 16;
                 out.columns.reserve(guess);
                 out.values.reserve(guess);
             }
             for (const std::int64_t end : mine.starts) out.starts.push_back(before + end);
-            out.columns.insert(out.columns.end(), mine.columns.begin(), mine.columns.end());
-            out.values.insert(out.values.end(), mine.values.begin(), mine.values.end());
+            out.columns.insert(out.columns.end(), mine.columns.begin(), mine.columns.begin() + static_cast<std::ptrdiff_t>(mine.size));
+            out.values.insert(out.values.end(), mine.values.begin(), mine.values.begin() + static_cast<std::ptrdiff_t>(mine.size));
             out.terms += mine.terms;
             out.unknown += mine.unknown;
             out.largest = std::max(out.largest, mine.largest);
@@ -206,34 +264,41 @@ template <class Value>
 void encode_terms(const Team& team, const Documents& documents, const Reading& reading, const Place& place, const Weighting& weighting,
                   Matrix32<Value>& out) {
     std::vector<Reader> readers = readers_of(static_cast<std::size_t>(std::max(1, team.threads)), reading);
-    encode_rows(team, documents.count, weighting, out, [&](std::size_t worker, Index i, std::vector<std::uint32_t>& row, Matrix32<Value>& mine) {
-        readers[worker].read(documents[i]);
-        readers[worker].terms([&](const char* text, std::size_t size) {
-            const std::uint64_t h = hash(text, size);
-            std::uint32_t column;
-            if (place.lexicon) column = place.lexicon->find({text, size}, h);
-            else {
-                column = static_cast<std::uint32_t>(h >> (64 - place.bits));
-                if (place.columns) column = static_cast<std::uint32_t>(place.columns[column]);
-            }
-            ++mine.terms;
-            if (column == Lexicon::none) ++mine.unknown;
-            else row.push_back(column);
-        });
+    encode_rows(team, documents.count, weighting, out, [&](std::size_t worker, Index i, Row& row, Rows32<Value>& mine) {
+        Reader& reader = readers[worker];
+        reader.read(documents[i]);
+        row.begin(reader.visits());
+        std::size_t size = 0;
+        const auto put = [&](std::uint32_t column) {
+            row.columns[size] = column;
+            size += column != Lexicon::none;
+        };
+        if (place.lexicon) reader.terms([&](const char* text, std::size_t length) { put(place.lexicon->find({text, length}, hash(text, length))); });
+        else if (place.columns) reader.terms([&](const char* text, std::size_t length) { put(static_cast<std::uint32_t>(place.columns[hash(text, length) >> (64 - place.bits)])); });
+        else reader.terms([&](const char* text, std::size_t length) { put(static_cast<std::uint32_t>(hash(text, length) >> (64 - place.bits))); });
+        row.size = size;
+        mine.terms += static_cast<Index>(reader.visits());
+        mine.unknown += static_cast<Index>(reader.visits() - size);
     });
 }
 
 template <class Value>
 void encode_tokens(const Team& team, const Tokens& tokens, const std::int32_t* columns, const Weighting& weighting, Matrix32<Value>& out) {
     const Index count = static_cast<Index>(tokens.starts.size()) - 1;
-    encode_rows(team, count, weighting, out, [&](std::size_t, Index i, std::vector<std::uint32_t>& row, Matrix32<Value>& mine) {
+    encode_rows(team, count, weighting, out, [&](std::size_t, Index i, Row& row, Rows32<Value>& mine) {
         const std::size_t document = static_cast<std::size_t>(i);
-        for (std::int64_t t = tokens.starts[document]; t < tokens.starts[document + 1]; ++t) {
-            const std::int32_t column = columns[tokens.numbers[static_cast<std::size_t>(t)]];
-            ++mine.terms;
-            if (column < 0) ++mine.unknown;
-            else row.push_back(static_cast<std::uint32_t>(column));
+        const std::int64_t terms = tokens.starts[document + 1] - tokens.starts[document];
+        const std::uint32_t* const numbers = tokens.numbers.data() + tokens.starts[document];
+        row.begin(static_cast<std::size_t>(terms));
+        std::size_t size = 0;
+        for (std::int64_t t = 0; t < terms; ++t) {
+            const std::int32_t column = columns[numbers[t]];
+            row.columns[size] = static_cast<std::uint32_t>(column);
+            size += column >= 0;
         }
+        row.size = size;
+        mine.terms += terms;
+        mine.unknown += terms - static_cast<std::int64_t>(size);
     });
 }
 

@@ -8,11 +8,14 @@
 
 namespace lineal {
 
+// UTF-8, one after the other in a text or each in a place of its own.
 struct Documents {
     const std::int64_t* starts = nullptr;  // count + 1 places in text
     const char* text = nullptr;
     Index count = 0;
+    const std::string_view* apart = nullptr;
     std::string_view operator[](Index i) const {
+        if (apart) return apart[i];
         return {text + starts[i], static_cast<std::size_t>(starts[i + 1] - starts[i])};
     }
 };

@@ -313,6 +313,7 @@ int main(int count, char**) {
         }
     CHECK(text_holds({false, true, false, 1, 1, 2, {"NA"}}));
     CHECK(text_holds({true, true, true, 1, 2, 3, {}}));
+    CHECK(plain_text_holds());
     check_descents();
     check_factor();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);

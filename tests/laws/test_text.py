@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.text import Rows, Text, documents
+from lineal.features.text import Rows, Text, documents, from_strings, reading, utf8
 from lineal.features.text_learning import Learner
 from lineal.features.text_options import Options, columns_of
 from lineal.features.text_statistics import TextStatistics
@@ -93,6 +93,53 @@ def test_words_are_those_of_re_where_there_are_no_marks(text: str) -> None:
     if kept.strip() in ("NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"):
         return
     assert sorted(counts.terms) == sorted(set(re.findall(r"\w+", kept)))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.text(st.sampled_from("abcXYZ019_ .,-"), max_size=200), min_size=1, max_size=5), st.integers(1, 4))
+def test_long_plain_texts_are_read_as_by_re(texts: list[str], letters: int) -> None:
+    """Words may begin and end anywhere in a block of 64 characters; rows may have more words than one block sorts."""
+    options = Options(least=1, weighting="counts", letters=letters, bits=4, size=None)
+    words = [[word for word in re.findall(r"\w+", text.lower()) if len(word) >= letters] for text in texts]
+    expected = np.zeros((len(texts), 16))
+    for row, found in enumerate(words):
+        np.add.at(expected[row], [twin.hashed(word) >> 60 for word in found], 1)
+    got = _core.encode_buckets(reading(options, missing=False), from_strings(texts), 4, None, False, None, True)
+    assert np.array_equal(Rows(*got[:5]).matrix(16).toarray(), expected)
+    assert got[3] == sum(map(len, words))
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.one_of(SENTENCES, st.text(max_size=12)), max_size=9))
+def test_strings_are_read_where_they_are_as_arrow_reads_them(cells: list[str]) -> None:
+    for options in CHOICES:
+        counted = []
+        for found in (from_strings(cells), documents(pa.array(cells, pa.large_string()))):
+            learner = Learner("t", options)
+            learner.count(found)
+            counted.append((learner.rows, learner.term()))
+        assert counted[0] == counted[1]
+
+
+def test_a_list_may_change_after_it_was_given() -> None:
+    cells = [f"only here {k}" for k in range(100)]
+    found = from_strings(cells)
+    cells.clear()
+    learner = Learner("t", Options(least=1))
+    learner.count(found)
+    assert len(learner.term().terms) == 102
+
+
+def test_a_missing_text_in_a_list_is_empty() -> None:
+    learner = Learner("t", Options(least=1))
+    learner.count(from_strings(["a b", None]))
+    assert (learner.rows, learner.term().terms) == (2, ("a", "b"))
+
+
+@pytest.mark.parametrize("last", [3, "\ud800"], ids=["number", "surrogate"])
+def test_texts_that_are_none_are_refused(last: object) -> None:
+    with pytest.raises(InputError, match="must be texts"):
+        from_strings(["a b", last])
 
 
 @given(st.text(max_size=30))
@@ -174,12 +221,12 @@ def test_broken_utf8_is_read_as_no_word() -> None:
     ids=["string", "large", "dictionary", "slice", "view"],
 )
 def test_every_kind_of_column_is_read(array: pa.Array) -> None:
-    starts, text = documents(array)
+    starts, text = utf8(array)
     assert [bytes(text[a:b]) for a, b in pairwise(starts)] == [b"a b", b"", b"b"]
 
 
 def test_numbers_in_a_text_column_are_read_as_text() -> None:
-    starts, text = documents(pa.array([1.5, None, 3.0]))
+    starts, text = utf8(pa.array([1.5, None, 3.0]))
     assert (starts.tolist(), bytes(text)) == ([0, 3, 3, 4], b"1.53")
 
 

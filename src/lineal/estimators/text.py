@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from lineal import _core
 from lineal.errors import InputError
 from lineal.estimators.parameters import flag
-from lineal.features.text import Documents, Rows, Text, documents, from_strings, reading
+from lineal.features.text import Rows, Text, documents, from_strings, reading
 from lineal.features.text_learning import Learner
 from lineal.features.text_options import Options
 
@@ -120,9 +120,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             bits=self.hash_bits,
         )
 
-    def _learn(self, found: Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
+    def _learn(self, found: _core.Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
         """Learn from documents; return the columns of a vocabulary's terms by the numbers that ``kept`` has of them."""
-        self.options_ = self._options(len(found[0]) - 1)
+        self.options_ = self._options(len(found))
         self._term: Text | None = None
         self._scale: npt.NDArray[np.float64] | None = None
         if self.options_.bits is not None and self.weighting != "tfidf":
@@ -146,23 +146,23 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.terms_, self.unknown_ = got[3], got[4]
         return Rows(*got[:5]).matrix(len(self._term.terms))
 
-    def _matrix(self, found: Documents) -> Any:
+    def _matrix(self, found: _core.Documents) -> Any:
         o = self.options_
         read, binary, single = reading(o, missing=False), o.weighting == "binary", o.weighting != "tfidf"
         if self._term is not None:
             lexicon = self._term.lexicon
-            got = _core.encode_lexicon(read, *found, lexicon, binary, self._term.scale, single)
+            got = _core.encode_lexicon(read, found, lexicon, binary, self._term.scale, single)
             width = len(self._term.terms)
         else:
             bits = int(o.bits or 0)
-            got = _core.encode_buckets(read, *found, bits, None, binary, self._scale, single)
+            got = _core.encode_buckets(read, found, bits, None, binary, self._scale, single)
             width = 2**bits
         self.terms_, self.unknown_ = got[3], got[4]
         return Rows(*got[:5]).matrix(width)
 
 
-def _documents(texts: Any) -> Documents:
-    """Return texts in whatever they come as UTF-8."""
+def _documents(texts: Any) -> _core.Documents:
+    """Return texts in whatever they come for the compiled reader."""
     if isinstance(texts, str):
         raise InputError("one text was given; give a list of texts.")
     if hasattr(texts, "combine_chunks"):

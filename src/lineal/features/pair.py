@@ -141,7 +141,7 @@ class Pair:
         return 0
 
     def _fill(self, out: Array, arrays: tuple[Any, ...]) -> None:
-        plain = [_core.text_statistics(reading(Options()), *documents(array), None) for array in arrays]
+        plain = [_core.text_statistics(reading(Options()), documents(array), None) for array in arrays]
         sums = [
             _sums(text.encode(array), weights)
             for text, array, weights in zip(self._counted, arrays, self._weights, strict=True)

@@ -19,7 +19,6 @@ from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING
 
 Array = npt.NDArray[np.float64]
-Documents = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]
 
 OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner"))
 """The options that belong to terms."""
@@ -77,10 +76,10 @@ class Rows(NamedTuple):
         )
 
 
-def documents(array: Any) -> Documents:
+def utf8(array: Any) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
     r"""Return a column as UTF-8 text: where each cell starts, and the bytes; a null is an empty text.
 
-    >>> starts, text = documents(pa.array(["ab", None, "é"]))
+    >>> starts, text = utf8(pa.array(["ab", None, "é"]))
     >>> starts.tolist(), bytes(text)
     ([0, 2, 2, 4], b'ab\xc3\xa9')
     """
@@ -100,8 +99,22 @@ def documents(array: Any) -> Documents:
     return starts, np.zeros(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8)
 
 
-def from_strings(cells: Iterable[Any]) -> Documents:
-    """Return Python strings as UTF-8 text."""
+def documents(array: Any) -> _core.Documents:
+    """Return the cells of a column for the compiled reader."""
+    return _core.Documents(*utf8(array))
+
+
+def from_strings(cells: Iterable[Any]) -> _core.Documents:
+    """Return Python strings for the compiled reader: a list of nothing else where they are, others as UTF-8 text.
+
+    >>> len(from_strings(["ab", "é"])), len(from_strings(["ab", None]))
+    (2, 2)
+    """
+    if isinstance(cells, list):
+        try:
+            return _core.Documents(cells)
+        except (TypeError, UnicodeEncodeError):
+            pass  # a missing text, or one that Arrow finds the words for
     try:
         return documents(pa.array(cells, type=pa.large_string()))
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeEncodeError) as error:
@@ -169,13 +182,13 @@ class Text:
 
     def encode(self, array: Any) -> Rows:
         """Return the rows of a column of cells."""
-        starts, text = documents(array)
+        held = documents(array)
         binary, single = self.options.weighting == "binary", self.scale is None
         if self.options.bits is None:
-            found = _core.encode_lexicon(self._reading, starts, text, self.lexicon, binary, self.scale, single)
+            found = _core.encode_lexicon(self._reading, held, self.lexicon, binary, self.scale, single)
         else:
             found = _core.encode_buckets(
-                self._reading, starts, text, self.options.bits, self._table, binary, self.scale, single
+                self._reading, held, self.options.bits, self._table, binary, self.scale, single
             )
         if single and not binary and found[5] > EXACT:
             raise InputError(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.text import LONGEST, Documents, Text, documents, reading
+from lineal.features.text import LONGEST, Text, documents, reading
 from lineal.features.text_options import Options
 
 Counts = npt.NDArray[np.int64]
@@ -48,13 +48,12 @@ class Learner:
         """Count the terms of some cells."""
         self.count(documents(array))
 
-    def count(self, found: Documents, kept: _core.Tokens | None = None) -> None:
+    def count(self, found: _core.Documents, kept: _core.Tokens | None = None) -> None:
         """Count the terms of some documents; ``kept`` remembers them, so that they need not be read again."""
-        starts, text = found
-        self.rows += len(starts) - 1
+        self.rows += len(found)
         if self._buckets is not None:
-            self._buckets.count(self._reading, starts, text)
-        elif not self._lexicon.count(self._reading, starts, text, DIFFERENT, kept):
+            self._buckets.count(self._reading, found)
+        elif not self._lexicon.count(self._reading, found, DIFFERENT, kept):
             raise InputError(
                 f"column {self.column!r} has more than {DIFFERENT:,} different terms; use shorter n-grams, or hash=2^18."
             )

@@ -65,7 +65,7 @@ class TextStatistics:
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
-        out[:] = _core.text_statistics(reading(Options()), *documents(arrays[0]), self._known)
+        out[:] = _core.text_statistics(reading(Options()), documents(arrays[0]), self._known)
         return 0
 
     def to_dict(self) -> dict[str, object]:
@@ -82,7 +82,7 @@ def known_words(path: str) -> tuple[str, ...]:
         reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
         raise InputError(f"the word list {path} cannot be read: {reason}.") from None
     lexicon = _core.Lexicon()
-    if not lexicon.count(reading(Options(), missing=False), *from_strings(lines), LONG):
+    if not lexicon.count(reading(Options(), missing=False), from_strings(lines), LONG):
         raise InputError(f"the word list {path} has more than {LONG:,} words; give a shorter one.")
     if not len(lexicon):
         raise InputError(f"the word list {path} has no words; put one on every line.")
