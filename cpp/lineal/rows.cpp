@@ -110,9 +110,7 @@ Index Rows::chunks(double nanoseconds, Index partial) const {
 }
 
 Team Rows::fitting(const Team& team, double nanoseconds) const {
-    Team out = team;
-    if (nanoseconds < 2e5) out.threads = 1;
-    return out;
+    return nanoseconds < 2e5 ? Team{1, team.interrupted} : team;
 }
 
 // Runs `block_work(worker)` on every block, `merge(worker)` after every chunk, in order.
@@ -170,20 +168,43 @@ void Rows::transpose_times(const Team& team, const Matrix& values, double* out) 
     place_gradient(layout_, request.outputs, sums.get(), out);
 }
 
+// Grams of a block's rows, of which `weigh` says how much they count; returns the sum of the weights.
+template <class Weigh>
+double Rows::grams(const Team& team, const Request& request, const Hessian& hessian, Weigh weigh, double* out) const {
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * (cost(layout_, 1, 1) + hessian.cost());
+    const Team mine = fitting(team, time);
+    const Index size = hessian.size();
+    Workers workers(mine.threads, layout_, request, hessian.groups(), size);
+    const Buffer sums(size);
+    double weight_sum = 0;
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+        worker.block.pack();
+        weigh(worker.block);
+        worker.weight_sum += worker.block.weight_sum;
+        hessian.add(worker.block, worker.sums.get());
+    }, [&](Worker& worker) {
+        worker.block.k.add(worker.sums.get(), sums.get(), size);
+        weight_sum += worker.weight_sum;
+    });
+    hessian.assemble(sums.get(), out);
+    return weight_sum;
+}
+
 void Rows::gram(const Team& team, const Matrix& weight, double* out) const {
     Request request;
     request.outputs = 0;
     request.weight = weight;
-    const Hessian hessian(layout_, Loss::squared, 1, columns());
-    const double time = static_cast<double>(rows()) * (cost(layout_, 1, 1) + hessian.cost());
-    const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, hessian.groups(), hessian.size());
-    const Buffer sums(hessian.size());
-    sweep(mine, chunks(time, hessian.size()), rows(), workers, [&](Worker& worker) {
-        worker.block.pack();
-        hessian.add(worker.block, worker.sums.get());
-    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), hessian.size()); });
-    hessian.assemble(sums.get(), out);
+    grams(team, request, Hessian(layout_, Loss::squared, 1, columns()), [](Block&) {}, out);
+}
+
+double Rows::blocks(const Team& team, const Request& request, const double* kept, double* out) const {
+    // as for a loss that does not couple its outputs: one gram for each
+    return grams(team, request, Hessian(layout_, Loss::logistic, request.outputs, columns()), [&](Block& block) {
+        block.recall(kept);
+        if (request.loss != Loss::softmax) return;
+        for (Index t = 0; t < request.outputs * block.room; ++t)
+            block.curvature[t] *= block.weight[t % block.room] * (1.0 - block.curvature[t]);
+    }, out);
 }
 
 namespace {
@@ -224,8 +245,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const Index k = request.outputs, gradient_sums = gradient_size(layout_, k);
     const Hessian hessian(layout_, request.loss, k, h);
     const Index size = gradient_sums + hessian.size();
-    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
-                        (cost(layout_, k, 2) + hessian.cost());
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * (cost(layout_, k, 2) + hessian.cost());
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, hessian.groups(), size);
     const Coefficients w(layout_, coef);
@@ -292,8 +312,7 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     request.single = asked.single && Singles::suit(layout_);
     request.in_place = request.single && kept.known;
     const Index k = request.outputs, size = gradient_size(layout_, k);
-    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) *
-                        cost(layout_, k, 2);
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Coefficients w(layout_, coef), u(layout_, direction);
@@ -374,9 +393,7 @@ double Rows::dependence(const Team& team, const Matrix& high, const Matrix& low)
         const double ratio = block.k.dependence(block.panel, block.rows.count, top.panel.get(), rest.panel.get());
         if (!(ratio <= worker.reach)) worker.reach = ratio;
         block.release();
-    }, [&](Worker& worker) {
-        if (!(worker.reach <= worst)) worst = worker.reach;
-    });
+    }, [&](Worker& worker) { worst = worker.reach <= worst ? worst : worker.reach; });
     return worst;
 }
 

@@ -44,6 +44,9 @@ public:
     // out[p][k] = X' S W X direction; returns the sum of the weights
     double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
                  const Curvature& kept, double* out) const;
+    // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[n][k] of all rows;
+    // returns the sum of the weights
+    double blocks(const Team& team, const Request& request, const double* kept, double* out) const;
     // out[n][k]
     void means(const Team& team, const Request& request, const Matrix& coef, double* out) const;
     // returns the sum of the weights
@@ -61,6 +64,8 @@ private:
     // Moments of a layout's columns and the gram of its first h.
     double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
                   double* largest, double* gram) const;
+    template <class Weigh>
+    double grams(const Team& team, const Request& request, const class Hessian& hessian, Weigh weigh, double* out) const;
     bool by_column() const;
     double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.

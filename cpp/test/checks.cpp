@@ -116,6 +116,17 @@ void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss
     rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), false}, bent.data());
     rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), true}, again.data());
     bool good = again == bent;
+    // blocks on the diagonal are those of the whole second derivative
+    std::vector<double> diagonal(static_cast<std::size_t>(k * p * p));
+    rows.evaluate(team, request, matrix(start, p, k), p, slope_sum.data(), gradient.data(), hessian.data());
+    rows.blocks(team, request, kept.data(), diagonal.data());
+    for (Index c = 0; c < k; ++c)
+        for (Index i = 0; i < p * p; ++i) {
+            const Index first = loss == Loss::softmax ? c * p * (side + 1) : loss == Loss::logistic ? c * p * p : 0;
+            const double own = hessian[static_cast<std::size_t>(first + i / p * side + i % p)];
+            good = good && std::fabs(diagonal[static_cast<std::size_t>(c * p * p + i)] - own) < 1e-9 * static_cast<double>(n + 1);
+        }
+    value_at(h, gradient);
     request.single = true;
     rows.curve(team, request, matrix(start, p, k), matrix(direction, p, k), {kept.data(), true}, again.data());
     request.single = false;

@@ -227,7 +227,8 @@ class _Run:
         self.shift = None if self.hint is None else self.hint(goal)
         if self.hint is not None and self.shift is None:
             return None
-        enough = 0.1 * self.tol
+        # a step of zero makes no better dual point than the slopes are
+        enough = self.tol if self.shift is not None and not self.shift.any() else 0.1 * self.tol
         self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta, enough=enough, quiet=True)
         return self.proof
 

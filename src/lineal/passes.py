@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -220,7 +220,11 @@ class Curve:
         """Multiply one block."""
         design, loss = block.design, self.loss
         if isinstance(design, Affine):
-            inner = replace(self, coef=design.inner_coef(self.coef), direction=design.inner_coef(self.direction))
+            known = self.kept is not None and (block.start, block.n_rows) in self.kept  # then nobody asks for scores
+            coef = self.coef if known else design.inner_coef(self.coef)
+            inner = Curve(
+                self.loss, coef, design.inner_coef(self.direction), self.sample, self.turn, self.kept, self.single
+            )
             product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
             return Product(design.outer_gradient(product.array), product.weight_sum)
         if design.rows is not None and loss.native is not None:
@@ -249,6 +253,29 @@ class Curve:
         product = Product(*rows.curve(*given, self.sample, self.turn, room, single=self.single))
         self.kept[place] = room
         return product
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """The task that sums the blocks on the diagonal of the second derivative, one for each output, ``(outputs, p, p)``.
+
+    They are made from curvatures that were ``kept``, of one row in ``sample``.
+    """
+
+    loss: Loss
+    kept: Kept
+    sample: int = 1
+
+    def __call__(self, block: Block) -> Product:
+        """Add up one block."""
+        design = block.design
+        if isinstance(design, Affine):
+            product = self(Block(design.inner, block.y, block.weight, block.offset, block.start))
+            return Product(design.outer_hessian(product.array, 1, design.shape[1]), product.weight_sum)
+        assert design.rows is not None
+        assert self.loss.native is not None
+        room = self.kept[block.start, block.n_rows]
+        return Product(*design.rows.blocks(self.loss.native, block.weight, room, self.sample))
 
 
 @dataclass(frozen=True)

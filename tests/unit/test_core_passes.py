@@ -190,6 +190,23 @@ def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sam
     close(known, c.x[seen].T @ (c.s[:, None] * bent)[seen])
 
 
+@over_cases
+@pytest.mark.parametrize(("sample", "turn"), [(1, 0), (3, 0), (3, 7)])
+def test_blocks_of_the_second_derivative_from_kept_curvatures(
+    kind: str, loss: int, k: int, sample: int, turn: int
+) -> None:
+    c = case(kind, loss, k)
+    kept, seen = np.full((2, len(c.x), k), np.nan)
+    c.rows.evaluate(c.loss, c.y, c.weight, c.offset, c.coef, 0, 1, 0.0, kept)
+    c.rows.curve(c.loss, c.y, c.weight, c.offset, c.coef, c.coef, 0.0, sample, turn, seen)
+    blocks, total = c.rows.blocks(c.loss, c.weight, kept, sample, turn)
+    rows = ~np.isnan(seen).any(axis=1)
+    bend = (c.s[:, None, None] * c.truth(c.eta)[2])[rows]
+    assert total == pytest.approx(np.sum(c.s[rows]))
+    for a in range(k):
+        close(blocks[a], c.x[rows].T @ (bend[:, a, a, None] * c.x[rows]))
+
+
 @pytest.mark.parametrize("n", [1, 7, 300])
 @pytest.mark.parametrize("p", [1, 15, 16, 17, 100, 197])
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 10, 11])
@@ -223,6 +240,12 @@ def test_kept_curvatures_are_checked() -> None:
         c.rows.curve(*given, 1, 0, np.empty((3, 1)))
     with pytest.raises(ValueError, match="sample must be at least 1"):
         c.rows.curve(*given, 0)
+    with pytest.raises(ValueError, match="sample must be at least 1"):
+        c.rows.blocks(1, c.weight, np.empty((len(c.x), 1)), 0)
+    with pytest.raises(ValueError, match="kept must have"):
+        c.rows.blocks(1, c.weight, np.empty((3, 1)))
+    with pytest.raises(ValueError, match="kept must have"):
+        c.rows.blocks(1, c.weight, np.empty(len(c.x)))
 
 
 @over_cases

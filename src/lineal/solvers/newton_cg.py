@@ -66,6 +66,7 @@ class NewtonCG(Solver):
             if here.value - found[1].value < 0.25 * fall:
                 sample, single = max(1, sample // 4), False
             coef, here, kept = found
+            ease.renew(inner, system.count, kept, sample)
 
 
 def _look(problem: Problem, view: View, coef: Array) -> tuple[Evaluation, Kept | None]:
