@@ -28,7 +28,8 @@ Index Layout::room(Index more) const {
 }
 
 Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
-    : panel(layout.width() * coef.columns), loose(layout.loose_columns() * coef.columns) {
+    : panel(layout.width() * coef.columns), loose(layout.loose_columns() * coef.columns),
+      coded(coef.columns == 1 ? layout.loose_columns() + static_cast<Index>(layout.loose.size()) : 0) {
     for (Index c = 0; c < coef.columns; ++c) {
         for (Index j = 0; j < layout.panel_columns(); ++j)
             panel.get()[c * layout.width() + j] = coef.at(layout.panel_to_column[static_cast<std::size_t>(j)], c);
@@ -37,6 +38,10 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
             loose.get()[j * coef.columns + c] = value;
             idle = idle && value == 0;
         }
+    }
+    for (std::size_t q = 0; coded.size() > 0 && q < layout.loose.size(); ++q) {
+        const Placed& placed = layout.loose[q];
+        std::copy_n(loose.get() + placed.at, placed.part.columns, coded.get() + placed.at + static_cast<Index>(q) + 1);
     }
 }
 
@@ -164,7 +169,7 @@ void Block::forward(const Coefficients& coef, double* sums, bool finite) {
     if (!layout.loose.empty() && !(finite && coef.idle)) {
         by_row_.clear();
         for (std::size_t at = 0; at < layout.loose.size();) {
-            at += coded(at, coef.loose.get());
+            at += coded(at, coef.coded.get(), true);
             if (!coded_.empty()) {
                 k.codes_forward(coded_.data(), static_cast<Index>(coded_.size()), rows, by_row_.get());
                 continue;
@@ -190,7 +195,7 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
     }
     k.backward(panel, rows.count, by_row, outputs, panel_gradient, layout.width());
     for (std::size_t at = 0; at < layout.loose.size();) {
-        at += coded(at, loose_gradient);
+        at += coded(at, loose_gradient, false);
         if (!coded_.empty()) {
             k.codes_backward(coded_.data(), static_cast<Index>(coded_.size()), rows, by_row);
             continue;
@@ -200,13 +205,14 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
     }
 }
 
-std::size_t Block::coded(std::size_t from, double* table) {
+std::size_t Block::coded(std::size_t from, double* table, bool spaced) {
     coded_.clear();
     if (request.outputs != 1) return 0;
     for (std::size_t at = from; at < layout.loose.size(); ++at) {
         const Placed& placed = layout.loose[at];
         if (placed.part.kind != Kind::codes || placed.part.columns == 0) break;
-        coded_.push_back({static_cast<const std::int32_t*>(placed.part.values), placed.part.row_stride, table + placed.at});
+        const Index start = placed.at + (spaced ? static_cast<Index>(at) + 1 : 0);
+        coded_.push_back({static_cast<const std::int32_t*>(placed.part.values), placed.part.row_stride, table + start});
     }
     return coded_.size();
 }

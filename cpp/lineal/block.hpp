@@ -78,6 +78,7 @@ struct Coefficients {
     Coefficients() = default;
     Coefficients(const Layout& layout, const Matrix& coef);
     Buffer panel, loose;
+    Buffer coded;  // the loose ones once more, of one output, with a zero before each part: what a code of -1 stands for
     bool idle = true;  // all loose ones are zero
 };
 
@@ -118,8 +119,9 @@ public:
 
 private:
     void select();
-    // Lists the codes parts from `from` on that follow each other, with their tables; returns how many.
-    std::size_t coded(std::size_t from, double* table);
+    // Lists the codes parts from `from` on that follow each other, with their tables (`spaced`: as in Coefficients::coded);
+    // returns how many.
+    std::size_t coded(std::size_t from, double* table, bool spaced);
     std::vector<Coded> coded_;
     Index row_ = 0, stop_ = 0;
     std::vector<Index> index_;

@@ -10,40 +10,9 @@ using lineal::Coded;
 using lineal::Index;
 using lineal::Selection;
 
-// sums[i] += the coefficients of row i's codes, part by part; none for a code below zero
-void codes_forward(const Coded* parts, Index count, const Selection& rows, double* sums) {
-    Index i = 0;
-#if defined(__AVX512F__)
-    if (!rows.index) {
-        bool close = true;
-        for (Index p = 0; p < count; ++p) close = close && parts[p].stride == 1;
-        for (; close && i + 8 <= rows.count; i += 8) {
-            __m512d sum = _mm512_loadu_pd(sums + i);
-            for (Index p = 0; p < count; ++p) {
-                const __m256i code = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(parts[p].codes + rows.first + i));
-                const __mmask8 there = _mm256_cmpge_epi32_mask(code, _mm256_setzero_si256());
-                sum = _mm512_add_pd(sum, _mm512_mask_i32gather_pd(_mm512_setzero_pd(), there, code, parts[p].table, 8));
-            }
-            _mm512_storeu_pd(sums + i, sum);
-        }
-    }
-#endif
-    for (; i < rows.count; ++i) {
-        const Index row = rows[i];
-        double sum = sums[i];
-        for (Index p = 0; p < count; ++p) {
-            const Index code = parts[p].codes[row * parts[p].stride];
-            const double w = parts[p].table[code < 0 ? 0 : code];  // without a branch: reference levels come at random
-            sum += code < 0 ? 0.0 : w;
-        }
-        sums[i] = sum;
-    }
-}
-
 template <int N>
-void codes_backward_of(const Coded* parts, const Selection& rows, const double* values) {
-    double nowhere[N] = {};  // what belongs to no column
-    double* table[N];
+void codes_forward_of(const Coded* parts, const Selection& rows, double* sums) {
+    const double* table[N];
     const std::int32_t* codes[N];
     Index stride[N];
     for (int p = 0; p < N; ++p) {
@@ -53,21 +22,59 @@ void codes_backward_of(const Coded* parts, const Selection& rows, const double* 
     }
     for (Index i = 0; i < rows.count; ++i) {
         const Index row = rows[i];
-        const double value = values[i];
+        double sum = sums[i];
 #pragma GCC unroll 8
-        for (int p = 0; p < N; ++p) {
-            const Index code = codes[p][row * stride[p]];
-            double* to = code < 0 ? nowhere + p : table[p] + code;
-            *to += value;
-        }
+        for (int p = 0; p < N; ++p) sum += table[p][codes[p][row * stride[p]]];
+        sums[i] = sum;
     }
 }
 
-// the table of every part, at row i's code, += values[i]
+// sums[i] += the coefficients of row i's codes, part by part; every table has an entry for code -1. Loads one by one: gathers
+// take twice as long on many processors.
+void codes_forward(const Coded* parts, Index count, const Selection& rows, double* sums) {
+    for (; count >= 4; count -= 4, parts += 4) codes_forward_of<4>(parts, rows, sums);
+    if (count == 3) codes_forward_of<3>(parts, rows, sums);
+    else if (count == 2) codes_forward_of<2>(parts, rows, sums);
+    else if (count == 1) codes_forward_of<1>(parts, rows, sums);
+}
+
+// Every second of 2 N - 1 parts. What has code -1 goes to the entry before the table, which belongs to another part and gets its
+// value back; before the `first` table there may be nothing.
+template <int N>
+void codes_backward_of(const Coded* parts, const Selection& rows, const double* values, bool first) {
+    double nowhere = 0, before[N];
+    double* table[N];
+    const std::int32_t* codes[N];
+    Index stride[N];
+    for (int p = 0; p < N; ++p) {
+        table[p] = parts[2 * p].table;
+        codes[p] = parts[2 * p].codes;
+        stride[p] = parts[2 * p].stride;
+        before[p] = first && p == 0 ? 0.0 : table[p][-1];
+    }
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index row = rows[i];
+        const double value = values[i];
+        const Index code = codes[0][row * stride[0]];
+        *(first && code < 0 ? &nowhere : table[0] + code) += value;
+#pragma GCC unroll 8
+        for (int p = 1; p < N; ++p) table[p][codes[p][row * stride[p]]] += value;
+    }
+    for (int p = first; p < N; ++p) table[p][-1] = before[p];
+}
+
+// the table of every part, at row i's code, += values[i]; tables in order, each may begin where the one before ends
 void codes_backward(const Coded* parts, Index count, const Selection& rows, const double* values) {
-    for (; count >= 4; count -= 4, parts += 4) codes_backward_of<4>(parts, rows, values);
-    if (count >= 2) codes_backward_of<2>(parts, rows, values), count -= 2, parts += 2;
-    if (count == 1) codes_backward_of<1>(parts, rows, values);
+    for (Index odd = 0; odd < 2; ++odd) {
+        Index left = (count + 1 - odd) / 2;
+        for (const Coded* at = parts + odd; left > 0; at += 8, left -= 4) {
+            const bool first = at == parts;
+            if (left >= 4) codes_backward_of<4>(at, rows, values, first);
+            else if (left == 3) codes_backward_of<3>(at, rows, values, first);
+            else if (left == 2) codes_backward_of<2>(at, rows, values, first);
+            else codes_backward_of<1>(at, rows, values, first);
+        }
+    }
 }
 
 }  // namespace
