@@ -28,18 +28,21 @@ nb::object kept(lineal::Pages&& memory, T* data, Index size) {
 }
 
 // None, or the number of rows and for each wanted column (numbers, bits of those present) or (codes, ends, words).
-nb::object cells(const nb::bytes& text, const std::string& delimiter, const std::vector<int>& kinds, const std::vector<std::string>& missing) {
+nb::object cells(nb::handle text, const std::string& delimiter, const std::vector<int>& kinds, const std::vector<std::string>& missing) {
     if (delimiter.size() != 1) throw nb::value_error("the delimiter must be one byte");
     std::vector<Cell> asked;
     for (const int kind : kinds) {
         if (kind < 0 || kind > 2) throw nb::value_error("a kind is 0 (skipped), 1 (number) or 2 (text)");
         asked.push_back(static_cast<Cell>(kind));
     }
+    const View view(text, "text", "bytes");
+    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
+    const std::string_view piece(static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0)));
     Cells found;
     bool plain = false;
     {
         const nb::gil_scoped_release free;
-        plain = lineal::read_cells({text.c_str(), text.size()}, delimiter[0], asked, missing, found);
+        plain = lineal::read_cells(piece, delimiter[0], asked, missing, found);
     }
     if (!plain) return nb::none();
     nb::list out;

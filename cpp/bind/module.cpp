@@ -13,6 +13,7 @@
 #include "arrays.hpp"
 #include "ascent.hpp"
 #include "cells.hpp"
+#include "columns.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
 #include "perceptron.hpp"
@@ -302,6 +303,7 @@ NB_MODULE(_core, m) {
     bind_ascent(m);
     bind_text(m);
     bind_cells(m);
+    bind_columns(m);
     bind_factor(m);
     bind_scorer(m);
 

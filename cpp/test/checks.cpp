@@ -6,6 +6,7 @@
 
 #include "../lineal/perceptron.hpp"
 #include "../lineal/picking.hpp"
+#include "columns.hpp"
 #include "text.hpp"
 
 namespace {
@@ -303,6 +304,8 @@ int main(int count, char**) {
         else check_picking<std::int32_t>(d, Team{3, {}});
         check_interrupt(d);
     }
+    for (const Index n : {0, 1, 5, 300}) check_columns(n);
+    check_figures(Team{3, {}});
     for (const Index n : {1, 3, 4, 70})
         for (const Index p : {1, 8, 19, 40}) {
             Design d(n, p, p % 2 == 1, p > 3, p == 8);

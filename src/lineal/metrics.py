@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Final, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
+
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+
+MANY: Final = 50_000
+"""So many scores are sorted in two threads."""
 
 
 def accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
@@ -90,6 +97,28 @@ def _ranked(score: Array, *weights: Array) -> list[Array]:
         return [weight[order] for weight in weights]
     starts = np.flatnonzero(np.concatenate([[True], new]))
     return [np.add.reduceat(weight[order], starts) for weight in weights]
+
+
+def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple[float, float]:
+    """Return auc and average precision of rows of two classes: their classes, scores and weights (None: all one)."""
+    y, score = (np.concatenate(part) if len(part) > 1 else part[0] for part in list(zip(*scored, strict=True))[:2])
+    if all(s is None for _, _, s in scored):
+        first = y == 1
+        if len(score) < MANY:
+            ones, zeros = np.sort(score[first]), np.sort(score[~first])
+        else:
+            with ThreadPoolExecutor(1) as beside:
+                later = beside.submit(lambda: np.sort(score[first]))
+                zeros = np.sort(score[~first])
+                ones = later.result()
+        if not (np.isnan(ones[-1:]).any() or np.isnan(zeros[-1:]).any()):
+            pairs, shares = _core.ranks(ones, zeros)
+            both = float(len(ones)) * float(len(zeros))
+            return pairs / both if both else math.nan, shares / len(ones) if len(ones) else math.nan
+    s = np.concatenate([np.ones(len(values)) if s is None else s for _, values, s in scored])
+    ones = s * y  # two classes: y is 0 or 1
+    ranked = _ranked(score, ones, s - ones)
+    return _auc(*ranked), _average_precision(*ranked)
 
 
 def _auc(ones: Array, zeros: Array) -> float:
@@ -217,7 +246,7 @@ class ClassFigures:
     surprise: float | None = None
     squares: float | None = None
     loss: float | None = None
-    scored: tuple[tuple[Index, Array, Array], ...] = ()
+    scored: tuple[tuple[Index | Array, Array, Array | None], ...] = ()
     spent: float | None = None
 
     @staticmethod
@@ -277,11 +306,7 @@ class ClassFigures:
             **{name: value / total for name, value in sums.items() if value is not None},
         }
         if self.scored:
-            y, score, s = (np.concatenate(part) for part in zip(*self.scored, strict=True))
-            ones = s * y  # two classes: y is 0 or 1
-            ranked = _ranked(score, ones, s - ones)
-            found["auc"] = _auc(*ranked)
-            found["average_precision"] = _average_precision(*ranked)
+            found["auc"], found["average_precision"] = _ranks(self.scored)
         return found
 
 

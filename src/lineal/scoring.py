@@ -11,6 +11,7 @@ from typing import Final, cast
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.decision import Rule
 from lineal.loss import Loss
 from lineal.metrics import ClassFigures, NumberFigures, squared
@@ -50,8 +51,22 @@ class Score:
                 eta = eta + self.level
         if not self.classes:
             return self._numbers(block, eta)
+        if eta is not None and block.weight is None and (quick := self._quick(block.y, eta)) is not None:
+            return quick
         s = np.ones(block.n_rows) if block.weight is None else block.weight
         return self._constant(block.y, s) if eta is None else self.of(block.y, eta, s)
+
+    def _quick(self, targets: Array, eta: Array) -> ClassFigures | None:
+        """Return the figures of unweighted rows of two classes in one native pass; None where another way is needed."""
+        if self.loss.name != "logistic" or self.rule is not None or targets.shape[1] > 1:
+            return None
+        y, score = np.ascontiguousarray(targets[:, 0]), np.ascontiguousarray(eta[:, 0])
+        found = _core.two_classes(y, score)
+        if found is None:
+            return None
+        surprise, squares, weights, right = found
+        sums = np.array(weights, dtype=np.float64), np.array(right, dtype=np.float64)
+        return ClassFigures(len(y), *sums, surprise, squares, scored=((y, score, None),))
 
     def _numbers(self, block: Block, eta: Array | None) -> NumberFigures:
         """Return the figures of number targets, some rows at a time: those that a cache holds."""

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from sklearn import metrics as peer
 
 from lineal import metrics
-from lineal.designs import as_design
+from lineal.designs import Dense, as_design
 from lineal.losses import Hinge, Logistic, Quantile, Squared
 from lineal.metrics import ClassFigures, NumberFigures
 from lineal.scoring import Score
+from lineal.source import Block
 from lineal.sources.memory import Memory
 
 
@@ -153,3 +154,42 @@ def test_only_what_has_a_meaning_is_told() -> None:
     assert set(number) == {"mean_loss", "rmse", "mae", "r2"}
     assert number["mean_loss"] == pytest.approx((0.9 * 2 + 0.9 * 0.5 + 0.9 * 1.5) / 3)
     assert set(Memory(design, y).sum(Score(Squared(1), coef, classes=False)).figures()) == {"rmse", "mae", "r2"}
+
+
+def _quick(y, eta):
+    block = Block(Dense(eta[:, None]), y[:, None])
+    return Score(Logistic(), np.ones((1, 1)), classes=True)(block)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 700, 70_000])
+@pytest.mark.parametrize("ties", [False, True])
+def test_the_native_figures_of_two_classes_are_those_of_scikit_learn(rows, ties):
+    rng = np.random.default_rng(rows)
+    y = (rng.random(rows) < 0.4).astype(float)
+    eta = rng.integers(-4, 5, rows).astype(float) if ties else 3.0 * rng.normal(size=rows)
+    found = _quick(y, eta).figures()
+    p = 1 / (1 + np.exp(-eta))
+    assert found["accuracy"] == np.mean((eta > 0) == (y == 1))
+    assert found["log_loss"] == pytest.approx(
+        np.mean(np.where(y == 1, np.log1p(np.exp(-eta)), np.log1p(np.exp(eta)))), rel=1e-12
+    )
+    assert found["brier"] == pytest.approx(np.mean((p - y) ** 2), rel=1e-12)
+    if 0 < y.sum() < rows:
+        assert found["auc"] == pytest.approx(peer.roc_auc_score(y, eta), rel=1e-12)
+        assert found["average_precision"] == pytest.approx(peer.average_precision_score(y, eta), rel=1e-12)
+    weighted = Score(Logistic(), None, classes=True).of(y[:, None], eta[:, None], np.ones(rows)).figures()
+    assert found == pytest.approx(weighted, rel=1e-12, nan_ok=True)
+
+
+def test_figures_of_blocks_add_up_with_and_without_weights():
+    y, eta = np.array([0.0, 1.0, 1.0, 0.0, 1.0]), np.array([-1.0, 0.5, 0.5, 0.5, 2.0])
+    ways = Score(Logistic(), np.ones((1, 1)), classes=True)
+    parts = [Block(Dense(eta[a:b, None]), y[a:b, None], weight) for a, b, weight in ((0, 2, None), (2, 5, np.ones(3)))]
+    assert (ways(parts[0]) + ways(parts[1])).figures() == pytest.approx(_quick(y, eta).figures(), rel=1e-12)
+
+
+def test_scores_that_are_not_finite_are_measured_all_the_same():
+    with np.errstate(invalid="ignore"):  # as where a fit is measured
+        figures = _quick(np.array([0.0, 1.0, 1.0]), np.array([-math.inf, 0.5, math.inf])).figures()
+    assert figures["accuracy"] == 1.0
+    assert figures["auc"] == 1.0

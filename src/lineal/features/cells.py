@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pa_compute
 
+from lineal import _core
 from lineal.tables.arrow import from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 
@@ -21,6 +22,10 @@ Positions = npt.NDArray[np.intp]
 _types = pa.types
 _MISSING = from_bytes([word.encode() for word in sorted(MISSING)], pa.large_string())
 _NONE = np.empty(0, dtype=np.intp)
+
+SEEN, LONG = 64, 4096
+"""So many dictionaries, of at most so many texts, are remembered as lists: the batches of a file share them."""
+_seen: dict[tuple[int, int, int], tuple[Any, Codes | None, list[str]]] = {}
 
 
 def kind(array: Any) -> str:
@@ -68,20 +73,50 @@ def texts(array: Any) -> tuple[Codes, list[str]]:
     >>> codes.tolist(), levels
     ([0, 1, -1, 0], ['b', 'a'])
     """
+    codes, levels = packed(array)
+    return codes.astype(np.int32, copy=False), levels
+
+
+def packed(array: Any) -> tuple[npt.NDArray[Any], list[str]]:
+    """Return what ``texts`` returns, with codes of the type they are stored in: int8, int16 or int32; a list to be left as it is.
+
+    >>> codes, levels = packed(pa.array(["b", "a", "b"]).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())))
+    >>> codes.dtype, codes.tolist(), levels
+    (dtype('int8'), [0, 1, 0], ['b', 'a'])
+    """
     if not _types.is_dictionary(array.type):
         if _types.is_timestamp(array.type):
             array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
         array = array.dictionary_encode()
-    codes = to_numpy(array.indices).astype(np.int32, copy=False)
+    codes = to_numpy(array.indices)
+    if codes.dtype not in (np.int8, np.int16, np.int32):
+        codes = codes.astype(np.int32)
     present = valid(array.indices)
     if present is not None:
-        codes = np.where(present, codes, np.int32(-1))
-    table, levels = _distinct(array.dictionary)
-    return (codes if table is None else table[codes]), levels
+        codes = np.where(present, codes, codes.dtype.type(-1))
+    table, levels = _known(array.dictionary)
+    return (codes if table is None else _core.recode(codes, table)), levels
+
+
+def _known(dictionary: Any) -> tuple[Codes | None, list[str]]:
+    """Return what a dictionary says, remembered from the last time its very buffers came by."""
+    buffers = dictionary.buffers() if dictionary.type == pa.string() and len(dictionary) <= LONG else ()
+    if not buffers or buffers[0] is not None or buffers[1] is None or buffers[2] is None:
+        return _distinct(dictionary)
+    place = buffers[1].address, buffers[2].address, len(dictionary)
+    found = _seen.get(place) if dictionary.offset == 0 else None
+    if found is None:
+        found = (buffers, *_distinct(dictionary))  # the buffers with it, so that nothing else gets their addresses
+        if dictionary.offset:
+            return found[1], found[2]
+        if len(_seen) >= SEEN:
+            _seen.clear()
+        _seen[place] = found
+    return found[1], found[2]
 
 
 def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
-    """Return the distinct texts of a dictionary, and which one each entry is; None if they are the entries."""
+    """Return the distinct texts of a dictionary, and which one each entry is, a null first; None if they are the entries."""
     plain = strings(dictionary)
     if plain is not None and list(map(str.strip, plain)) == plain:
         different = set(plain)
@@ -89,8 +124,8 @@ def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
             return None, plain
     found: dict[str, int] = {}
     table = np.empty(len(dictionary) + 1, dtype=np.int32)
-    table[-1] = -1  # code -1, a null, stays -1
-    for position, value in enumerate(dictionary.to_pylist()):
+    table[0] = -1  # code -1, a null, stays -1
+    for position, value in enumerate(dictionary.to_pylist(), 1):
         cell = text(value)
         table[position] = -1 if cell is None else found.setdefault(cell, len(found))
     return table, list(found)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.features.encoder import Part, needed
-from lineal.features.fingerprint import Fingerprint
+from lineal.features.fingerprint import Fingerprint, Lanes
 from lineal.features.learning import Learned
 from lineal.features.outcome import responses
 from lineal.features.terms import Number
@@ -162,26 +161,18 @@ class Encoded(Source):
 
     def _held(self, limit_bytes: int, rows: int, known: bool) -> Source:
         encoder = self.learned.encoder
-        held: list[_Growing] = []
         found = Fingerprint(self._numbers, self._texts) if known else Fingerprint((), ())
+        held = self._growing(rows)
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
-        with ThreadPoolExecutor(1) as pool:
-            for numbers, batch, y, part in ahead(self._parts, self._read()):
+        with Lanes(found) as hashing:
+            for batch, part in ahead(self._parts, self._placed(held)):
                 _merge(unknown, part)
-                weight, offset = self._roles(numbers, batch)
-                hashed = pool.submit(found.add_kind, batch, found.numbers)
-                found.add_kind(batch, found.texts)
-                roles = [role for role in (weight, offset) if role is not None]
-                pieces: list[npt.NDArray[Any]] = [part.numbers, y, *part.codes, *roles]
-                held = held or [_Growing(piece, rows) for piece in pieces]
-                for growing, piece in zip(held, pieces, strict=True):
-                    growing.add(piece)
+                hashing.add(batch)
                 texts.append(part.texts)
-                count += len(numbers)
+                count += batch.num_rows
                 sparse += sum(found.size for found in part.texts)
-                hashed.result()
                 if count * self._row_bytes() + sparse > limit_bytes:
                     held.clear()
                     texts.clear()
@@ -193,15 +184,35 @@ class Encoded(Source):
         categories = len(encoder.categories)
         beside = iter(arrays[2 + categories :])
         joined = [Rows.joined([rows[k] for rows in texts]) for k in range(len(encoder.texts))]
-        design = encoder.design(count, arrays[0], arrays[2 : 2 + categories], joined)
+        design = encoder.design(count, arrays[0], arrays[1 : 1 + categories], joined)
         weight = next(beside) if self.learned.weight is not None else None
         offset = next(beside) if self.learned.offset is not None else None
-        return Memory(design, arrays[1], weight, offset, self.columns)
+        return Memory(design, arrays[1 + categories], weight, offset, self.columns)
 
-    def _parts(self, read: tuple[RowNumbers, Any, Array]) -> tuple[RowNumbers, Any, Array, Part]:
-        """Encode a batch, while others are read and hashed."""
-        rows, batch, y = read
-        return rows, batch, y, self.learned.encoder.part(batch, self.table, rows)
+    def _growing(self, rows: int) -> list[_Growing]:
+        """Return room for about so many rows: numbers, codes of every category, targets, weights, offsets."""
+        learned, encoder = self.learned, self.learned.encoder
+        width = sum(len(term.columns) for term in encoder.plain)
+        shapes: list[tuple[tuple[int, ...], type]] = [((width,), np.float64)]
+        shapes += [((), np.int32)] * len(encoder.categories)
+        shapes.append(((len(learned.target.names or (1,)),), np.float64))
+        shapes += [((), np.float64)] if learned.weight is not None else []
+        shapes += [((1,), np.float64)] if learned.offset is not None else []
+        return [_Growing(rows, *shape) for shape in shapes]
+
+    def _placed(self, held: list[_Growing]) -> Iterator[tuple[RowNumbers, Any, list[Any]]]:
+        """Yield the rows that have a target and where each batch belongs; targets, weights and offsets are there already."""
+        for rows, batch, y in self._read():
+            into = [growing.room(len(rows)) for growing in held]
+            beside = [values for values in (y, *self._roles(rows, batch)) if values is not None]
+            for place, values in zip(into[-len(beside) :], beside, strict=True):
+                place[:] = values
+            yield rows, batch, into[: -len(beside)]
+
+    def _parts(self, read: tuple[RowNumbers, Any, list[Any]]) -> tuple[Any, Part]:
+        """Encode a batch into its place, while others are read and hashed."""
+        rows, batch, into = read
+        return batch, self.learned.encoder.part(batch, self.table, rows, into)
 
     def _spilled(self, size: int) -> Source:
         """Return the encoded rows as a temporary file, if there is room for about so many bytes."""
@@ -254,23 +265,26 @@ def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
 
 
 class _Growing:
-    """An array that rows are added to; memory that is never touched costs nothing."""
+    """An array of rows that come in batches, each with its place before it is written; untouched memory costs nothing."""
 
-    def __init__(self, like: npt.NDArray[Any], rows: int) -> None:
-        self.data = np.empty((max(rows, len(like)), *like.shape[1:]), dtype=like.dtype)
-        self.size = 0
+    def __init__(self, rows: int, shape: tuple[int, ...], kind: type) -> None:
+        self.parts: list[npt.NDArray[Any]] = [np.empty((rows, *shape), dtype=kind)]
+        self.sizes = [0]
 
-    def add(self, piece: npt.NDArray[Any]) -> None:
-        stop = self.size + len(piece)
-        if stop > len(self.data):
-            grown = np.empty((max(stop, 2 * len(self.data)), *self.data.shape[1:]), dtype=self.data.dtype)
-            grown[: self.size] = self.data[: self.size]
-            self.data = grown
-        self.data[self.size : stop] = piece
-        self.size = stop
+    def room(self, rows: int) -> npt.NDArray[Any]:
+        """Return the place of the next rows."""
+        if self.sizes[-1] + rows > len(self.parts[-1]):  # earlier places stay where they are: they may be written to
+            more = max(rows, sum(self.sizes))
+            self.parts.append(np.empty((more, *self.parts[0].shape[1:]), dtype=self.parts[0].dtype))
+            self.sizes.append(0)
+        start = self.sizes[-1]
+        self.sizes[-1] += rows
+        return self.parts[-1][start : start + rows]
 
     def array(self) -> npt.NDArray[Any]:
-        return self.data[: self.size]
+        """Return all rows."""
+        parts = [part[:size] for part, size in zip(self.parts, self.sizes, strict=True)]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _merge(unknown: dict[str, int], part: Part) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, near
@@ -149,29 +150,46 @@ class Encoder:
                         raise absent(name, table.names, table.origin)
         return table.select(numbers=self.number_columns, texts=self.text_columns)
 
-    def part(self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None) -> Part:
-        """Return a batch's numbers and codes; ``table`` and ``rows`` serve to say where a bad cell stands."""
+    def part(
+        self, batch: Any, table: Table | None = None, rows: RowNumbers | None = None, into: Sequence[Any] | None = None
+    ) -> Part:
+        """Return a batch's numbers and codes; ``table`` and ``rows`` serve to say where a bad cell stands.
+
+        They are written ``into`` arrays of the caller, if given: the numbers, then the codes of every category.
+        """
         width = sum(len(term.columns) for term in self.plain)
-        numbers = np.empty((batch.num_rows, width))
+        numbers = np.empty((batch.num_rows, width)) if into is None else into[0]
+        rooms = [None] * len(self.categories) if into is None else into[1:]
         unknown: dict[str, int] = {}
         codes = []
-        at = 0
         try:
-            for term in self.plain:
-                stop = at + len(term.columns)
-                arrays = [column(batch, name) for name in term.inputs]
-                self._count(unknown, term.column, term.write(numbers[:, at:stop], *arrays))
-                at = stop
+            self._numbers(batch, numbers, unknown)
             texts = tuple(term.encode(column(batch, term.column)) for term in self.texts)
             for text, encoded in zip(self.texts, texts, strict=True):
                 self._count(unknown, text.column, encoded.unknown)
-            for category in self.categories:
-                found, new = category.codes(column(batch, category.column))
+            for category, room in zip(self.categories, rooms, strict=True):
+                found, new = category.codes(column(batch, category.column), room)
                 self._count(unknown, category.column, new)
                 codes.append(found)
         except CellError as bad:
             raise located(bad, table, rows) from None
         return Part(numbers, tuple(codes), unknown, texts)
+
+    def _numbers(self, batch: Any, out: Array, unknown: dict[str, int]) -> None:
+        """Write the columns of numbers: whole ones together, so that every line of memory is written once."""
+        at, found, places = 0, [], []
+        for term in self.plain:
+            stop = at + len(term.columns)
+            arrays = [column(batch, name) for name in term.inputs]
+            whole = term.whole(arrays[0]) if isinstance(term, Number) else None
+            if whole is None:
+                self._count(unknown, term.column, term.write(out[:, at:stop], *arrays))
+            else:
+                found.append(whole)
+                places.append(at)
+            at = stop
+        if found:
+            _core.interleave(found, places, out)
 
     @staticmethod
     def _count(unknown: dict[str, int], name: str, count: int) -> None:

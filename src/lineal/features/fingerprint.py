@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+from collections import deque
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from lineal import _core
-from lineal.features.cells import numbers, texts
+from lineal.features.cells import numbers, packed
 from lineal.features.encoder import column
-from lineal.tables.arrow import from_bytes, from_numpy
 
 Array = npt.NDArray[np.float64]
 
-RECORDS = 100_000
-"""Texts whose bytes are remembered from batch to batch."""
 CELLS = 65536
 """So many cells of a matrix are turned into columns at a time."""
 MANY = 1_000_000
 """A matrix of fewer cells is hashed in one thread."""
+FEW = 4096
+"""Batches of fewer rows are hashed by the thread that has them."""
 _MISSING = b"\xff\xff\xff\xff"
 
 
@@ -35,15 +34,19 @@ class Fingerprint:
         """Begin with the names of the number columns and of the text columns."""
         self.numbers = {name: hashlib.sha256() for name in numbers}
         self.texts = {name: hashlib.sha256() for name in texts}
-        self.records: dict[str, bytes] = {}
+        self.records: dict[str, tuple[list[str], npt.NDArray[np.int64], bytes]] = {}
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch."""
-        self.add_kind(batch, self.numbers)
-        self.add_kind(batch, self.texts)
+        self.add_some(batch, [*self.numbers, *self.texts])
 
-    def add_kind(self, batch: Any, names: Iterable[str]) -> None:
-        """Add columns of numbers, or columns of text, of a batch; the two kinds do not wait for each other."""
+    def shares(self, count: int) -> list[list[str]]:
+        """Return the names of the columns in so many parts of about the same work."""
+        names = [*self.texts, *self.numbers]
+        return [names[k::count] for k in range(count)]
+
+    def add_some(self, batch: Any, names: Iterable[str]) -> None:
+        """Add some columns of a batch; columns do not wait for each other."""
         for name in names:
             self.add_column(name, column(batch, name))
 
@@ -52,7 +55,7 @@ class Fingerprint:
         if name in self.numbers:
             self.add_numbers(name, numbers(cells)[0])
         else:
-            self.texts[name].update(self._text_bytes(*texts(cells)))
+            self.texts[name].update(self._text_bytes(name, *packed(cells)).data)
 
     def add_numbers(self, name: str, values: Array) -> None:
         """Add cells to one column of numbers."""
@@ -84,15 +87,14 @@ class Fingerprint:
         """Add cells, none missing, to one column of text."""
         self.texts[name].update(b"".join(_record(cell) for cell in cells))
 
-    def _text_bytes(self, codes: npt.NDArray[np.int32], levels: Sequence[str]) -> Any:
+    def _text_bytes(self, name: str, codes: npt.NDArray[Any], levels: list[str]) -> npt.NDArray[np.uint8]:
         """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
-        known = self.records
-        if len(known) > RECORDS:
-            known.clear()
-        known.update((level, _record(level)) for level in levels if level not in known)
-        cells = from_bytes([*(known[level] for level in levels), _MISSING], pa.large_binary())
-        taken = cells.take(from_numpy(np.where(codes < 0, np.int32(len(levels)), codes)))
-        return b"" if not len(taken) else taken.buffers()[2]
+        known = self.records.get(name)
+        if known is None or known[0] is not levels:
+            cells = [_MISSING, *map(_record, levels)]
+            ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
+            known = self.records[name] = (levels, ends, b"".join(cells) + bytes(16))
+        return _core.records(codes, known[1], known[2])
 
     def hex(self) -> str:
         """Return ``sha256:`` and the hash over all columns, sorted by name."""
@@ -105,11 +107,47 @@ class Fingerprint:
         return f"sha256:{whole.hexdigest()}"
 
 
+class Lanes:
+    """Two threads that feed a fingerprint, each its share of the columns, while the caller goes on."""
+
+    def __init__(self, found: Fingerprint) -> None:
+        """Feed ``found``."""
+        self.found = found
+        self.lanes = [(names, ThreadPoolExecutor(1)) for names in found.shares(2)]
+        self.waiting: deque[list[Future[None]]] = deque()
+
+    def __enter__(self) -> Lanes:
+        return self
+
+    def add(self, batch: Any) -> None:
+        """Add the rows of a batch, after those of the batches before."""
+        if batch.num_rows < FEW and not self.waiting:
+            self.found.add(batch)
+            return
+        self.waiting.append([pool.submit(self.found.add_some, batch, names) for names, pool in self.lanes])
+        if len(self.waiting) > 2:
+            self._settle()
+
+    def _settle(self) -> None:
+        for future in self.waiting.popleft():
+            future.result()
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Wait for all, or end early after an error."""
+        try:
+            while self.waiting and kind is None:
+                self._settle()
+        finally:
+            for _names, pool in self.lanes:
+                pool.shutdown(cancel_futures=True)
+
+
 def number_bytes(values: Array) -> memoryview:
     """Return numbers as little-endian doubles, missing ones as the one NaN 0x7ff8000000000000."""
-    missing = np.isnan(values)
-    if missing.any():
-        values = np.where(missing, np.nan, values)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.add.reduce(values)
+    if np.isnan(total):  # some cell is missing, or infinities have met
+        values = np.where(np.isnan(values), np.nan, values)
     return np.ascontiguousarray(values, dtype="<f8").data
 
 

@@ -91,7 +91,7 @@ class Cycle(Category):
         """Names of the design columns."""
         return tuple(f"{self.column} ({self.part})={level}" for level in self.levels if level != self.reference)
 
-    def codes(self, array: Any) -> tuple[Codes, int]:
+    def codes(self, array: Any, out: Codes | None = None) -> tuple[Codes, int]:
         """Return the design column of every row, -1 for the reference, and how many cells were levels never seen."""
         found, texts_ = texts(array)
         known, gone = self._codes, frozenset(self.calendar.missing)
@@ -109,7 +109,7 @@ class Cycle(Category):
                 continue
             level = getattr(moment, self.part)
             table[k], unknown[k] = known.get(level, -1), level not in known
-        return table[found], int(unknown[found].sum())
+        return table.take(found, out=out, mode="wrap"), int(unknown[found].sum())
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features.cells import texts
+from lineal.features.cells import packed
 from lineal.features.encoder import column, located
 from lineal.features.survey import Column
 from lineal.features.terms import CellError, finite_numbers
@@ -207,16 +207,16 @@ def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tup
 
 
 def _class_codes(target: Target, array: Any) -> Array:
-    codes, levels = texts(array)
+    codes, levels = packed(array)
     known = class_index(target)
     table = np.array([*(known(level) for level in levels), np.nan])
-    strange = np.isneginf(table[codes])  # (a level of the dictionary that no row holds is none)
-    if strange.any():
+    if np.isneginf(table).any() and (strange := np.isneginf(table[codes])).any():
+        # (a level of the dictionary that no row holds is none)
         position = int(np.flatnonzero(strange)[0])
         raise CellError(
             target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
         )
-    return table[codes]
+    return np.asarray(table[codes])
 
 
 def class_index(target: Target) -> Callable[[str], float]:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.features import dates, notation
-from lineal.features.cells import cell, kind, numbers, texts
+from lineal.features.cells import cell, kind, numbers, packed
 from lineal.features.dates import CALENDARS, Calendar
 from lineal.features.notation import MARKERS, Notation, notations
 from lineal.tables.dialect import number
@@ -39,30 +40,29 @@ class Values:
     distinct: dict[float, int] | None = None
     infinite: int | None = None
 
-    def add(self, values: Array, rows: RowNumbers) -> None:
-        """Learn from some rows; NaN stands for cells that are missing or no numbers."""
-        present = ~np.isnan(values)
-        count = int(present.sum())
+    def add(self, values: Array, rows: RowNumbers) -> int:
+        """Learn from some rows, return how many have a number; NaN stands for cells that are missing or no numbers."""
+        count, low, high, total, rest, whole = _core.summary(values)
         if count == 0:
             self.consecutive = False
-            return
-        whole = count == len(values)
-        found = values if whole else values[present]
+            return 0
         self.count += count
-        self.low = min(self.low, float(found.min()))
-        self.high = max(self.high, float(found.max()))
-        if self.infinite is None and np.isinf([self.low, self.high]).any():
+        self.low, self.high = min(self.low, low), max(self.high, high)
+        if self.infinite is None and (math.isinf(self.low) or math.isinf(self.high)):
             self.infinite = int(rows[np.isinf(values)][0])
         if self.infinite is not None:
-            return
-        self.sum = exact_sum(found, self.sum)
-        if self.whole:
-            self.whole = bool((found == np.floor(found)).all())
+            return count
+        if math.isfinite(total) and math.isfinite(rest) and math.isfinite(self.sum[0]):
+            self.sum = _rounded([*self.sum, total, rest])
+        else:
+            self.sum = exact_sum(values[~np.isnan(values)], self.sum)
+        self.whole = self.whole and whole
         if self.consecutive:
-            self.consecutive = whole and self._follows(found, rows)
+            self.consecutive = count == len(values) and self._follows(values, rows)
         if self.distinct is not None and len(self.distinct) < DISTINCT:
-            for value, times in zip(*np.unique(found, return_counts=True), strict=True):
+            for value, times in zip(*np.unique(values[~np.isnan(values)], return_counts=True), strict=True):
                 self.distinct[float(value)] = self.distinct.get(float(value), 0) + int(times)
+        return count
 
     def _follows(self, values: Array, rows: RowNumbers) -> bool:
         """Whether every value is its row number plus a constant, as in a running number."""
@@ -95,10 +95,14 @@ def exact_sum(values: Array, start: tuple[float, float]) -> tuple[float, float]:
             error = (a - (high - back)) + (b - back)  # exactly what the addition lost
             rest += low[2 * half :].tolist()
             low = error if not len(low) else error + (low[:half] + low[half : 2 * half])
-    rest += high.tolist() + low.tolist()
+    return _rounded(rest + high.tolist() + low.tolist())
+
+
+def _rounded(terms: list[float]) -> tuple[float, float]:
+    """Return a sum as a double and its rounding error."""
     try:
-        total = math.fsum(rest)
-        return total, math.fsum([*rest, -total])
+        total = math.fsum(terms)
+        return total, math.fsum([*terms, -total])
     except (OverflowError, ValueError):  # beyond the largest double, or inf - inf on the way there
         return math.inf, 0.0
 
@@ -154,31 +158,30 @@ class Column:
         elif stored == "nothing":
             self.missing += len(array)
         elif stored == "number" and not self.as_text:
-            found, _ = numbers(array)
-            missing = int(np.isnan(found).sum())
-            self.missing += missing
-            if missing < len(array):
+            present = self.values.add(numbers(array)[0], rows)
+            self.missing += len(array) - present
+            if present:
                 self.kinds.add("number")
                 self.straight = True
-            self.values.add(found, rows)
         else:
             self._add_texts(array, rows, stored)
 
     def _add_texts(self, array: Any, rows: RowNumbers, stored: str) -> None:
-        codes, levels = texts(array)
+        codes, levels = packed(array)
         if self.reading is not None and self.reading.missing:
             gone = np.array([*(level in self.reading.missing for level in levels), False])
-            codes = np.where(gone[codes], np.int32(-1), codes)
-        counts = np.bincount(codes + 1, minlength=len(levels) + 1)
+            codes = np.where(gone[codes], codes.dtype.type(-1), codes)
+        counts = _core.tally(codes, len(levels))
         self.missing += int(counts[0])
         if not levels:
-            return self.values.add(np.full(len(array), np.nan), rows)
+            self.values.add(np.full(len(array), np.nan), rows)
+            return
         self.kinds.add("text" if stored == "number" else stored)
-        found = self._parse(levels)
-        table = np.append(found, np.nan)
+        table = np.append(self._parse(levels), np.nan)
         wrong = np.isnan(table)
+        wrong[:-1] &= counts[1:] > 0  # a dictionary may name levels that other rows have
         wrong[-1] = False
-        if wrong[:-1].all() and self.values.count == 0:
+        if np.isnan(table).all() and self.values.count == 0:
             self.values.consecutive = False  # words alone: nothing to add
         else:
             self.values.add(table[codes], rows)
@@ -189,12 +192,11 @@ class Column:
                     self.bad.append((int(rows[position]), cell(array, int(position))))
         if self.reading is None:
             if wrong.any() or self.notations is not None:
-                self._narrow(levels)
+                self._narrow([level for level, count in zip(levels, counts[1:].tolist(), strict=True) if count])
         elif isinstance(self.reading, Calendar):
             self._date(self.reading, levels, counts[1:])
         if not self.full:
             self._count(levels, counts[1:])
-        return None
 
     def _narrow(self, levels: list[str]) -> None:
         """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""

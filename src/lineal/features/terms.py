@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.errors import InputError
-from lineal.features.cells import cell, numbers, texts
+from lineal.features.cells import cell, numbers, packed, texts
 from lineal.features.text import Text
 
 Array = npt.NDArray[np.float64]
@@ -31,10 +32,16 @@ def finite_numbers(column: str, array: Any) -> Array:
     values, bad = numbers(array)
     if bad.size:
         raise CellError(column, int(bad[0]), cell(array, int(bad[0])), "a number")
-    if not np.isfinite(np.fmax.reduce(np.abs(values), initial=0.0)):
+    if not np.isfinite(_total(values)) and np.isinf(np.fmax.reduce(np.abs(values), initial=0.0)):
         position = int(np.flatnonzero(np.isinf(values))[0])
         raise CellError(column, position, cell(array, position), "a finite number")
     return values
+
+
+def _total(values: Array) -> float:
+    """Return the sum: finite only if there is no NaN and no infinity, which one look at the numbers tells."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float(np.add.reduce(values))
 
 
 @dataclass(frozen=True)
@@ -61,6 +68,13 @@ class Number:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
         filled(finite_numbers(self.column, arrays[0]), self.fill, self.indicator, out)
         return 0
+
+    def whole(self, array: Any) -> Array | None:
+        """Return its only column as it is, where no cell of it is missing; None otherwise."""
+        if self.indicator:
+            return None
+        values = finite_numbers(self.column, array)
+        return values if values.flags.c_contiguous and np.isfinite(_total(values)) else None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
@@ -147,15 +161,16 @@ class Category:
         found = {level: code for code, level in enumerate(others)}
         return found if self.reference is None else found | {self.reference: -1}
 
-    def codes(self, array: Any) -> tuple[Codes, int]:
+    def codes(self, array: Any, out: Codes | None = None) -> tuple[Codes, int]:
         """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
-        found, levels = texts(array)
+        found, levels = packed(array)
         known = self._codes
         missing = len(self.columns) - 1 if self.missing else -1
-        table = np.array([*(known.get(level, -2) for level in levels), missing], dtype=np.int32)
-        unknown = table == -2
-        table[unknown] = self._rest
-        return table[found], int(unknown[found].sum()) if unknown.any() and self._rest < 0 else 0
+        table = np.array([missing, *(known.get(level, -2) for level in levels)], dtype=np.int32)
+        unknown, rest = table == -2, self._rest
+        table[unknown] = rest
+        new = int(unknown[found.astype(np.intp) + 1].sum()) if unknown.any() and rest < 0 else 0
+        return _core.recode(found, table, out=out), new
 
     @property
     def _rest(self) -> int:
@@ -219,9 +234,6 @@ def design_columns(terms: Sequence[Term]) -> tuple[str, ...]:
 def filled(values: Array, fill: float, indicator: bool, out: Array) -> None:
     """Write numbers to the first column, ``fill`` where they are NaN; mark those in the second if ``indicator``."""
     missing = np.isnan(values)
-    if missing.any():
-        out[:, 0] = np.where(missing, fill, values)
-    else:
-        out[:, 0] = values
+    out[:, 0] = np.where(missing, fill, values) if missing.any() else values
     if indicator:
         out[:, 1] = missing

@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import re
+from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +19,8 @@ import pyarrow.csv as pa_csv
 from lineal.errors import InputError
 from lineal.tables.arrow import to_numpy
 from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
-from lineal.tables.file import File, ahead, chunks
-from lineal.tables.plain import plain_batch
+from lineal.tables.file import Bytes, File, ahead, buffers
+from lineal.tables.plain import Lexicons, plain_batch
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
@@ -118,11 +120,14 @@ class Delimited(Table):
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
         start = 0
+        lexicons = Lexicons()
         with self.file.open() as stream:
-            pieces = self._pieces(chunks(stream, self._cut))
-            for batch in ahead(self._attempt, pieces):
-                if isinstance(batch, _RowError):
-                    raise InputError(f"{self.place(start + batch.number - 1)} of {self.origin} {batch.sentence}")
+            spare: deque[bytearray] = deque()
+            pieces = self._pieces(buffers(stream, self._cut, spare))
+            for found in ahead(partial(self._attempt, spare), pieces):
+                if isinstance(found, _RowError):
+                    raise InputError(f"{self.place(start + found.number - 1)} of {self.origin} {found.sentence}")
+                batch = lexicons.unified(found)
                 for at in range(0, batch.num_rows, BATCH_ROWS):
                     part = batch.slice(at, BATCH_ROWS)
                     yield np.arange(start, start + part.num_rows, dtype=np.int64), part
@@ -150,7 +155,7 @@ class Delimited(Table):
                 pass
         return f"row {row + 1}"
 
-    def _cut(self, data: bytes, final: bool) -> int:
+    def _cut(self, data: Bytes, final: bool) -> int:
         try:
             return records_end(data, final, self.dialect.quote, self.dialect.delimiter)
         except UnclosedError as unclosed:
@@ -162,33 +167,36 @@ class Delimited(Table):
                 " close it, or say that quotes are plain text."
             ) from None
 
-    def _pieces(self, parts: Iterator[bytes]) -> Iterator[bytes]:
+    def _pieces(self, parts: Iterator[bytearray]) -> Iterator[bytearray]:
         skip = self.dialect.start
         for part in parts:
             piece = part[skip:] if skip else part
             skip = max(0, skip - len(part))
-            if piece[:1] in (b"\r", b"\n"):  # strip copies, so only where it may matter
+            if piece.startswith((b"\r", b"\n")):  # strip copies, so only where it may matter
                 piece = piece.lstrip(b"\r\n")
             if piece:
                 yield piece
 
-    def _attempt(self, piece: bytes) -> Any:
+    def _attempt(self, spare: deque[bytearray], piece: bytearray) -> Any:
         """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers."""
         try:
             return self._parse(piece)
         except _RowError as bad:
             return bad
+        finally:
+            spare.append(piece)
 
-    def _parse(self, piece: bytes) -> Any:
+    def _parse(self, piece: bytearray) -> Any:
         if b"\0" in piece:
             raise _RowError(
                 piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text."
             )
         numbers = self.numbers - self.stubborn
         batch = self._plain(piece, numbers)
+        data = b"" if batch is not None else bytes(piece)
         while batch is None:
             try:
-                table = self._read(piece, numbers)
+                table = self._read(data, numbers)
             except pa.ArrowInvalid as problem:
                 failed = _FAILED.search(str(problem))
                 if failed is None:
@@ -209,7 +217,7 @@ class Delimited(Table):
             numbers = numbers - refused
         return batch
 
-    def _plain(self, piece: bytes, numbers: frozenset[str]) -> Any:
+    def _plain(self, piece: bytearray, numbers: frozenset[str]) -> Any:
         """Return a piece without quotes whose cells are plainly written as one record batch; None for any other."""
         if self.texts is None or len(self.odd) >= ODD or (self.dialect.quote and self.dialect.quote.encode() in piece):
             return None

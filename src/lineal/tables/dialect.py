@@ -298,7 +298,7 @@ class UnclosedError(Exception):
         self.rest = rest
 
 
-def records_end(data: bytes, final: bool, quote: str | None, delimiter: str) -> int:
+def records_end(data: bytes | bytearray, final: bool, quote: str | None, delimiter: str) -> int:
     """Return where the last whole record ends: after a line end outside of quotes."""
     end = len(data) if final else data.rfind(b"\n") + 1
     if quote is None or not end or quote.encode() not in data or data.count(quote.encode(), 0, end) % 2 == 0:
@@ -307,7 +307,7 @@ def records_end(data: bytes, final: bool, quote: str | None, delimiter: str) -> 
     inside = []
     for match in quoted(quote, delimiter).finditer(data):
         if match.group(1) == b"" and final:
-            raise UnclosedError(data[match.start() :])
+            raise UnclosedError(bytes(data[match.start() :]))
         inside.append(match.span())
     while end and inside:
         while inside and inside[-1][0] >= end:

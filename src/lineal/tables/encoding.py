@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 from typing import IO, Any, Final
 
 PIECE: Final = 4 << 20
+LOOK: Final = 1 << 18
 LATIN: Final = "windows-1252"
 """Latin-1 with printed characters where that has control codes; its five holes are those of Latin-1."""
 
@@ -34,14 +35,14 @@ def encoding_of(opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> str 
         several = False
         for piece in _pieces(stream):
             if first:
-                wide = _wide(piece[:400])
+                wide = _wide(bytes(piece[:400]))
                 if wide is not None:
                     return wide
                 first = False
             if piece.isascii() and not decoder.getstate()[0]:
                 continue
             try:
-                text = decoder.decode(piece)
+                text = decoder.decode(bytes(piece))
             except UnicodeDecodeError as problem:
                 several = several or not problem.object[: problem.start].isascii()
                 return None if several or b"\0" in piece else LATIN
@@ -49,9 +50,11 @@ def encoding_of(opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> str 
     return LATIN if decoder.getstate()[0] and not several else None
 
 
-def _pieces(stream: IO[bytes]) -> Iterator[bytes]:
-    while piece := stream.read(PIECE):
-        yield piece
+def _pieces(stream: IO[bytes]) -> Iterator[bytearray]:
+    """Yield the bytes of a stream in one buffer, which the next piece overwrites: small enough for a cache."""
+    buffer = bytearray(LOOK)
+    while count := stream.readinto(buffer):  # type: ignore[attr-defined]
+        yield buffer if count == len(buffer) else buffer[:count]
 
 
 def _wide(data: bytes) -> str | None:

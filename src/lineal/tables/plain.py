@@ -9,13 +9,16 @@ import numpy as np
 import pyarrow as pa
 
 from lineal import _core
+from lineal.tables.arrow import from_numpy, strings, to_numpy
 from lineal.tables.dialect import MISSING
 
 _WORDS = sorted(MISSING)
+MOST = 2**15 - 1
+"""Different texts of a column that batches have in common."""
 
 
 def plain_batch(
-    piece: bytes, delimiter: str, names: Sequence[str], numbers: Collection[str], wanted: Collection[str]
+    piece: bytes | bytearray, delimiter: str, names: Sequence[str], numbers: Collection[str], wanted: Collection[str]
 ) -> Any:
     r"""Return a piece of whole rows as a record batch; None where something about it is unusual.
 
@@ -35,6 +38,53 @@ def plain_batch(
     if any(array is None for array in arrays):
         return None
     return pa.RecordBatch.from_arrays(arrays, names=[name for name, kind in zip(names, kinds, strict=True) if kind])
+
+
+class Lexicons:
+    """The different texts of every packed column of a file, in the order of its rows: one dictionary for all its batches.
+
+    A column of more than 32,767 different texts keeps a dictionary of its own in every batch.
+    """
+
+    def __init__(self) -> None:
+        """Begin with no text."""
+        self.known: dict[str, dict[str, int] | None] = {}
+        self.shared: dict[str, Any] = {}
+
+    def unified(self, batch: Any) -> Any:
+        r"""Return a batch, the next of the file, with codes of the common dictionaries, in as few bytes as these take.
+
+        >>> first = plain_batch(b"v\nu\n", ",", ["a"], (), {"a"})
+        >>> second = plain_batch(b"u\nw\n", ",", ["a"], (), {"a"})
+        >>> all_ = Lexicons()
+        >>> all_.unified(first).column(0).indices.to_pylist(), all_.unified(second).column(0).indices.to_pylist()
+        ([0, 1], [1, 2])
+        """
+        if not any(pa.types.is_dictionary(kind) for kind in batch.schema.types):
+            return batch
+        columns = [self._column(name, batch.column(k)) for k, name in enumerate(batch.schema.names)]
+        return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
+
+    def _column(self, name: str, array: Any) -> Any:
+        known = self.known.setdefault(name, {})
+        if known is None or not pa.types.is_dictionary(array.type) or array.null_count:
+            return array
+        texts = strings(array.dictionary)
+        if texts is None or len(texts) > MOST:
+            return array
+        before = len(known)
+        table = np.array([-1, *(known.setdefault(text, len(known)) for text in texts)], dtype=np.int32)
+        if len(known) > MOST:
+            self.known[name] = None
+            return array
+        if len(known) > before:
+            words = [text.encode() for text in known]
+            ends = np.cumsum([0, *map(len, words)], dtype=np.int32)
+            whole = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(words))]
+            self.shared[name] = pa.Array.from_buffers(pa.string(), len(words), whole)
+        size = 1 if len(known) < 2**7 else 2
+        codes = from_numpy(_core.recode(to_numpy(array.indices), table, size))
+        return pa.DictionaryArray.from_arrays(codes, self.shared[name], safe=False)
 
 
 def _numbers(rows: int, values: Any, present: Any) -> Any:

@@ -1,0 +1,167 @@
+// Columns of a table and the figures of scores for Python: checks what is handed in, releases the interpreter lock.
+#pragma once
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "../lineal/columns.hpp"
+#include "../lineal/figures.hpp"
+#include "arrays.hpp"
+#include "team.hpp"
+#include "text.hpp"
+
+namespace {
+
+using Ends64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Codes of one, two or four bytes, from -1 on.
+class CodesView {
+public:
+    explicit CodesView(nb::handle array) : view_(array, "codes", "an int8, int16 or int32 array") {
+        if (view_.dimensions() != 1 || (view_.size(0) > 1 && view_.stride(0) != 1)) throw nb::value_error("codes must be one row without gaps");
+        bytes_ = view_.is("b") ? 1 : view_.is("h") ? 2 : view_.is_int(4) ? 4 : 0;
+        if (bytes_ == 0) throw nb::type_error(("codes must be int8, int16 or int32, got format '" + view_.format() + "'").c_str());
+    }
+    Index size() const { return view_.size(0); }
+
+    // work(pointer to the codes)
+    template <class Work>
+    auto with(Work work) const {
+        if (bytes_ == 1) return work(static_cast<const std::int8_t*>(view_.data()));
+        if (bytes_ == 2) return work(static_cast<const std::int16_t*>(view_.data()));
+        return work(static_cast<const std::int32_t*>(view_.data()));
+    }
+
+    // how often every code occurs, that of -1 first; refuses others
+    std::vector<std::int64_t> counted(Index levels) const {
+        if (levels < 0) throw nb::value_error("levels must not be below 0");
+        std::vector<std::int64_t> counts(static_cast<std::size_t>(levels) + 1);
+        bool fits = true;
+        {
+            const nb::gil_scoped_release free;
+            fits = with([&](const auto* codes) { return tally(codes, size(), levels, counts.data()); });
+        }
+        if (!fits) throw nb::value_error(("codes must lie between -1 and " + std::to_string(levels - 1)).c_str());
+        return counts;
+    }
+
+private:
+    View view_;
+    int bytes_ = 0;
+};
+
+nb::tuple summary(const Doubles& values) {
+    Summary found;
+    {
+        const nb::gil_scoped_release free;
+        found = summarise(values.data(), static_cast<Index>(values.size()));
+    }
+    return nb::make_tuple(found.count, found.low, found.high, found.sum, found.rest, found.whole);
+}
+
+nb::object tallied(nb::handle codes, Index levels) { return handed(CodesView(codes).counted(levels)); }
+
+// Memory for `size` values as a numpy array, without touching it.
+template <class T>
+std::pair<nb::object, T*> fresh(Index size) {
+    auto* data = new T[static_cast<std::size_t>(size)];
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return {nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner)), data};
+}
+
+// The table's entry of every code, that of -1 first, in `bytes` bytes each, or written to `out` (int32).
+nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object out) {
+    const CodesView codes(array);
+    if (table.size() < 1) throw nb::value_error("the table must have an entry for -1");
+    codes.counted(static_cast<Index>(table.size()) - 1);
+    const auto fill = [&](auto* to) {
+        const nb::gil_scoped_release free;
+        codes.with([&](const auto* from) { recode(from, codes.size(), table.data(), to); });
+    };
+    if (!out.is_none()) {
+        const auto room = nb::cast<nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(out, false);
+        if (static_cast<Index>(room.size()) != codes.size()) throw nb::value_error("out must have one entry for every code");
+        fill(room.data());
+        return out;
+    }
+    const auto made = [&](auto zero) {
+        auto [array, data] = fresh<decltype(zero)>(codes.size());
+        fill(data);
+        return array;
+    };
+    return bytes == 1 ? made(std::int8_t{}) : bytes == 2 ? made(std::int16_t{}) : made(std::int32_t{});
+}
+
+// The records of codes in one piece: record k of `text` ends at ends[k + 1], that of -1 is the first.
+nb::object joined(nb::handle array, const Ends64& ends, const nb::bytes& text) {
+    const CodesView codes(array);
+    const std::size_t count = ends.size();
+    if (count < 2) throw nb::value_error("ends must have one entry more than there are records, and there must be one for -1");
+    for (std::size_t k = 1; k < count; ++k)
+        if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
+    if (ends.data()[0] != 0 || ends.data()[count - 1] + 16 > static_cast<std::int64_t>(text.size()))
+        throw nb::value_error("ends must begin with 0 and leave 16 bytes of the text");
+    const std::vector<std::int64_t> counts = codes.counted(static_cast<Index>(count) - 2);
+    Index size = 0;
+    for (std::size_t k = 0; k < counts.size(); ++k) size += counts[k] * (ends.data()[k + 1] - ends.data()[k]);
+    auto [out, data] = fresh<std::uint8_t>(size + 16);
+    {
+        const nb::gil_scoped_release free;
+        codes.with([&](const auto* from) {
+            records(from, codes.size(), ends.data(), text.c_str(), reinterpret_cast<char*>(data));
+        });
+    }
+    return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, out));
+}
+
+void interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& at,
+                 const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
+    if (columns.size() != at.size()) throw nb::value_error("every column needs its place");
+    std::vector<const double*> from;
+    for (std::size_t j = 0; j < columns.size(); ++j) {
+        if (columns[j].size() != out.shape(0)) throw nb::value_error("columns must have one number for every row");
+        if (at[j] < 0 || at[j] >= static_cast<Index>(out.shape(1))) throw nb::value_error("a place lies outside of the matrix");
+        from.push_back(columns[j].data());
+    }
+    double* to = out.data();
+    const Index rows = static_cast<Index>(out.shape(0)), stride = static_cast<Index>(out.shape(1));
+    const nb::gil_scoped_release free;
+    interleave(from, at, rows, to, stride);
+}
+
+nb::object told_apart(const Doubles& y, const Doubles& eta) {
+    if (y.size() != eta.size()) throw nb::value_error("y and eta must have one entry for every row");
+    Figures found;
+    bool usual = true;
+    without_lock([&] { usual = two_classes(team(), y.data(), eta.data(), static_cast<Index>(y.size()), found); });
+    if (!usual) return nb::none();
+    return nb::make_tuple(found.surprise + found.rest, found.squares, nb::make_tuple(found.weights[0], found.weights[1]),
+                          nb::make_tuple(found.right[0], found.right[1]));
+}
+
+nb::tuple ranked(const Doubles& ones, const Doubles& zeros) {
+    Ranks found;
+    {
+        const nb::gil_scoped_release free;
+        found = ranks(ones.data(), static_cast<Index>(ones.size()), zeros.data(), static_cast<Index>(zeros.size()));
+    }
+    return nb::make_tuple(found.pairs, found.shares);
+}
+
+void bind_columns(nb::module_& m) {
+    m.def("summary", summary, nb::arg("values"));
+    m.def("tally", tallied, nb::arg("codes"), nb::arg("levels"));
+    m.def("recode", recoded, nb::arg("codes"), nb::arg("table"), nb::arg("bytes") = 4, nb::arg("out") = nb::none());
+    m.def("records", joined, nb::arg("codes"), nb::arg("ends"), nb::arg("text"));
+    m.def("interleave", interleaved, nb::arg("columns"), nb::arg("at"), nb::arg("out"));
+    m.def("two_classes", told_apart, nb::arg("y"), nb::arg("eta"));
+    m.def("ranks", ranked, nb::arg("ones"), nb::arg("zeros"));
+}
+
+}  // namespace

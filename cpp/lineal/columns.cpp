@@ -1,0 +1,122 @@
+#include "columns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace lineal {
+
+namespace {
+
+constexpr Index LANES = 4;
+
+// high + low += value, keeping the rounding error
+void gather(double& high, double& low, double value) {
+    const double sum = high + value, back = sum - high;
+    low += (high - (sum - back)) + (value - back);
+    high = sum;
+}
+
+bool whole(const double* values, Index count) {
+    for (Index i = 0; i < count; ++i)
+        if (std::abs(values[i]) < 4503599627370496.0 && values[i] != static_cast<double>(static_cast<std::int64_t>(values[i]))) return false;
+    return true;  // beyond 2^52 all numbers are whole
+}
+
+}  // namespace
+
+Summary summarise(const double* values, Index count) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    double high[LANES] = {}, low[LANES] = {}, least[LANES], most[LANES], missing[LANES] = {};
+    std::fill(least, least + LANES, infinity);
+    std::fill(most, most + LANES, -infinity);
+    const Index even = count / LANES * LANES;
+    const auto add = [&](double value, Index lane) {
+        const bool there = value == value;
+        const double x = there ? value : 0.0;
+        missing[lane] += there ? 0.0 : 1.0;
+        least[lane] = value < least[lane] ? value : least[lane];
+        most[lane] = value > most[lane] ? value : most[lane];
+        const double sum = high[lane] + x, back = sum - high[lane];
+        low[lane] += (high[lane] - (sum - back)) + (x - back);
+        high[lane] = sum;
+    };
+    for (Index i = 0; i < even; i += LANES)
+        for (Index lane = 0; lane < LANES; ++lane) add(values[i + lane], lane);
+    for (Index i = even; i < count; ++i) add(values[i], i - even);
+    Summary out;
+    out.low = *std::min_element(least, least + LANES);
+    out.high = *std::max_element(most, most + LANES);
+    double gone = 0;
+    for (Index lane = 0; lane < LANES; ++lane) {
+        gone += missing[lane];
+        gather(out.sum, out.rest, high[lane]);
+    }
+    for (Index lane = 0; lane < LANES; ++lane) out.rest += low[lane];
+    out.count = count - static_cast<Index>(gone);
+    out.whole = whole(values, count);
+    return out;
+}
+
+template <class Code>
+bool tally(const Code* codes, Index count, Index levels, std::int64_t* counts) {
+    // four counters for each code, or cells that repeat a level would wait for each other
+    const std::size_t size = static_cast<std::size_t>(levels) + 1;
+    std::vector<std::int32_t> some(4 * size);
+    std::uint64_t wrong = 0;
+    for (Index start = 0; start < count; start += 1 << 30) {
+        const Index stop = std::min(count, start + (Index{1} << 30));
+        for (Index i = start; i < stop; ++i) {
+            const std::uint64_t at = static_cast<std::uint64_t>(static_cast<std::int64_t>(codes[i]) + 1);
+            const bool out = at >= size;
+            wrong |= out;
+            some[static_cast<std::size_t>(i & 3) * size + (out ? 0 : at)] += 1;
+        }
+        for (std::size_t k = 0; k < 4 * size; ++k) counts[k % size] += some[k];
+        std::fill(some.begin(), some.end(), 0);
+    }
+    return wrong == 0;
+}
+
+template <class Code, class Entry, class Value>
+void recode(const Code* codes, Index count, const Entry* table, Value* out) {
+    for (Index i = 0; i < count; ++i) out[i] = static_cast<Value>(table[static_cast<Index>(codes[i]) + 1]);
+}
+
+template <class Code>
+void records(const Code* codes, Index count, const std::int64_t* ends, const char* text, char* out) {
+    for (Index i = 0; i < count; ++i) {
+        const Index k = static_cast<Index>(codes[i]) + 1;
+        const Index start = ends[k], size = ends[k + 1] - start;
+        std::memcpy(out, text + start, 16);  // what is too much is written over
+        if (size > 16) std::memcpy(out + 16, text + start + 16, static_cast<std::size_t>(size - 16));
+        out += size;
+    }
+}
+
+void interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride) {
+    constexpr Index ROWS = 128;  // of a matrix of some dozen columns, what the first-level cache holds
+    for (Index start = 0; start < count; start += ROWS) {
+        const Index stop = std::min(count, start + ROWS);
+        for (std::size_t j = 0; j < columns.size(); ++j) {
+            const double* from = columns[j];
+            double* to = out + at[j];
+            for (Index i = start; i < stop; ++i) to[i * stride] = from[i];
+        }
+    }
+}
+
+#define LINEAL_CODES(Code)                                                                              \
+    template bool tally(const Code*, Index, Index, std::int64_t*);                                      \
+    template void recode(const Code*, Index, const double*, double*);                                   \
+    template void recode(const Code*, Index, const std::int32_t*, std::int8_t*);                     \
+    template void recode(const Code*, Index, const std::int32_t*, std::int16_t*);                    \
+    template void recode(const Code*, Index, const std::int32_t*, std::int32_t*);                    \
+    template void records(const Code*, Index, const std::int64_t*, const char*, char*);
+LINEAL_CODES(std::int8_t)
+LINEAL_CODES(std::int16_t)
+LINEAL_CODES(std::int32_t)
+#undef LINEAL_CODES
+
+}  // namespace lineal
