@@ -28,6 +28,13 @@ double Hessian::cost() const {
 void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents) const {
     Panel panel = block.panel;
     panel.groups = width_ / 8;
+    if (panel_columns_ == 1 && loose_columns_ == 0 && !extents) {  // the intercept alone: a tile of eight columns would be seven too many
+        double sums[4] = {};
+        for (Index i = 0; i < block.rows.count; ++i)
+            sums[i % 4] += panel.data[8 * i] * panel.data[8 * i] * (plain ? 1.0 : weight[i]);
+        partial[0] += (sums[0] + sums[2]) + (sums[1] + sums[3]);
+        return;
+    }
     block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data, extents,
                  partial, width_, block.ahead);
     if (loose_columns_ > 0)

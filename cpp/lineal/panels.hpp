@@ -328,6 +328,13 @@ void moments(const Panel& panel, Index count, const double* weight, double weigh
         for (; g + 4 <= panel.groups; g += 4)
             moments_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g,
                           mean + 8 * g, scatter + 8 * g, largest + 8 * g);
+    if constexpr (VG == 1)
+        if (g + 3 == panel.groups || g + 2 == panel.groups) {
+            const auto rest = g + 3 == panel.groups ? moments_of<3> : moments_of<2>;
+            rest(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
+                 scatter + 8 * g, largest + 8 * g);
+            return;
+        }
     for (; g < panel.groups; ++g)
         moments_of<VG>(panel.data + g * panel.stride, W, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
                        scatter + 8 * g, largest + 8 * g);
