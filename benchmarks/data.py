@@ -149,12 +149,14 @@ def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
 
 
 def load(problem: Problem, size: str) -> Data:
-    """Read a problem's data into memory."""
+    """Read a problem's data into memory; the rows of ``predict-single`` as float32."""
     where = home(problem, size)
     facts = json.loads(answers(problem, size).read_text())
     if problem.task == "csv":
         return Data(None, np.load(where / "y.npy"), facts["strength"], facts, where / "data.csv")
     arrays = _read(where)
+    if problem.row == "predict-single":
+        arrays["X"] = arrays["X"].astype(np.float32)
     texts = (where / "texts.txt").read_text().split("\n") if problem.task in ("words", "text") else None
     return Data(arrays["X"], arrays["y"], facts["strength"], facts, texts=texts)
 

@@ -320,6 +320,18 @@ _TABLE = (
         goal=1.0,
     ),
     Problem(
+        "predict-single",
+        "predict",
+        "the same, rows stored as float32 for everybody",
+        generators.classification,
+        "logistic",
+        1e-4,
+        1e-6,
+        full={"rows": 1_000_000, "columns": 50},
+        quick={"rows": 100_000, "columns": 50},
+        goal=1.0,
+    ),
+    Problem(
         "predict-one",
         "predict",
         "probability of a fitted logistic model, one row of 50",
@@ -385,7 +397,7 @@ PROBLEMS: Mapping[str, Problem] = {problem.name: problem for problem in _TABLE}
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "small": ("small-logistic", "small-ridge"),
-    "predict": ("predict", "predict-one"),
+    "predict": ("predict", "predict-single", "predict-one"),
     "huber": ("huber", "huber-scale"),
     "separable": ("separable", "overlapping"),
     "perceptron": ("perceptron", "perceptron-sparse", "perceptron-classes"),

@@ -172,13 +172,16 @@ def _predict(peer: Any, problem: Any, given: Any, fitted: Any) -> dict[str, Any]
     """Time the probabilities; the error is against numpy on the peer's own coefficients."""
     import numpy as np
 
+    if isinstance(fitted, tuple):  # coefficients by hand: in the precision of the rows, or numpy would copy those
+        fitted = tuple(np.asarray(part, dtype=given.X.dtype) for part in fitted)
     predict = peer.predictor(problem, fitted)
     rows = given.X[:1] if problem.row == "predict-one" else given.X
     stored = peer.given(rows)
     predict(stored[:400])
     answer, result = _timed(lambda: predict(stored))
     coef, intercept = peer.coefficients(problem, fitted)
-    exact = 1.0 / (1.0 + np.exp(-(rows @ np.ravel(coef) + np.ravel(intercept)[0])))
+    scores = rows.astype(np.float64, copy=False) @ np.ravel(coef).astype(np.float64) + float(np.ravel(intercept)[0])
+    exact = 1.0 / (1.0 + np.exp(-scores))
     answer["suboptimality"] = float(np.max(np.abs(np.ravel(result) - exact)))
     return answer
 

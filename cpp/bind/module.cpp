@@ -145,6 +145,17 @@ nb::object means(const PyRows& self, int loss, nb::handle coef, nb::handle offse
     return out.array;
 }
 
+nb::tuple chances(const PyRows& self, nb::handle coef, nb::handle offset) {
+    const Rows& rows = self.rows();
+    const Asked asked(rows, static_cast<int>(Loss::logistic), nb::none(), nb::none(), offset, coef);
+    if (asked.request.outputs != 1)
+        throw nb::value_error(("coef must have 1 column, got " + std::to_string(asked.request.outputs)).c_str());
+    const Output out({rows.rows(), 2});
+    bool inside = true;
+    without_lock([&] { inside = rows.means(team(), asked.request, asked.coef.matrix(), out.data, true); });
+    return nb::make_tuple(out.array, inside);
+}
+
 nb::tuple moments(const PyRows& self, nb::handle weight_array) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -337,6 +348,7 @@ NB_MODULE(_core, m) {
              nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
         .def("blocks", blocks, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("sample") = 1, nb::arg("turn") = 0)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
+        .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("products", products, nb::arg("weight").none(), nb::arg("y"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))

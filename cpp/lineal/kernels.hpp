@@ -109,6 +109,11 @@ struct Kernels {
     // slope = s W step, of the curvature that `loss` left
     void (*bend)(LossBlock& block);
 
+    // eta[i] += constant + x_i.coef of a dense part whose rows have no gaps, read where they lie
+    void (*straight)(const Part& part, const Selection& rows, const double* coef, double constant, double* eta);
+    // out[i] = {1 - mean[i], mean[i]}; returns whether every mean lies between 0 and 1, neither reached
+    bool (*pair)(const double* mean, Index count, double* out);
+
     void (*add)(const double* from, double* to, Index count);
     void (*add_dd)(const double* from_high, const double* from_low, double* high, double* low, Index count);
     Index (*factor_dd)(double* high, double* low, Index n, Index candidates, double threshold, Index* order);

@@ -45,12 +45,6 @@ void settle(double& high, double& low) {
     low = error;
 }
 
-// nanoseconds a row of a layout costs in a pass of `times` products with k outputs
-double cost(const Layout& layout, Index outputs, double times) {
-    const double nonzeros = layout.rows > 0 ? static_cast<double>(layout.nonzeros) / static_cast<double>(layout.rows) : 0;
-    return static_cast<double>(outputs) * (5 + times * (static_cast<double>(layout.width()) / 10 + nonzeros));
-}
-
 // One worker's part of a pass: its block of rows and its partial sums.
 struct Worker {
     Worker(const Layout& layout, const Request& request, Index groups, Index sums)
@@ -102,6 +96,11 @@ Index gradient_size(const Layout& layout, Index outputs) {
 
 }  // namespace
 
+double cost(const Layout& layout, Index outputs, double times) {
+    const double nonzeros = layout.rows > 0 ? static_cast<double>(layout.nonzeros) / static_cast<double>(layout.rows) : 0;
+    return static_cast<double>(outputs) * (5 + times * (static_cast<double>(layout.width()) / 10 + nonzeros));
+}
+
 Index Rows::chunks(double nanoseconds, Index partial) const {
     // a chunk is worth a thread's while and ten times the merging of its result
     const double least = std::max(1e5, 10.0 * static_cast<double>(partial));
@@ -128,28 +127,6 @@ static void sweep(const Team& team, Index chunks, Index rows, Workers& workers, 
             }
         },
         [&](int id) { merge(workers[id]); });
-}
-
-void Rows::times(const Team& team, const Matrix& coef, double* out) const {
-    Request request;
-    request.outputs = coef.columns;
-    means(team, request, coef, out);
-}
-
-void Rows::means(const Team& team, const Request& request, const Matrix& coef, double* out) const {
-    const double time = static_cast<double>(rows()) * cost(layout_, request.outputs, 1);
-    const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, 0, 0);
-    const Coefficients w(layout_, coef);
-    const Index k = request.outputs;
-    sweep(mine, chunks(time, 0), rows(), workers, [&](Worker& worker) {
-        Block& block = worker.block;
-        block.pack();
-        block.forward(w, block.eta);
-        block.k.mean(request.loss, k, block.rows.count, block.room, block.eta);
-        for (Index i = 0; i < block.rows.count; ++i)
-            for (Index c = 0; c < k; ++c) out[block.rows[i] * k + c] = block.eta[c * block.room + i];
-    }, [](Worker&) {});
 }
 
 void Rows::transpose_times(const Team& team, const Matrix& values, double* out) const {

@@ -22,6 +22,9 @@ struct Curvature {
     bool known = false;
 };
 
+// nanoseconds a row of a layout costs in a pass of `times` products with k outputs
+double cost(const Layout& layout, Index outputs, double times);
+
 class Rows {
 public:
     explicit Rows(const std::vector<Part>& parts);
@@ -47,8 +50,9 @@ public:
     // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[n][k] of all rows;
     // returns the sum of the weights
     double blocks(const Team& team, const Request& request, const double* kept, double* out) const;
-    // out[n][k]
-    void means(const Team& team, const Request& request, const Matrix& coef, double* out) const;
+    // out[n][k]; `both`: of one output that is a probability, out[n][2] = {1 - mean, mean}. Returns whether both lie between 0 and
+    // 1, neither reached, true where that was not asked
+    bool means(const Team& team, const Request& request, const Matrix& coef, double* out, bool both = false) const;
     // returns the sum of the weights
     double moments(const Team& team, const Matrix& weight, double* mean, double* scatter, double* largest) const;
     // the same of [X y], p + m columns, and gram[p + m][p + m] = [X y]' diag(weight) [X y]
@@ -67,6 +71,8 @@ private:
     template <class Weigh>
     double grams(const Team& team, const Request& request, const class Hessian& hessian, Weigh weigh, double* out) const;
     bool by_column() const;
+    // The one dense part whose rows have no gaps, beside columns of ones and nothing else; or null.
+    const Placed* straight() const;
     double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
     Index chunks(double nanoseconds, Index partial) const;

@@ -40,6 +40,7 @@ public:
         try {
             for (Index chunk = next_++; chunk < chunks_ && !stop; chunk = next_++) {
                 work_(worker, chunk, watch);
+                if (!merge_) continue;
                 if (!wait_turn(chunk, watch)) return;
                 merge_(worker);
                 {

@@ -162,6 +162,24 @@ void check_losses(const Design& d, const Rows& rows, const Team& team, Loss loss
     rows.means(team, request, matrix(start, p, k), means.data());
 }
 
+// Both probabilities of a row are those of `means`, whether the rows are read in place or packed.
+void check_chances(const Design& d) {
+    for (const bool codes : {false, true}) {
+        const Rows rows(codes ? d.parts : std::vector<Part>{d.parts[0], d.parts[2]});
+        const Index n = rows.rows(), p = rows.columns();
+        const std::vector<double> coef = numbers(p, 21);
+        Request request;
+        request.loss = Loss::logistic;
+        std::vector<double> means(static_cast<std::size_t>(n)), both(static_cast<std::size_t>(2 * n));
+        CHECK(rows.means({2, {}}, request, matrix(coef, p, 1), means.data()));
+        CHECK(rows.means({2, {}}, request, matrix(coef, p, 1), both.data(), true));
+        bool good = true;
+        for (Index i = 0; i < n; ++i)
+            good = good && both[Design::at(2 * i + 1)] == means[Design::at(i)] && both[Design::at(2 * i)] == 1 - means[Design::at(i)];
+        CHECK(good);
+    }
+}
+
 void check_factor() {
     const Index n = 13;
     std::vector<double> high(n * n), low(n * n), right = numbers(n * 3, 15), right_low(n * 3);
@@ -283,6 +301,7 @@ int main(int count, char**) {
         for (const Index p : {1, 3, 8, 19, 40}) {
             const Design d(n, p, p % 2 == 1, p > 3, p == 8 || p == 19);
             const Rows rows(d.parts);
+            check_chances(d);
             for (const int threads : {1, 3}) {
                 const Team team{threads, {}};
                 for (const Index k : {1, 2, 3, 5, 11}) check_products(d, rows, team, k);

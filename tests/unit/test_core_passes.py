@@ -248,6 +248,42 @@ def test_kept_curvatures_are_checked() -> None:
         c.rows.blocks(1, c.weight, np.empty(len(c.x)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("p", [1, 2, 7, 8, 9, 16, 17, 50])
+def test_chances_of_rows_read_in_place(p: int, dtype: type) -> None:
+    rng = np.random.default_rng(p)
+    for n in (1, 5, 8, 131, 3001):
+        wide = np.full((n, p + 3), np.nan, dtype)  # what stands between the rows does not matter
+        wide[:, :p] = rng.normal(size=(n, p))
+        x, coef, offset = wide[:, :p], rng.normal(size=(p + 1, 1)), rng.normal(size=(n, 1))
+        rows = _core.Rows([_core.Ones(n), _core.Dense(x)])
+        wanted = special.expit(x.astype(float) @ coef[1:] + coef[0] + offset)
+        both, inside = rows.chances(coef, offset)
+        assert inside
+        close(both[:, 1:], wanted)
+        assert np.array_equal(both[:, 0], 1.0 - both[:, 1])
+        assert np.array_equal(both[:, 1:], rows.means(1, coef, offset))
+        close(rows.times(coef), x.astype(float) @ coef[1:] + coef[0])
+        # the bits of a row do not depend on its place, nor on how its numbers are stored
+        alone = _core.Rows([_core.Ones(1), _core.Dense(x[n // 2 : n // 2 + 1].astype(float))])
+        assert np.array_equal(alone.means(1, coef, offset[n // 2 : n // 2 + 1])[0], both[n // 2, 1:])
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+@pytest.mark.parametrize("n", [1, 8, 300])
+def test_chances_tell_what_is_not_finite(n: int, value: float) -> None:
+    for place in {0, n // 2, n - 1}:
+        x = np.zeros((n, 3))
+        x[place, 1] = value
+        assert not _core.Rows([_core.Dense(x)]).chances(np.ones((3, 1)))[1]
+    assert not _core.Rows([_core.Dense(np.full((n, 3), 1e3))]).chances(np.ones((3, 1)))[1]
+
+
+def test_chances_are_of_one_output() -> None:
+    with pytest.raises(ValueError, match="coef must have 1 column, got 2"):
+        _core.Rows([_core.Ones(3)]).chances(np.ones((1, 2)))
+
+
 @over_cases
 def test_means(kind: str, loss: int, k: int) -> None:
     c = case(kind, loss, k)

@@ -46,7 +46,7 @@ def passes(rows: _core.Rows) -> dict[str, Callable[[], tuple[object, ...]]]:
     rng = np.random.default_rng(2)
     weight, coef, shift = rng.random(n), rng.normal(size=(p, 3)), 0.01 * rng.normal(size=(p, 3))
     y, labels, offset = rng.random((n, 3)), rng.integers(0, 3, (n, 1)).astype(float), rng.normal(size=(n, 3))
-    d = rng.normal(size=p)
+    d, dense = rng.normal(size=p), _core.Rows([_core.Ones(n), _core.Dense(rng.normal(size=(n, 21)))])
     return {
         "times": lambda: (rows.times(coef),),
         "transpose_times": lambda: (rows.transpose_times(y),),
@@ -58,6 +58,8 @@ def passes(rows: _core.Rows) -> dict[str, Callable[[], tuple[object, ...]]]:
         "dual": lambda: rows.dual(2, labels, weight, offset, coef, shift),
         "curve": lambda: rows.curve(1, y, weight, offset, coef, shift),
         "means": lambda: (rows.means(2, coef, offset),),
+        "chances": lambda: rows.chances(coef[:, :1], offset[:, :1]),
+        "straight": lambda: (dense.times(d[:22, None]),),
         "moments": lambda: rows.moments(weight),
         "gram_dd": lambda: rows.gram_dd(weight, y),
         "dependence": lambda: (rows.dependence(d, np.zeros(p)),),

@@ -140,18 +140,18 @@ class LogisticRegression(Classifier):
         self._ready()
         X = features(self, X)
         coef = self._stacked()
-        rows, loss = as_design(X).rows, Logistic() if coef.shape[1] == 1 else Softmax(coef.shape[1])
+        rows, outputs = as_design(X).rows, coef.shape[1]
         assert rows is not None
-        assert loss.native is not None
-        means = rows.means(loss.native, coef, offsets(offset, X.shape[0], coef.shape[1]))
-        if not (means.min() > 0.0 and means.max() < 1.0):
+        shift = offsets(offset, X.shape[0], outputs)
+        if outputs == 1:
+            means, inside = rows.chances(coef, shift)
+        else:
+            assert Softmax.native is not None
+            means = rows.means(Softmax.native, coef, shift)
+            inside = bool(means.min() > 0.0 and means.max() < 1.0)
+        if not inside:
             blame(X)  # infinity makes a probability of exactly 0 or 1
-        if means.shape[1] > 1:
-            return np.asarray(means)
-        both = np.empty((len(means), 2))
-        both[:, 1] = means[:, 0]
-        np.subtract(1.0, means[:, 0], out=both[:, 0])
-        return both
+        return means
 
     def predict_log_proba(self, X: Any, *, offset: Any = None) -> Array:
         """Return the logarithm of the probability of every class, exact where the probability underflows."""
