@@ -327,7 +327,10 @@ NB_MODULE(_core, m) {
         .def(nb::init<nb::object, nb::object, nb::object, Index>(), nb::arg("indptr"), nb::arg("indices"),
              nb::arg("data"), nb::arg("n_columns"))
         .def(nb::init<nb::object, Index, Index>(), nb::arg("whole"), nb::arg("first"), nb::arg("last"))
-        .def("pick", pick_columns, nb::arg("columns"));
+        .def("pick", pick_columns, nb::arg("columns"))
+        .def("lengthwise", lengthwise_moments, nb::arg("weight").none() = nb::none())
+        .def("lengthwise_times", lengthwise_times, nb::arg("values"))
+        .def("lengthwise_spread", lengthwise_spread, nb::arg("coef"));
     nb::class_<CodesPart, Held>(m, "Codes", "One column of ones per level, stored as int32 codes; -1 is a row of zeros.")
         .def(nb::init<nb::object, Index>(), nb::arg("codes"), nb::arg("n_levels"));
 

@@ -5,6 +5,8 @@
 
 #include <nanobind/stl/optional.h>
 
+#include <functional>
+#include <memory>
 #include <string>
 
 #include "../lineal/sweeps.hpp"
@@ -74,6 +76,38 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
     return sweeps().walk(walk);
 }
 
+template <class T>
+nb::object filled(std::size_t size, const std::function<void(T*)>& fill) {
+    std::unique_ptr<T[]> values(new T[size]);
+    {
+        const nb::gil_scoped_release release;
+        fill(values.get());
+    }
+    T* data = values.release();
+    const nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+}
+
+nb::object columns_beyond(const In& slopes, const In& turns, const In& sizes, const In& margins) {
+    for (const In* array : {&slopes, &turns, &sizes, &margins})
+        if (array->ndim() != 2) throw nb::value_error("slopes, turns, sizes and margins must have two dimensions");
+    const std::size_t columns = slopes.shape(0), points = turns.shape(1);
+    if (slopes.shape(1) != turns.shape(0) || sizes.shape(1) != margins.shape(0) || sizes.shape(0) != columns || margins.shape(1) != points)
+        throw nb::value_error("slopes and turns, sizes and margins do not fit each other");
+    const Beyond task{slopes.data(), turns.data(), sizes.data(), margins.data(), static_cast<Index>(turns.shape(0)), static_cast<Index>(points), static_cast<Index>(margins.shape(0))};
+    return filled<bool>(columns, [&](bool* out) { sweeps().beyond(task, 0, static_cast<Index>(columns), out); });
+}
+
+nb::object columns_due(const In& slopes, const std::optional<In>& before, const In& linear, const In& least, const In& most, double strength, double apart, double turn) {
+    const std::size_t columns = slopes.size();
+    if (before) expect(*before, columns, "before");
+    expect(linear, columns, "linear");
+    expect(least, columns, "least");
+    expect(most, columns, "most");
+    const Due task{slopes.data(), before ? before->data() : nullptr, linear.data(), least.data(), most.data(), strength, apart, turn};
+    return filled<double>(columns, [&](double* out) { sweeps().due(task, 0, static_cast<Index>(columns), out); });
+}
+
 }  // namespace
 
 void bind_sweeps(nb::module_& m) {
@@ -81,4 +115,6 @@ void bind_sweeps(nb::module_& m) {
     m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"), nb::arg("tol"), nb::arg("most"));
     nb::class_<Support>(m, "Support").def(nb::init<>()).def_prop_ro("size", [](const Support& support) { return support.columns.size(); });
     m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"), nb::arg("gradient"), nb::arg("found"), nb::arg("done"), nb::arg("columns") = nb::none(), nb::arg("support") = nb::none());
+    m.def("beyond", &columns_beyond, nb::arg("slopes"), nb::arg("turns"), nb::arg("sizes"), nb::arg("margins"));
+    m.def("due", &columns_due, nb::arg("slopes"), nb::arg("before").none(), nb::arg("linear"), nb::arg("least"), nb::arg("most"), nb::arg("strength"), nb::arg("apart"), nb::arg("turn"));
 }

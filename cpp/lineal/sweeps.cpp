@@ -122,6 +122,7 @@ Progress group(const double* gram, Index parts, Index columns, Index outputs, bo
 
 }  // namespace
 
+#include "foresight.hpp"
 #include "pursuit.hpp"
 
 namespace {
@@ -376,6 +377,6 @@ Index walk(Walk& w) {
 namespace lineal {
 
 extern const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL);
-const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), gram, group, walk};
+const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), gram, group, walk, beyond, due, times_lengthwise, spread_lengthwise};
 
 }  // namespace lineal

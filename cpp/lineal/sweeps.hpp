@@ -47,6 +47,26 @@ struct Progress {
     double fall;  // what the last sweep over all coefficients gained
 };
 
+// Columns j with |sum_q slopes[j][q] turns[q][k]| + sum_m sizes[j][m] margins[m][k] above zero, or no number, for some point k.
+struct Beyond {
+    const double* slopes;  // columns x terms
+    const double* turns;   // terms x points
+    const double* sizes;   // columns x factors
+    const double* margins; // factors x points
+    Index terms, points, factors;
+};
+
+// The strength at which a column may come into use, where its slope goes on from `slopes`, at `strength`, as it went from
+// `before` on over the last `apart`, or turns away from that by up to `turn` a unit of strength and charge.
+struct Due {
+    const double* slopes;
+    const double* before;  // null: as it is
+    const double* linear;
+    const double* least;
+    const double* most;
+    double strength, apart, turn;
+};
+
 struct Sweeps {
     const char* name;
     // min z'Az/2 - c'z + penalty(z); gradient = A z - c is kept up to date. Ends when a sweep over all gains at most tol.
@@ -58,6 +78,13 @@ struct Sweeps {
                       double* gradient, const double* rate, double tol, Index most);
     // Points of a path by coordinate descent and extrapolation, each started from the one before; goes on where it paused.
     Index (*walk)(Walk& walk);
+    // Of columns first .. last.
+    void (*beyond)(const Beyond& task, Index first, Index last, bool* out);
+    void (*due)(const Due& task, Index first, Index last, double* out);
+    // Of a sparse part that holds a column in every row: products of columns first .. last with `points` numbers of every
+    // row, and columns times coefficients added to rows first .. last.
+    void (*times)(const Part& part, const double* values, Index points, Index first, Index last, double* out);
+    void (*spread)(const Part& part, const double* coef, Index points, Index first, Index last, double* out);
 };
 
 // The table for the level that kernels() picked.

@@ -1,4 +1,4 @@
-// The vector type of one CPU level. Included by kernels.cpp only, which is compiled once per level:
+// The vector type of one CPU level. Included only by what is compiled once per level:
 // everything lives in an anonymous namespace, or the linker might keep one level's copy for all.
 #pragma once
 

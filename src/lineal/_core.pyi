@@ -33,6 +33,9 @@ class Sparse(Part):
     @overload
     def __init__(self, whole: Sparse, first: int, last: int) -> None: ...
     def pick(self, columns: npt.NDArray[np.int64]) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]: ...
+    def lengthwise(self, weight: Array | None = None) -> tuple[float, Array, Array, Array]: ...
+    def lengthwise_times(self, values: Array) -> Array: ...
+    def lengthwise_spread(self, coef: Array) -> Array: ...
 
 class Codes(Part):
     """One column of ones per level, stored as int32 codes; -1 is a row of zeros."""
@@ -306,6 +309,17 @@ def walk_gram(
     columns: npt.NDArray[np.int64] | None = None,
     support: Support | None = None,
 ) -> int: ...
+def beyond(slopes: Array, turns: Array, sizes: Array, margins: Array) -> npt.NDArray[np.bool_]: ...
+def due(
+    slopes: Array,
+    before: Array | None,
+    linear: Array,
+    least: Array,
+    most: Array,
+    strength: float,
+    apart: float,
+    turn: float,
+) -> Array: ...
 def epoch(
     segments: list[tuple[tuple[Part, ...], Array, Array | None, Array | None]],
     order: npt.NDArray[np.int64],

@@ -14,10 +14,13 @@ columns in use, and those beyond their charge, are looked at.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
+from lineal.directions import Directions
 from lineal.null import null
 from lineal.penalties import Separable
 from lineal.penalties.separable import soft
@@ -31,15 +34,20 @@ Index = npt.NDArray[np.intp]
 SUMS = 256 * EPS
 """More than the relative error of a sum of squares, added in pairs, and of the few operations around it."""
 
-STRIP = 4096
-"""So many columns are looked at together: what is known of them stays in the cache."""
+SLIGHT = 1e-10
+"""Columns are suspected of being beyond their charge from this share below it."""
 
 
 @dataclass(frozen=True)
 class Residuals:
-    """What one pass shows of some points, a row or an entry for each: X'(s r)/S, means of r^2 and |r|, |c|, mean (r + c)^2."""
+    """What one pass shows of some points, a row or an entry for each: X'(s r)/S, |h|, means of r^2 and |r|, |c|, mean (r + c)^2.
 
+    ``slopes`` are those of some charged ``columns``, increasing; all others are within their charge at every point.
+    """
+
+    columns: Index
     slopes: Array
+    left: Array
     square: Array
     size: Array
     moved: Array
@@ -56,30 +64,28 @@ class Prover:
         self.problem, self.family, self.rate = problem, unit, unit.linear
         self.baseline = null(problem).value
         self.mean = np.abs(problem.moments.mean)
+        rows = problem.moments.rows
+        self.chain = 16 + min(rows, 1000 + rows / 16384)
 
     def prove(self, strengths: Array, used: Index, coef: Array, residuals: Residuals) -> list[Proof]:
         """Bound ``F(b) - F*`` at every strength, ``b`` a row of ``coef`` on the columns ``used`` and zero elsewhere.
 
-        The intercept, where there is one, is the first of the columns used.
+        The intercept, where there is one, is the first of the columns used, which the residuals show.
         """
         problem, moments, ones = self.problem, self.problem.moments, int(self.problem.intercept)
         root = np.sqrt(residuals.square) * (1.0 + SUMS)
         span = np.abs(coef) @ moments.largest[used] + moments.offset
         blur = (problem.shape[0] + 4) * EPS * span + 4 * EPS * (root + residuals.moved)
-        chain = 16 + min(moments.rows, 1000 + moments.rows / 16384)
-        grain = chain * EPS * residuals.size
-        lean = (np.abs(residuals.slopes[:, 0]) + grain) if ones else np.zeros(len(strengths))
-        seen = self._seen(strengths, residuals.slopes, 2.0 * grain, 2.0 * lean)
-        seen[used] = True
-        seen[:ones] = False
-        columns = np.flatnonzero(seen)
+        grain = self.chain * EPS * residuals.size
+        lean = (residuals.left + grain) * ones
+        columns = residuals.columns
         error = np.multiply.outer(grain, moments.largest[columns])
         if ones:
             error += np.multiply.outer(lean, self.mean[columns])
         b = np.zeros((len(strengths), len(columns)))
         b[:, np.searchsorted(columns, used[ones:])] = coef[:, ones:]
         charges = _Charges.of(self.family.take(columns), strengths)
-        slope, off = residuals.slopes[:, columns], error
+        slope, off = residuals.slopes, error
         scale = charges.shrink(slope + np.copysign(2.0 * off, slope))
         slope, off = scale[:, None] * slope, scale[:, None] * off
         apart = (1.0 - scale) * root + scale * lean + residuals.moved + blur
@@ -93,19 +99,20 @@ class Prover:
             for value, gap, unit in zip(values, gaps, units, strict=True)
         ]
 
-    def _seen(self, strengths: Array, slopes: Array, grain: Array, lean: Array) -> npt.NDArray[np.bool_]:
-        """Return which columns may be beyond their charge at any strength, a few thousand columns at a time."""
-        largest = self.problem.moments.largest
-        seen = np.empty(len(largest), dtype=np.bool_)
-        for first in range(0, len(largest), STRIP):
-            some = slice(first, first + STRIP)
-            size = np.abs(slopes[:, some], order="C")
-            size += np.multiply.outer(grain, largest[some])
-            if lean.any():
-                size += np.multiply.outer(lean, self.mean[some])
-            size -= np.multiply.outer(strengths, self.rate[some])
-            seen[some] = np.max(size, axis=0) > 0.0
-        return seen
+    def suspects(self, strengths: Array, slopes: Array, ways: Directions, left: Array) -> npt.NDArray[np.bool_]:
+        """Return which columns may be beyond their charge at any strength, from their products with some directions."""
+        grain = self.chain * EPS * ways.size
+        lean = (left + grain) * int(self.problem.intercept)
+        margins = np.vstack([2.0 * grain, 2.0 * lean + ways.drift, ways.rest, (SLIGHT - 1.0) * strengths])
+        return _core.beyond(slopes, ways.turns, self.sizes, margins)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """Largest |x|, |mean|, a bound on the spread that a mean left out leaves, and the charge of every column."""
+        moments = self.problem.moments
+        square = moments.sd**2 + self.chain * EPS * moments.largest**2
+        square = square if self.problem.intercept else square + moments.mean**2
+        return np.column_stack([moments.largest, self.mean, np.sqrt(square) * (1.0 + SUMS), self.rate])
 
 
 @dataclass(frozen=True)

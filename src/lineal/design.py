@@ -43,6 +43,17 @@ class Design(ABC):
     def gram(self, weight: Array | None = None) -> Array:
         """Return ``X' diag(weight) X``, shape ``(columns, columns)``."""
 
+    def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
+        """Return the sum of the weights, and mean, scatter and largest ``|x|`` of every column; rows of weight 0 do not count."""
+        dense = self.dense()
+        weights = np.ones(len(dense)) if weight is None else weight
+        dense = dense[weights > 0.0]
+        weights = weights[weights > 0.0]
+        total = float(weights.sum())
+        mean = weights @ dense / total if total > 0 else np.zeros(dense.shape[1])
+        largest = np.max(np.abs(dense), axis=0, initial=0.0)
+        return total, mean, weights @ (dense - mean) ** 2, largest
+
     @abstractmethod
     def slice(self, start: int, stop: int) -> Design:
         """Return rows ``start`` to ``stop`` without copying them."""

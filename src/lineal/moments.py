@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Design
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.products import Products
@@ -92,7 +90,7 @@ class Survey:
             present = block.weight > 0.0
             weight, y = block.weight[present], y[present]
         self.loss.check(y)
-        total, mean, scatter, largest = _moments(block.design, block.weight)
+        total, mean, scatter, largest = block.design.moments(block.weight)
         return Moments(
             rows=rows,
             weight_sum=total,
@@ -131,7 +129,7 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
     largest = moments.largest
     usual = len(largest) and largest.min() >= 1.0 / FARTHEST and largest.max() <= FARTHEST
     if not (usual and math.isfinite(moments.mean.sum())):
-        _look(source.columns, moments)
+        _look(source, moments)
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
     if moments.weight_sum > FARTHEST:
@@ -139,29 +137,17 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
     return moments
 
 
-def _look(columns: Sequence[str], moments: Moments) -> None:
+def _look(source: Source, moments: Moments) -> None:
     """Refuse columns with NaN or infinity, and those whose squares are no doubles."""
     bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
     if np.any(bad):
+        columns = source.columns
         names = ", ".join(repr(columns[j]) for j in np.flatnonzero(bad)[:3])
         raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
     far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
     if np.any(far):
         j = int(np.flatnonzero(far)[0])
         raise InputError(
-            f"column {columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
+            f"column {source.columns[j]!r} has numbers up to {moments.largest[j]:.2g}, whose squares doubles cannot hold; "
             "change its unit."
         )
-
-
-def _moments(design: Design, weight: Array | None) -> tuple[float, Array, Array, Array]:
-    if design.rows is not None:
-        return design.rows.moments(weight)
-    dense = design.dense()
-    weights = np.ones(len(dense)) if weight is None else weight
-    dense = dense[weights > 0.0]
-    weights = weights[weights > 0.0]
-    total = float(weights.sum())
-    mean = weights @ dense / total if total > 0 else np.zeros(dense.shape[1])
-    largest = np.max(np.abs(dense), axis=0, initial=0.0)
-    return total, mean, weights @ (dense - mean) ** 2, largest

@@ -1,14 +1,17 @@
 """Paths of the squared loss: the gram of the columns in use is all a point needs, and one pass proves a dozen points.
 
 For a stretch of strengths the columns that may come into use are worked on: all points of the stretch are found on their
-gram. The columns that the strong rule names are then looked at for all points together, and at last all columns: that
-pass also gives the proofs. Columns that a point misses are taken up, and the stretch goes on from that point.
+gram. All columns are then looked at for all points together, through the few directions that their residuals have
+(``directions.py``), and columns near their charge once more: that also gives the proofs. Columns that a point misses are
+taken up, and the stretch goes on from that point.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +19,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.certify_squares import Prover, Residuals
 from lineal.design import Design
+from lineal.directions import Directions, Place
 from lineal.null import null
 from lineal.penalties import L1, Bounds, ElasticNet, Separable
 from lineal.penalty import Penalty
@@ -37,8 +41,8 @@ LEAP = 0.5
 MOST_POINTS = 24
 """So many points are looked at in one pass at most, where columns are left out."""
 
-TURN = 0.2
-"""By so much the slope of a gradient along the path is expected to change within a stretch; a strength is the unit."""
+REACH = 0.25
+"""Directions leave of a residual what moves the slopes of nearly all columns by at most this share of their charge."""
 
 MOST_ENTRIES = 4_000_000
 """So many residuals are held at once at most."""
@@ -66,34 +70,13 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Place:
-    """The last point that is known, its strength and the gradients there, and the point before it, if there is one."""
+class Look:
+    """What a look at the points of a stretch showed: weighted residuals, their directions, and the slopes of those."""
 
-    strength: float
+    residuals: Residuals
+    scaled: Array
+    ways: Directions
     slopes: Array
-    before: tuple[float, Array] | None
-
-    def after(self, strength: float, slopes: Array) -> Place:
-        """Return the next point."""
-        return Place(strength, slopes, (self.strength, self.slopes) if strength < self.strength else None)
-
-    def due(self, rates: Separable) -> Array:
-        """Return for every column the strength at which it may come into use, the intercept never.
-
-        Gradients are expected to go on as they went between the two points, g - t d at strength s - t, or to turn away
-        from that by up to ``TURN`` t a unit of charge. Without a point before this one it is the strong rule: d = 0,
-        and they change by up to t.
-        """
-        trend, turn = np.zeros(len(self.slopes)), 1.0
-        if self.before is not None:
-            trend, turn = (self.before[1] - self.slopes) / (self.before[0] - self.strength), TURN
-        first = np.full(len(trend), np.inf)
-        for sign, open_ in ((1.0, rates.least < 0.0), (-1.0, rates.most > 0.0)):
-            speed = (1.0 + turn) * rates.linear - sign * trend
-            apart = np.maximum(rates.linear * self.strength - sign * self.slopes, 0.0)
-            comes = open_ & (speed > 0.0) & (rates.linear > 0.0)
-            first = np.minimum(first, np.where(comes, apart / np.where(comes, speed, 1.0), np.inf))
-        return np.asarray(self.strength - first)
 
 
 class Squares:
@@ -113,6 +96,8 @@ class Squares:
             target = block.y[:, 0] if block.offset is None else block.y[:, 0] - block.offset[:, 0]
             self.weights.append(weight / problem.moments.weight_sum)
             self.targets.append(np.where(weight > 0.0, target, 0.0))
+        self.edges = np.cumsum([0, *map(len, self.weights)])
+        self.weight = np.concatenate(self.weights)
         self.level = float(null(problem).coef[0, 0]) if self.ones else 0.0
         self.loss = null(problem).value
         self.rows = max(sum(map(len, self.weights)), 1)
@@ -121,7 +106,7 @@ class Squares:
         alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
         self.part, self.missed = Part(nothing, alone, np.zeros((0, 0))), nothing
         self.coef, self.support = np.zeros(problem.shape[0]), _core.Support()
-        self.origin = np.ascontiguousarray(self._residuals(np.zeros((1, 0))).slopes[0])
+        self.origin = self._product(self._centred(np.zeros((1, 0)))[0] * self.weight[:, None])[:, 0]
         if self.all:
             self.part = self._part(np.arange(self.ones, problem.shape[0]))
 
@@ -142,28 +127,47 @@ class Squares:
         """Yield strength, coefficients, objective and verdict of the points, until the time is up or a proof is not found."""
         if not np.all(np.isfinite(self.origin)):
             return
-        at, top = 0, float(np.max(self._scores(self.origin), initial=0.0))
+        at, top = 0, float(np.max(self._scores(self.origin, self.rates), initial=0.0))
         here = Place(max(float(grid[0]), top), self.origin, None)
         while at < len(grid) and grid[at] > 0.0 and left() != 0.0:
             stretch, columns = self._stretch(grid[at:], here)
             self._work(columns, anew=True)
             found = self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
-            shown, short = self._residuals(found), self._short(found)
-            proofs = self.prover.prove(stretch, self._used, short, shown)
-            used, reached = self._used, short[-1]
-            for point, (strength, proof) in enumerate(zip(stretch, proofs, strict=True)):
+            shown, on = self._look(found, stretch), np.flatnonzero(found.any(axis=0))
+            used = self.part.columns[on]
+            short = self._short(found[:, on], used)
+            wide = np.concatenate([np.arange(self.ones), used])
+            proofs = self.prover.prove(stretch, wide, short, shown.residuals)
+            good, reached = 0, short[-1]
+            for strength, proof in zip(stretch, proofs, strict=True):
                 if not proof.within(self.tol):
-                    if not self._take_up(shown.slopes[point], float(strength)):
+                    if not self._take_up(shown.residuals, good, float(strength)):
                         return
-                    reached = short[point]
+                    reached = short[good]
                     break
                 whole = np.zeros(self.problem.shape)
-                whole[used, 0] = short[point]
+                whole[wide, 0] = short[good]
                 verdict, _ = judge(self.problem, proof.objective, proof, self.tol, "", None, self.labels)
                 yield float(strength), whole, proof.objective, verdict
-                here, at = here.after(float(strength), shown.slopes[point]), at + 1
+                good += 1
+            here, at = self._after(here, stretch[:good], shown), at + good
             self.coef = np.zeros(self.problem.shape[0])
-            self.coef[used] = reached
+            self.coef[wide] = reached
+
+    def _after(self, here: Place, stretch: Array, shown: Look) -> Place:
+        """Return the place after some points of a stretch are proved, with the slopes of the last two in all columns."""
+        if not len(stretch):
+            return here
+        last = slice(max(len(stretch) - 2, 0), len(stretch))
+        if len(stretch) == shown.scaled.shape[1]:
+            slopes = shown.slopes @ np.ascontiguousarray(shown.ways.turns[:, last])
+        else:
+            slopes = self._product(np.ascontiguousarray(shown.scaled[:, last]))
+        before = (here.strength, here.slopes)
+        if len(stretch) > 1:
+            before = (float(stretch[-2]), np.ascontiguousarray(slopes[:, 0]))
+        now = float(stretch[-1])
+        return Place(now, np.ascontiguousarray(slopes[:, -1]), before if now < before[0] else None)
 
     def _stretch(self, ahead: Array, here: Place) -> tuple[Array, Index]:
         """Return the strengths to look at together, and the columns that may come into use there."""
@@ -172,8 +176,8 @@ class Squares:
         if self.all:
             return ahead[:most], self.part.columns
         used, due = self.coef != 0.0, here.due(self.rates)
-        fresh = np.sort(-due[~used])
         ahead = ahead[: min(most, MOST_POINTS)]
+        fresh = np.sort(-due[(due >= ahead[-1]) & ~used])
         few = np.searchsorted(fresh, -ahead, side="right") <= FEW + LEAP * np.count_nonzero(used)
         ahead = ahead[: max(1, int(np.count_nonzero(few)))]
         wanted = used | (due >= ahead[-1])
@@ -229,16 +233,19 @@ class Squares:
         if len(np.setdiff1d(wanted, self.part.columns)):
             self.part = self._part(wanted)
 
-    def _take_up(self, gradient: Array, strength: float) -> bool:
+    def _take_up(self, seen: Residuals, point: int, strength: float) -> bool:
         """Work on the columns whose gradient is too large for zero; say whether there are any."""
-        beyond = np.flatnonzero(self._scores(gradient) > (1.0 + SLACK) * strength)
+        scores = self._scores(seen.slopes[point], self.rates.take(seen.columns))
+        beyond = seen.columns[scores > (1.0 + SLACK) * strength]
         self.missed = np.setdiff1d(beyond, self.part.columns)
         return bool(len(self.missed))
 
-    def _scores(self, gradient: Array) -> Array:
-        """Return for every column the strength from which on it may stay zero; 0 for the intercept."""
-        rate = self.rates.linear
-        pull = np.where(gradient > 0.0, self.rates.least < 0.0, self.rates.most > 0.0)
+    @staticmethod
+    def _scores(gradient: Array, rates: Penalty) -> Array:
+        """Return for some columns the strength from which on they may stay zero; 0 for the intercept."""
+        assert isinstance(rates, Separable)
+        pull = np.where(gradient > 0.0, rates.least < 0.0, rates.most > 0.0)
+        rate = rates.linear
         return np.where((rate > 0.0) & pull, np.abs(gradient) / np.where(rate > 0.0, rate, 1.0), 0.0)
 
     def _part(self, columns: Index) -> Part:
@@ -279,42 +286,91 @@ class Squares:
                 total[:, first : first + width] += design.transpose_times(few)[self.ones :]
         return total
 
-    @property
-    def _used(self) -> Index:
-        """The columns that may have a coefficient."""
-        return np.concatenate([np.arange(self.ones), self.part.columns])
-
-    def _short(self, found: Array) -> Array:
-        """Return the coefficients of some points on the columns worked on, the intercept in front."""
+    def _short(self, found: Array, columns: Index) -> Array:
+        """Return the coefficients of some points on some columns, all that are in use, the intercept in front."""
         if not self.ones:
             return found
-        return np.hstack([self.level - found @ self.problem.moments.mean[self.part.columns, None], found])
+        return np.hstack([self.level - found @ self.problem.moments.mean[columns, None], found])
 
-    def _rows(self, found: Array) -> Iterator[Array]:
-        """Yield the residuals of some points for every block, ``(rows, points)``; 0 where a row has no weight."""
-        coef = np.ascontiguousarray(self._short(found).T)
+    def _split(self, rows: Array) -> list[Array]:
+        """Return numbers of all rows block by block."""
+        return [rows[a:b] for a, b in pairwise(self.edges)]
+
+    def _rows(self, found: Array) -> Array:
+        """Return the residuals of some points, ``(rows, points)``; 0 where a row has no weight."""
+        used = np.flatnonzero(found.any(axis=0)) if found.shape[1] else np.zeros(0, dtype=np.intp)
+        columns, designs = self.part.columns, self.part.designs
+        if 2 * len(used) < len(columns):
+            found, columns = found[:, used], columns[used]
+            wide = np.concatenate([np.arange(self.ones), columns])
+            designs = tuple(strip(wide) for strip in self.picker.strips) if len(wide) else ()
+        coef = np.ascontiguousarray(self._short(found, columns).T)
+        parts = []
         for k, (weight, target) in enumerate(zip(self.weights, self.targets, strict=True)):
-            eta = self.part.designs[k].times(coef) if len(coef) else np.zeros((len(target), len(found)))
+            eta = designs[k].times(coef) if len(coef) else np.zeros((len(target), len(found)))
             eta -= target[:, None]
             if not weight.all():
                 eta[weight == 0.0] = 0.0
-            yield eta
+            parts.append(eta)
+        return parts[0] if len(parts) == 1 else np.vstack(parts)
 
-    def _residuals(self, found: Array) -> Residuals:
-        """Look at some points in all columns, in one pass."""
-        count = len(found)
-        slopes: list[Array] = []
-        square, size = np.zeros(count), np.zeros(count)
+    def _centred(self, found: Array) -> tuple[Array, Array, Array]:
+        """Return residuals less their mean where there is an intercept, the means, and the mean squares of residuals."""
+        rows = self._rows(found)
+        loss = np.asarray(self.weight @ rows**2)
+        mean = self.weight @ rows * self.ones
+        if self.ones:
+            rows -= mean
+            if not self.weight.all():
+                rows[self.weight == 0.0] = 0.0
+        return rows, mean, loss
+
+    def _product(self, scaled: Array) -> Array:
+        """Return the products of all columns with some weighted numbers of the rows, in one pass."""
         self.problem.passes += 1
-        rows = list(self._rows(found))
-        loss = sum(weight @ row**2 for weight, row in zip(self.weights, rows, strict=True))
-        mean = sum(weight @ row for weight, row in zip(self.weights, rows, strict=True)) * self.ones
-        for design, weight, row in zip(self.picker.turned, self.weights, rows, strict=True):
-            centred = row - mean
-            if not weight.all():
-                centred[weight == 0.0] = 0.0
-            square += weight @ centred**2
-            centred *= weight[:, None]
-            size += np.abs(centred).sum(axis=0)
-            slopes.append(design.transpose_times(centred))
-        return Residuals(sum(slopes[1:], slopes[0]).T, square, size, np.abs(mean), np.asarray(loss))
+        total = None
+        for design, part in zip(self.picker.turned, self._split(scaled), strict=True):
+            found = design.transpose_times(part)
+            total = found if total is None else total + found
+        assert total is not None
+        return total
+
+    def _look(self, found: Array, strengths: Array) -> Look:
+        """Look at some points in all columns, in one pass."""
+        rows, mean, loss = self._centred(found)
+        scaled = rows * self.weight[:, None]
+        left, size = np.abs(scaled.sum(axis=0)), np.abs(scaled).sum(axis=0)
+        ways, seen = Directions.all(size), np.ones(len(self.origin), dtype=np.bool_)
+        if not self.all:
+            ways = Directions.of(scaled.T @ rows, self.rows, left, size, self.reach * strengths)
+        slopes = self._product(scaled if ways.whole else np.ascontiguousarray(scaled[:, ways.chosen]))
+        if not self.all:
+            seen = self.prover.suspects(strengths, slopes, ways, left)
+            seen[self.part.columns[found.any(axis=0)]] = True
+        seen[: self.ones] = False
+        columns = np.flatnonzero(seen)
+        near = slopes[columns] if ways.whole else self._near(columns, scaled)
+        square = self.weight @ rows**2 if self.ones else loss
+        return Look(Residuals(columns, near.T, left, square, size, np.abs(mean), loss), scaled, ways, slopes)
+
+    @cached_property
+    def reach(self) -> float:
+        """What of a residual at strength one moves the slopes of nearly all columns little."""
+        sizes = self.prover.sizes[self.ones :]
+        usual = float(np.quantile(sizes[:, 2] / sizes[:, 3], 0.9999))
+        return REACH / usual if usual > 0.0 else np.inf
+
+    def _near(self, columns: Index, scaled: Array) -> Array:
+        """Return the products of some columns with weighted residuals; those at work are used as they are if most are asked."""
+        parts, out = self._split(scaled), np.zeros((len(columns), scaled.shape[1]))
+        inside = np.isin(columns, self.part.columns, assume_unique=True)
+        if 2 * np.count_nonzero(inside) > len(self.part.columns):
+            at = np.searchsorted(self.part.columns, columns[inside]) + self.ones
+            for design, part in zip(self.part.designs, parts, strict=True):
+                out[inside] += design.transpose_times(part)[at]
+        else:
+            inside[:] = False
+        if not inside.all():
+            for strip, part in zip(self.picker.strips, parts, strict=True):
+                out[~inside] += strip(columns[~inside]).transpose_times(part)
+        return out

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal import squares
+from lineal import directions, squares
 from lineal.certify_squares import Prover
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.fitting import fit
@@ -149,8 +149,10 @@ def test_a_proof_at_any_coefficients_holds(seed, kind, ones, spread):
     strengths = np.array([0.5, 0.05])
     coef = spread * rng.normal(size=(2, p)) * (rng.random((2, p)) < 0.5)
     coef = np.abs(coef) if kind == "non-negative" else coef
-    whole = walk._short(coef)
-    proofs = Prover(problem, penalty).prove(strengths, np.arange(p + ones), whole, walk._residuals(coef))
+    whole = walk._short(coef, np.arange(ones, p + ones))
+    proofs = Prover(problem, penalty).prove(
+        strengths, np.arange(p + ones), whole, walk._look(coef, strengths).residuals
+    )
     for strength, b, proof in zip(strengths, whole, proofs, strict=True):
         best = fit(source, Squared(1), penalty.at(float(strength)), solver="prox-newton", tol=1e-10).objective
         value = problem.at(penalty.at(float(strength))).evaluate(b[:, None]).value
@@ -164,14 +166,16 @@ def test_a_proof_agrees_with_exact_fractions():
     problem = Problem.of(Memory(as_design(x, intercept=False), y), Squared(1), L1(1.0, np.ones(1)))
     walk = Squares(problem, problem.penalty, 1e-6, None)
     one = np.ones((1, 1))
-    proof = Prover(problem, problem.penalty).prove(np.ones(1), np.zeros(1, dtype=np.intp), one, walk._residuals(one))[0]
+    proof = Prover(problem, problem.penalty).prove(
+        np.ones(1), np.zeros(1, dtype=np.intp), one, walk._look(one, np.ones(1)).residuals
+    )[0]
     # F(1) = 1/6 + 1, and b (linear + g) = 0: the gap is zero, as (14/3) b = 17/3 - 1 says
     assert proof.objective == pytest.approx(float(Fraction(7, 6)), rel=1e-15)
     assert 0.0 <= proof.gap <= 1e-12
     half = np.full((1, 1), 0.5)
-    proof = Prover(problem, problem.penalty).prove(np.ones(1), np.zeros(1, dtype=np.intp), half, walk._residuals(half))[
-        0
-    ]
+    proof = Prover(problem, problem.penalty).prove(
+        np.ones(1), np.zeros(1, dtype=np.intp), half, walk._look(half, np.ones(1)).residuals
+    )[0]
     # r = -(1/2, 1, 5/2), mean r^2 = 5/2, g = -10/3, a = 3/10; (1 - a)^2 5/4 + |b| (1 - 1) = 49/80
     assert proof.gap == pytest.approx(float(Fraction(49, 80)), rel=1e-11)
 
@@ -182,7 +186,7 @@ def test_columns_that_the_rules_miss_are_taken_up(monkeypatch):
     x, y = table(rng, 50, 700)
     source, penalty = Memory(as_design(x), y), L1(1.0, np.r_[0.0, np.ones(700)])
     plain = path(source, Squared(1), penalty, 12, ratio=0.1)
-    monkeypatch.setattr(squares, "TURN", -0.9)
+    monkeypatch.setattr(directions, "TURN", -0.9)
     blind = path(source, Squared(1), penalty, 12, ratio=0.1)
     for one, other in zip(plain.points, blind.points, strict=True):
         assert other.verdict.kind == "optimal"
@@ -215,3 +219,46 @@ def test_any_number_of_threads_gives_the_same_bits():
     for other in found[1:]:
         np.testing.assert_array_equal(found[0].coef, other.coef)
         assert [p.verdict.gap for p in found[0].points] == [p.verdict.gap for p in other.points]
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(FAMILIES), ones=st.integers(0, 1), near=st.floats(0.0, 1.0))
+def test_columns_that_a_few_directions_clear_are_within_their_charge(seed, kind, ones, near):
+    """Whatever the points are: a column that the look leaves out has a gradient that its charge allows, at every one."""
+    rng = np.random.default_rng(seed)
+    n, p, count = int(rng.integers(3, 40)), 320, 9
+    x, y = table(rng, n, p)
+    weight = rng.uniform(0.1, 2.0, size=n)
+    source, penalty = Memory(as_design(x, intercept=bool(ones)), y, weight), family(kind, p, ones, rng)
+    problem = Problem.of(source, Squared(1), penalty)
+    walk = squares.Squares(problem, penalty, 1e-6, None)
+    columns = ones + np.sort(rng.choice(p, 6, replace=False))
+    walk._work(columns)
+    strengths = np.geomspace(0.3, 0.1, count)
+    coef = np.linspace(0.0, 1.0, count)[:, None] * rng.normal(size=6) + (0.1 * near * rng.normal(size=(count, 6))) ** 3
+    seen = walk._look(coef, strengths).residuals
+    s = weight / weight.sum()
+    r = x[:, columns - ones] @ coef.T - y[:, None]
+    r = r - ones * (s @ r)
+    gradient = np.zeros((p + ones, count))
+    gradient[ones:] = x.T @ (s[:, None] * r)
+    assert np.allclose(gradient[seen.columns].T, seen.slopes, rtol=1e-9, atol=1e-12)
+    rest = np.setdiff1d(np.arange(ones, p + ones), seen.columns)
+    assert np.all(np.abs(gradient[rest]) <= np.outer(walk.rates.linear[rest], strengths))
+
+
+def test_most_columns_are_looked_at_through_few_directions():
+    """Neighbouring points of a sparse path have few directions, and few columns are near their charge."""
+    rng = np.random.default_rng(0)
+    x = sparse.random_array((400, 3000), density=0.02, format="csc", rng=rng)
+    y = x @ (rng.normal(size=3000) * (np.arange(3000) < 5)) + 0.1 * rng.normal(size=400)
+    problem = Problem.of(Memory(as_design(x), y), Squared(1), L1(1.0, np.r_[0.0, np.ones(3000)]))
+    walk = squares.Squares(problem, problem.penalty, 1e-6, None)
+    looks = []
+    look = walk._look
+    walk._look = lambda *given: looks.append(look(*given)) or looks[-1]
+    top = float(np.max(np.abs(walk.origin[1:])))
+    found = list(walk.points(np.geomspace(top, top / 10, 40), lambda: None))
+    assert {verdict.kind for *_, verdict in found} == {"optimal"}
+    assert any(not shown.ways.whole and len(shown.residuals.columns) < 600 for shown in looks)
+    assert all(design.upright for design in problem.source.block.design.designs[1:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 
 from lineal import _core
 from lineal.design import Array, Design
@@ -16,6 +17,14 @@ class Native(Design):
         self.parts = tuple(parts)
         self._rows: _core.Rows | None = None
         self._shape = (parts[0].shape[0], sum(part.shape[1] for part in parts)) if shape is None else shape
+
+    @cached_property
+    def parts(self) -> tuple[_core.Part, ...]:
+        """The compiled parts; those of a design that was not made of them are made when they are first asked for."""
+        return self._made()
+
+    def _made(self) -> tuple[_core.Part, ...]:
+        raise NotImplementedError
 
     @property
     def rows(self) -> _core.Rows:
@@ -44,6 +53,10 @@ class Native(Design):
         Weights may have any sign; rows of weight 0 are skipped, whatever they hold.
         """
         return self.rows.gram(weight)
+
+    def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
+        """Return the sum of the weights, and mean, scatter and largest ``|x|`` of every column, in one pass."""
+        return self.rows.moments(weight)
 
     @abstractmethod
     def slice(self, start: int, stop: int) -> Native:

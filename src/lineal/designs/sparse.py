@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,15 @@ import numpy.typing as npt
 from scipy.sparse import csc_array, csr_array
 
 from lineal import _core
+from lineal.design import Array
 from lineal.designs.native import Native
 from lineal.errors import InputError
 
 
 class Sparse(Native):
     """A scipy sparse matrix, read in place if it is CSR with sorted columns; other formats are converted to that.
+
+    The rows of one given by columns are made when they are first asked for.
 
     >>> from scipy.sparse import csc_array
     >>> Sparse(csc_array(np.eye(2))).times(np.ones((2, 1)))
@@ -28,13 +32,19 @@ class Sparse(Native):
         if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
             kind = type(matrix).__name__
             raise InputError(f"a sparse design needs a scipy sparse matrix with rows and columns, not {kind}.")
+        known = (np.float32, np.float64)
+        if matrix.format == "csc" and matrix.data.dtype in known and matrix.has_canonical_format:
+            self._by_column, self._shape, self._rows = (
+                csc_array(matrix),
+                matrix.shape,
+                None,
+            )  # what was given, not a copy
+            return
         rows = matrix.tocsr()
         if not rows.has_canonical_format:
             rows = rows.copy() if rows is matrix else rows
             rows.sum_duplicates()
-        values = rows.data if rows.data.dtype in (np.float32, np.float64) else rows.data.astype(np.float64)
-        if matrix.format == "csc" and values is rows.data and len(matrix.data) == len(values):
-            self._by_column = csc_array(matrix)  # what was given, not a copy
+        values = rows.data if rows.data.dtype in known else rows.data.astype(np.float64)
         self._hold(rows.indptr, rows.indices, values, matrix.shape[1])
 
     def _hold(
@@ -44,6 +54,49 @@ class Sparse(Native):
         self.part = _core.Sparse(indptr, indices, data, n_columns)
         super().__init__([self.part])
         return self
+
+    @cached_property
+    def _turned(self) -> csr_array:
+        """The rows of a matrix given by columns."""
+        return self.by_column.tocsr()
+
+    @cached_property
+    def indptr(self) -> npt.NDArray[Any]:
+        """Where every row begins."""
+        return np.asarray(self._turned.indptr)
+
+    @cached_property
+    def indices(self) -> npt.NDArray[Any]:
+        """The column of every entry."""
+        return np.asarray(self._turned.indices)
+
+    @cached_property
+    def data(self) -> npt.NDArray[Any]:
+        """The entries, row by row."""
+        return np.asarray(self._turned.data)
+
+    @cached_property
+    def part(self) -> _core.Sparse:
+        """The compiled rows."""
+        return _core.Sparse(self.indptr, self.indices, self.data, self.shape[1])
+
+    def _made(self) -> tuple[_core.Part, ...]:
+        return (self.part,)
+
+    @property
+    def upright(self) -> bool:
+        """Whether the matrix was given by columns and nobody has asked for its rows yet."""
+        return self._by_column is not None and "part" not in self.__dict__
+
+    @cached_property
+    def lengthwise(self) -> _core.Sparse:
+        """The compiled columns, each a row."""
+        columns = self.by_column
+        return _core.Sparse(columns.indptr, columns.indices, columns.data, self.shape[0])
+
+    def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
+        """Return sum of weights, mean, scatter and largest, out of the columns where they were given."""
+        return self.lengthwise.lengthwise(weight) if self.upright else super().moments(weight)
 
     @property
     def by_column(self) -> csc_array:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lineal.design import Design
+import numpy as np
+
+from lineal import _core
+from lineal.design import Array, Design
 from lineal.designs.native import Native
+from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
 
 
@@ -33,8 +37,19 @@ class Stack(Native):
         if len(heights) > 1:
             raise InputError(f"designs side by side need the same number of rows, not {sorted(heights)}.")
         self.designs = tuple(flat)
-        shape = (heights.pop(), sum(design.shape[1] for design in flat))
-        super().__init__([part for design in flat for part in design.parts], shape)
+        self._shape = (heights.pop(), sum(design.shape[1] for design in flat))
+        self._rows = None
+
+    def _made(self) -> tuple[_core.Part, ...]:
+        return tuple(part for design in self.designs for part in design.parts)
+
+    def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
+        """Return sum of weights, mean, scatter and largest: design by design where one of them is stored by columns."""
+        if not any(isinstance(design, Sparse) and design.upright for design in self.designs):
+            return super().moments(weight)
+        found = [design.moments(weight) for design in self.designs]
+        mean, scatter, largest = (np.concatenate([part[k] for part in found]) for k in (1, 2, 3))
+        return found[0][0], mean, scatter, largest
 
     def slice(self, start: int, stop: int) -> Stack:
         """Return rows ``start`` to ``stop`` without copying them."""

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
 
+from lineal import _core
 from lineal.design import Array, Design
 from lineal.designs.dense import Dense
-from lineal.designs.native import Native
 from lineal.designs.sparse import Sparse
 from lineal.designs.stack import Stack
 from lineal.errors import InputError
@@ -34,9 +34,13 @@ class Turned(Design):
            [4.]])
     """
 
-    def __init__(self, columns: Any) -> None:
+    def __init__(self, columns: Any, part: _core.Sparse | None = None) -> None:
+        """Hold the columns; ``part`` is their compiled view where they are sparse and in order."""
         self.columns = columns
-        self.inner: Native = Sparse(columns) if hasattr(columns, "tocsr") else Dense(columns)
+        self.sparse = hasattr(columns, "tocsr")
+        self.inner = None if self.sparse else Dense(columns)
+        if self.sparse:
+            self.part = Sparse(columns).part if part is None else part
 
     @staticmethod
     def of(design: Design) -> Design:
@@ -44,7 +48,7 @@ class Turned(Design):
         if isinstance(design, Dense) and design.array.flags.f_contiguous and not design.array.flags.c_contiguous:
             return Turned(design.array.T)
         if isinstance(design, Sparse):
-            return Turned(csr_array(design.by_column.T))
+            return Turned(csr_array(design.by_column.T), design.lengthwise)
         if isinstance(design, Stack):
             parts = [Turned.of(part) for part in design.designs]
             return Beside(parts) if any(isinstance(part, Turned) for part in parts) else design
@@ -53,20 +57,24 @@ class Turned(Design):
     @property
     def shape(self) -> tuple[int, int]:
         """Number of rows and of columns."""
-        columns, rows = self.inner.shape
+        columns, rows = self.columns.shape
         return rows, columns
 
     def times(self, coef: Array) -> Array:
         """Return ``X coef``, shape ``(rows, outputs)``."""
-        return self.inner.transpose_times(coef)
+        if self.inner is not None:
+            return self.inner.transpose_times(coef)
+        return self.part.lengthwise_spread(np.ascontiguousarray(coef))
 
     def transpose_times(self, values: Array) -> Array:
         """Return ``X' values``, shape ``(columns, outputs)``."""
-        return self.inner.times(values)
+        if self.inner is not None:
+            return self.inner.times(values)
+        return self.part.lengthwise_times(np.ascontiguousarray(values))
 
     def gram(self, weight: Array | None = None) -> Array:
         """Return ``X' diag(weight) X``, shape ``(columns, columns)``."""
-        kind = Sparse if isinstance(self.inner, Sparse) else Dense
+        kind = Sparse if self.sparse else Dense
         return kind(self.columns.T).gram(weight)
 
     def slice(self, start: int, stop: int) -> Turned:
@@ -75,11 +83,14 @@ class Turned(Design):
 
     def take(self, columns: Index) -> Turned:
         """Return some columns, copied."""
-        return Turned(self.columns[columns])
+        if not self.sparse:
+            return Turned(self.columns[columns])
+        few = self.columns[columns]
+        return Turned(few, _core.Sparse(few.indptr, few.indices, few.data, few.shape[1]))
 
     def dense(self) -> Array:
         """Return the design as a plain array."""
-        whole = self.columns.toarray() if isinstance(self.inner, Sparse) else self.columns
+        whole = self.columns.toarray() if self.sparse else self.columns
         return np.asarray(whole.T, dtype=np.float64)
 
 

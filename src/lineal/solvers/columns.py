@@ -72,7 +72,7 @@ def stored(design: Design) -> int:
     if isinstance(design, Stack):
         return sum(map(stored, design.designs))
     if isinstance(design, Sparse):
-        return int(design.indptr[-1] - design.indptr[0])
+        return design.by_column.nnz if design.upright else int(design.indptr[-1] - design.indptr[0])
     return design.shape[0] * (1 if isinstance(design, Categorical) else design.shape[1])
 
 
@@ -110,7 +110,7 @@ class _Sparse:
     def __call__(self, columns: Index) -> Sparse:
         """Return the design that has only these columns, sorted."""
         self.times += 1
-        if self.times <= TIMES:
+        if self.times <= TIMES and not self.design.upright:
             return self.design.take(columns)
         return Sparse(self.design.by_column[:, columns])
 
