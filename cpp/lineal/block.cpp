@@ -6,20 +6,37 @@
 namespace lineal {
 
 Layout::Layout(const std::vector<Part>& parts, bool expanded) {
-    for (const Part& part : parts) {
-        rows = part.rows;
-        const bool dense = expanded || part.kind == Kind::ones || part.kind == Kind::dense;
-        std::vector<Index>& to_column = dense ? panel_to_column : loose_to_column;
-        (dense ? panel : loose).push_back({part, columns, static_cast<Index>(to_column.size())});
-        for (Index j = 0; j < part.columns; ++j) to_column.push_back(columns + j);
-        columns += part.columns;
-        if (part.kind == Kind::codes) nonzeros += part.rows;
-        if (part.kind == Kind::sparse && part.rows > 0)
-            nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] -
-                                        static_cast<const std::int64_t*>(part.starts)[0]
-                                  : static_cast<const std::int32_t*>(part.starts)[part.rows] -
-                                        static_cast<const std::int32_t*>(part.starts)[0];
+    for (const Part& part : parts) place(part, columns, expanded);
+}
+
+Layout Layout::widest_first(const std::vector<Part>& parts) {
+    std::vector<Index> column(parts.size());
+    std::size_t widest = parts.size();
+    for (std::size_t at = 0; at < parts.size(); ++at) {
+        if (at > 0) column[at] = column[at - 1] + parts[at - 1].columns;
+        if (parts[at].kind != Kind::dense) continue;
+        if (widest == parts.size() || parts[at].columns > parts[widest].columns) widest = at;
     }
+    Layout out({}, false);
+    if (widest < parts.size()) out.place(parts[widest], column[widest], false);
+    for (std::size_t at = 0; at < parts.size(); ++at)
+        if (at != widest) out.place(parts[at], column[at], false);
+    return out;
+}
+
+void Layout::place(const Part& part, Index column, bool expanded) {
+    rows = part.rows;
+    const bool dense = expanded || part.kind == Kind::ones || part.kind == Kind::dense;
+    std::vector<Index>& to_column = dense ? panel_to_column : loose_to_column;
+    (dense ? panel : loose).push_back({part, column, static_cast<Index>(to_column.size())});
+    for (Index j = 0; j < part.columns; ++j) to_column.push_back(column + j);
+    columns += part.columns;
+    if (part.kind == Kind::codes) nonzeros += part.rows;
+    if (part.kind == Kind::sparse && part.rows > 0)
+        nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] -
+                                    static_cast<const std::int64_t*>(part.starts)[0]
+                              : static_cast<const std::int32_t*>(part.starts)[part.rows] -
+                                    static_cast<const std::int32_t*>(part.starts)[0];
 }
 
 Index Layout::room(Index more) const {
@@ -46,7 +63,7 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
 }
 
 Block::Block(const Layout& layout, const Request& request, Index extra_groups)
-    : layout(layout), request(request), k(kernels()), room(layout.room(request.single ? 3 : 1)) {
+    : layout(layout), request(request), k(kernels()), room(layout.room(request.single || extra_groups > 0 ? 3 : 1)) {
     const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
     const Index size = request.in_place ? 0 : layout.groups() * stride;
     const Index targets = request.y ? request.y.columns : 0;

@@ -49,6 +49,8 @@ struct Placed {
 // Dense columns side by side in panels, the others loose; `expanded` puts all columns into the panel.
 struct Layout {
     Layout(const std::vector<Part>& parts, bool expanded);
+    // The same with the widest part that panels hold before the others, so that its rows begin on a border of groups.
+    static Layout widest_first(const std::vector<Part>& parts);
     std::vector<Placed> panel, loose;
     std::vector<Index> panel_to_column, loose_to_column;
     Index rows = 0, columns = 0, nonzeros = 0;
@@ -58,6 +60,9 @@ struct Layout {
     Index width() const { return 8 * groups(); }
     // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache
     Index room(Index more = 1) const;
+
+private:
+    void place(const Part& part, Index column, bool expanded);
 };
 
 // What a pass reads beside the design.

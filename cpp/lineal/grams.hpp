@@ -39,36 +39,37 @@ inline void extent_of(const double* x, Index apart, Index count, const double* w
     }
 }
 
-// N groups, at most as many as a register tile is wide.
+// Columns of `groups` groups, at most three.
 void extent(const double* x, Index stride, Index groups, Index count, const double* weight, double* sums, double* largest) {
-    Index g = 0;
     if constexpr (VG == 1)
         if (groups == 3) {
             extent_of<3>(x, stride, count, weight, sums, largest);
             return;
         }
-    for (; g < groups; ++g) extent_of<VG>(x + g * stride, W, count, weight, sums + 8 * g, largest + 8 * g);
+    for (Index g = 0; g < groups; ++g) extent_of<VG>(x + g * stride, W, count, weight, sums + 8 * g, largest + 8 * g);
 }
 
-// Groups of the right-hand side that a tile takes.
-constexpr int across = W == 8 ? 3 : 1;
-
-// Eight columns b against A groups of columns a.
-template <int A>
-inline void eight(const double* left, const double* right, Index right_stride, Index count, double* out,
-                  Index out_stride, Ahead& ahead) {
-    for (int b = 0; b < 8; b += wide) {
-        if (ahead.at < ahead.end)
-            tile<A, wide, true>(left + b, 8, right, right_stride, count, out + b * out_stride, out_stride, &ahead);
-        else tile<A, wide, false>(left + b, 8, right, right_stride, count, out + b * out_stride, out_stride, &ahead);
+// One block of the result, eight columns b against `groups` groups of columns a: one register tile, or several.
+template <bool fetching>
+inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out,
+                     Ahead* ahead) {
+    if constexpr (W == 8) {
+        if (groups == 3) tile<3, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+        else if (groups == 2) tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+        else tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+    } else {
+        for (Index a = 0; a < groups; ++a)
+            for (int b = 0; b < 8; b += wide)
+                tile<1, wide, fetching>(left + b, 8, right + a * right_stride, right_stride, count,
+                                        out + b * lineal::block_columns + 8 * a, lineal::block_columns, ahead);
     }
 }
 
-// The lower triangle. A few groups a, weighted, stay in the first-level cache while all groups b below pass by.
+// Three groups a, weighted, stay in the first-level cache while all groups b from there on pass by.
 void gram(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
-          Index gram_stride, Ahead& ahead) {
-    for (Index h = 0; h < panel.groups; h += across) {
-        const Index most = panel.groups - h < across ? panel.groups - h : across;
+          Ahead& ahead) {
+    for (Index h = 0; h < panel.groups; h += 3) {
+        const Index most = panel.groups - h < 3 ? panel.groups - h : 3;
         const double* right = panel.data + h * panel.stride;
         if (extents) extent(right, panel.stride, most, count, extents->weight, extents->sum + 8 * h, extents->largest + 8 * h);
         if (weight) {
@@ -80,13 +81,11 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
                     }
             right = scratch;
         }
-        for (Index g = h; g < panel.groups; ++g) {
+        for (Index g = h; g < panel.groups; ++g, gram += 8 * lineal::block_columns) {
             const double* left = panel.data + g * panel.stride;
-            double* out = gram + 8 * g * gram_stride + 8 * h;
             const Index some = g - h + 1 < most ? g - h + 1 : most;
-            if (some == 1) eight<1>(left, right, panel.stride, count, out, gram_stride, ahead);
-            else if (some == 2) eight<(across > 1 ? 2 : 1)>(left, right, panel.stride, count, out, gram_stride, ahead);
-            else eight<across>(left, right, panel.stride, count, out, gram_stride, ahead);
+            if (ahead.at < ahead.end) block_of<true>(left, right, panel.stride, some, count, gram, &ahead);
+            else block_of<false>(left, right, panel.stride, some, count, gram, &ahead);
         }
     }
 }

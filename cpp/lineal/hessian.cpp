@@ -7,8 +7,9 @@ namespace lineal {
 Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
     : layout_(layout), loss_(loss), outputs_(outputs), h_(h) {
     if (h == 0) return;
-    // columns of the design below h are the first ones of the panel and of the loose columns
-    const auto below = [h](const std::vector<Index>& columns) {
+    // columns of the design below h are the first ones of the panel and of the loose columns, or all of them are wanted
+    const auto below = [&](const std::vector<Index>& columns) {
+        if (h == layout.columns) return static_cast<Index>(columns.size());
         return static_cast<Index>(std::lower_bound(columns.begin(), columns.end(), h) - columns.begin());
     };
     panel_columns_ = below(layout.panel_to_column);
@@ -36,10 +37,10 @@ void Hessian::add_one(Block& block, const double* weight, bool plain, double* pa
         return;
     }
     block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data, extents,
-                 partial, width_, block.ahead);
+                 partial, block.ahead);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
-                           block.rows.count, weight, panel, partial + width_ * width_, width_ + loose_columns_);
+                           block.rows.count, weight, panel, partial + block_size(width_ / 8), width_ + loose_columns_);
 }
 
 void Hessian::add(Block& block, double* partial, const Extent* extents) const {
@@ -70,9 +71,9 @@ void Hessian::place(const double* partial, double* out, Index stride) const {
     for (Index b = 0; b < panel_columns_; ++b)
         for (Index a = 0; a <= b; ++a) {
             const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
-            out[i * stride + j] = out[j * stride + i] = partial[b * width_ + a];
+            out[i * stride + j] = out[j * stride + i] = partial[block_entry(width_ / 8, b, a)];
         }
-    const double* rows = partial + width_ * width_;
+    const double* rows = partial + block_size(width_ / 8);
     const Index row = width_ + loose_columns_;
     for (Index a = 0; a < loose_columns_; ++a) {
         const Index i = loose[static_cast<std::size_t>(a)];

@@ -20,7 +20,7 @@ public:
     void assemble(const double* partial, double* out) const;
 
 private:
-    Index each() const { return width_ * width_ + loose_columns_ * (width_ + loose_columns_); }
+    Index each() const { return block_size(width_ / 8) + loose_columns_ * (width_ + loose_columns_); }
     void add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents = nullptr) const;
     void place(const double* partial, double* out, Index stride) const;
 

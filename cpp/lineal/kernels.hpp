@@ -28,6 +28,15 @@ struct Extent {
     double* largest = nullptr;
 };
 
+// The lower triangle of a gram lies in blocks of eight columns b by 24 columns a, in the order in which tiles make them.
+constexpr Index block_columns = 24;
+constexpr Index block_start(Index groups, Index h) { return 8 * block_columns * (h * groups - 3 * h * (h - 1) / 2); }
+constexpr Index block_size(Index groups) { return block_start(groups, (groups + 2) / 3); }
+constexpr Index block_entry(Index groups, Index b, Index a) {
+    const Index h = a / block_columns;
+    return block_start(groups, h) + block_columns * (b - block_columns * h) + a % block_columns;
+}
+
 enum class Loss { squared, logistic, softmax, huber, poisson, squared_hinge };
 
 // One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
@@ -72,10 +81,10 @@ struct Kernels {
                            Index outputs, double* eta, Index room);
     void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs,
                             double* gradient, Index gradient_stride);
-    // gram[b][a] += sum_i weight[i] panel[i][b] panel[i][a], at least for a <= b; weight may be null, scratch holds three groups,
-    // extents are taken if they are asked for
+    // (b, a) += sum_i weight[i] panel[i][b] panel[i][a] for a <= b, at block_entry; weight may be null, scratch holds three
+    // groups, extents are taken if they are asked for
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
-                 Index gram_stride, Ahead& ahead);
+                 Ahead& ahead);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
                     double* low, Index gram_stride);

@@ -184,7 +184,7 @@ double Rows::moments(const Team& team, const Matrix& weight, double* mean, doubl
 
 double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter,
                       double* largest, double* gram) const {
-    const Layout layout(beside(y), false);
+    const Layout layout = Layout::widest_first(beside(y));
     const Index n = layout.columns;
     const double total = survey(team, layout, weight, n, mean, scatter, largest, gram);
     Index doubtful = n;
@@ -213,7 +213,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
     const double each = 5 + static_cast<double>(width) / 5 + hessian.cost();
     const double time = static_cast<double>(rows()) * each + 3 * static_cast<double>(layout.nonzeros);
     const Team mine = fitting(team, time);
-    const Index count = chunks(time, 8 * all + hessian.size());
+    const Index count = chunks(time, 8 * all + 4 * hessian.size());
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(mine.threads));
     Buffer origin(width);
     Summary total(all);

@@ -220,18 +220,22 @@ inline void tile(const double* left, Index left_step, const double* right, Index
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b) sum[a][b] = V{};
     Index i = 0;
-    if constexpr (fetching) {
-        for (; i + 4 <= count; i += 4) {
+    for (; i + 4 <= count; i += 4) {
+        if constexpr (fetching) {
             __builtin_prefetch(soon, 0, 2);
             __builtin_prefetch(soon + 64, 0, 2);
             soon += soon < ahead->end ? 128 : 0;
-#pragma GCC unroll 4
-            for (int r = 0; r < 4; ++r)
-                add_row<A, B>(left + (i + r) * left_step, right + 8 * (i + r), right_stride, sum);
         }
-        ahead->at = soon;
+#pragma GCC unroll 4
+        for (int r = 0; r < 4; ++r) {
+            add_row<A, B>(left, right, right_stride, sum);
+            left += left_step;
+            right += 8;
+            __asm__("" : "+r"(left), "+r"(right));  // or all addresses are kept, and the sums leave the registers
+        }
     }
-    for (; i < count; ++i) add_row<A, B>(left + i * left_step, right + 8 * i, right_stride, sum);
+    if constexpr (fetching) ahead->at = soon;
+    for (; i < count; ++i, left += left_step, right += 8) add_row<A, B>(left, right, right_stride, sum);
 #pragma GCC unroll 8
     for (int b = 0; b < B; ++b)
 #pragma GCC unroll 32

@@ -154,7 +154,7 @@ double Rows::grams(const Team& team, const Request& request, const Hessian& hess
     Workers workers(mine.threads, layout_, request, hessian.groups(), size);
     const Buffer sums(size);
     double weight_sum = 0;
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, chunks(time, 4 * size), rows(), workers, [&](Worker& worker) {
         worker.block.pack();
         weigh(worker.block);
         worker.weight_sum += worker.block.weight_sum;
@@ -229,7 +229,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const Buffer sums(size);
     Evaluation out;
     std::fill(slope_sum, slope_sum + k, 0.0);
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, chunks(time, gradient_sums + 4 * hessian.size()), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
         block.forward(w, block.eta, true);

@@ -344,6 +344,29 @@ def test_products(kind: str, weighted: bool, n: int, far: float) -> None:
     close(gram, (kept.T @ (s[:, None] * kept)).astype(float))
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("p", [1, 7, 8, 23, 24, 25, 47, 49, 70, 301])
+def test_products_of_any_width(p: int, weighted: bool) -> None:
+    """A gram's tiles meet its borders at every width; the widest part need not come first."""
+    rng = np.random.default_rng(p)
+    n = 1003
+    x, few, y = rng.normal(size=(n, p)), rng.normal(size=(n, 2)).astype(np.float32), rng.normal(size=(n, 1))
+    matrix = sparse.csr_array(rng.normal(size=(n, 3)) * (rng.random((n, 3)) < 0.4))
+    weight = rng.integers(0, 4, n) / 2.0 if weighted else None
+    s = np.ones(n) if weight is None else weight
+    held = _core.Sparse(matrix.indptr, matrix.indices, matrix.data, 3)
+    for other in (x, np.asfortranarray(x)):
+        rows = _core.Rows([_core.Ones(n), _core.Dense(few), held, _core.Dense(other)])
+        whole = np.hstack([np.ones((n, 1)), few, matrix.toarray(), x, y])
+        total, mean, _, largest, gram = rows.products(weight, y)
+        close(total, s.sum())
+        close(mean, s @ whole / s.sum(), 1e-13)
+        np.testing.assert_array_equal(largest, np.abs(whole[s > 0]).max(axis=0))
+        close(gram, whole.T @ (s[:, None] * whole))
+        close(rows.gram(weight), (whole.T @ (s[:, None] * whole))[:-1, :-1])
+        np.testing.assert_array_equal(gram, gram.T)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 7, 40, 5003])
 def test_moments_of_many_columns_stored_by_columns(n: int, dtype: type) -> None:
