@@ -271,12 +271,14 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
     for block, weight, (part,) in domain.rows(problem, theta):
         y, eta = domain.scores(block, coef, weight)
         present = weight > 0.0
-        if alone and len(kinks := problem.loss.kinks(y)) == 1:
+        if len(kinks := problem.loss.kinks(y)) == 1:
             more = _core.ramp_sums(eta, *kinks[0], weight, part)
             sums.mismatch, sums.value, sums.size = sums.mismatch + more[0], sums.value + more[1], sums.size + more[2]
-            sums.apart, sums.strain, metric = sums.apart + more[3], sums.strain + more[4], metric + more[5]
+            sums.apart, sums.strain = sums.apart + more[3], sums.strain + more[4]
             sums.steepest = max(sums.steepest, more[6])
             sums.gradient += block.design.transpose_times(weight[:, None] * part)
+            if u:
+                metric += more[5] if alone else _gram(problem, block, columns, weight, domain.metric(problem, y, part))
             continue
         rows = problem.loss.mismatch(y, eta, part)
         sums.mismatch += float(np.sum(weight[present] * rows[present]))
