@@ -97,7 +97,11 @@ def scaled_huber(
         null = search.null()
         found = search.run(start, null, scale)
         gap = search.gap(found, null)
-    verdict = _verdict(found, gap, null, tol, search.stopped)
+        still = search.still()
+    if still is not None and gap is not None and gap <= still:
+        verdict = _still(found, gap, null, tol)
+    else:
+        verdict = _verdict(found, gap, null, tol, search.stopped)
     return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
 
 
@@ -261,6 +265,14 @@ class _Search:
             largest = float(np.max(np.abs(rows), initial=1.0))
         return spread or EPS * largest
 
+    def still(self) -> float | None:
+        """Return what rounding leaves of G where y does not vary and the null fit meets it; None where it varies."""
+        rows, _ = self.rows(np.zeros((len(self.charges), 1)))
+        level = float(rows[0])
+        if np.any(rows != level) or (level != 0.0 and self.source.leading != "(intercept)"):
+            return None
+        return max(64 * EPS * abs(level), 2.0 * SMALLEST * self._spread())
+
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:
             self.stopped = f"the limit of {self.max_iter} iterations was reached"
@@ -307,6 +319,17 @@ def _level(rows: Array, weight: Array, threshold: float) -> float:
         slope = float(weight @ np.clip(rows + middle, -threshold, threshold))
         low, high = (middle, high) if slope < 0.0 else (low, middle)
     return low
+
+
+def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:
+    """Return the verdict where y does not vary: G is at least 0, and falls to it with the scale."""
+    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
+    evidence |= {"given_scale": dict(found.fit.verdict.evidence), "lower_bound": max(found.value - gap, 0.0)}
+    sentence = (
+        f"Optimal: y does not vary, the intercept meets it, and the scale is at its lower bound, {found.scale:.2g} "
+        f"(gap {gap:.2g}, rounding of y, proven)."
+    )
+    return Verdict("optimal", sentence, gap, 0.0, evidence)
 
 
 def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:

@@ -122,6 +122,34 @@ def test_huber_with_a_given_scale(alpha, intercept, weighting):
     np.testing.assert_array_equal(ours.outliers_, np.abs(y - ours.predict(X)) > 1.35 * ours.scale_)
 
 
+@pytest.mark.parametrize("level", [2.0, 0.0, 0.1, -1e8, 1e-30])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_huber_of_a_target_that_does_not_vary(level, weighted):
+    """G >= 0 falls to zero with the scale: the intercept is the target, the scale at its lower bound, and that is optimal."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(50, 3)), np.full(50, level)
+    weight = rng.uniform(0.5, 2.0, size=50) if weighted else None
+    ours = HuberRegressor().fit(X, y, sample_weight=weight)
+    assert ours.verdict_.kind == "optimal", str(ours.verdict_)
+    assert "does not vary" in str(ours.verdict_)
+    np.testing.assert_allclose(ours.predict(X), y, rtol=1e-13, atol=1e-30)
+    assert ours.scale_ > 0.0
+    if 0.0 <= level <= 2.0 and level != 1e-30:  # where scikit-learn converges, to slopes of 1e-5
+        theirs = sklearn.linear_model.HuberRegressor().fit(X, y, sample_weight=weight)
+        np.testing.assert_allclose(ours.predict(X), theirs.predict(X), rtol=1e-5, atol=1e-5)
+        assert ours.scale_ <= theirs.scale_
+
+
+def test_huber_of_a_constant_without_an_intercept_is_a_fit_like_any_other():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(50, 3)) + 1.0, np.full(50, 2.0)
+    ours = HuberRegressor(fit_intercept=False, tol=1e-9).fit(X, y)
+    theirs = sklearn.linear_model.HuberRegressor(fit_intercept=False, tol=1e-12, max_iter=20000).fit(X, y)
+    assert ours.verdict_.kind == "optimal"
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, rtol=1e-5)
+    assert ours.scale_ == pytest.approx(theirs.scale_, rel=1e-5)
+
+
 def test_huber_budget_is_said():
     _, X, y = problem(4)
     y[::9] += 40.0
