@@ -122,7 +122,7 @@ nb::object sorted_terms(const Lexicon& self, const Starts64& numbers) {
     std::vector<std::int64_t> out(numbers.data(), numbers.data() + numbers.size());
     for (const std::int64_t k : out)
         if (k < 0 || k >= self.size()) throw nb::value_error("there is no term of this number");
-    std::sort(out.begin(), out.end(), [&](std::int64_t a, std::int64_t b) { return self[a] < self[b]; });
+    self.sort(out);
     return handed(std::move(out));
 }
 
@@ -158,8 +158,7 @@ nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binar
         if (columns.data()[i] < -1) throw nb::value_error("a column must not be below -1");
         top = std::max(top, columns.data()[i]);
     }
-    for (const std::uint32_t number : tokens.numbers)
-        if (number >= columns.size()) throw nb::value_error("columns must have one entry for each term");
+    if (static_cast<std::size_t>(tokens.different) > columns.size()) throw nb::value_error("columns must have one entry for each term");
     return weighted(static_cast<std::size_t>(top + 1), binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
 }
 

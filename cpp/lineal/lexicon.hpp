@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "part.hpp"
@@ -20,8 +21,13 @@ public:
         return {arena_.data() + term.at, term.size};
     }
     std::uint64_t hash_of(Index i) const { return terms_[static_cast<std::size_t>(i)].hash; }
-    Index documents(Index i) const { return terms_[static_cast<std::size_t>(i)].documents; }
-    Index times(Index i) const { return terms_[static_cast<std::size_t>(i)].times; }
+    Index documents(Index i) const { return tallies_[static_cast<std::size_t>(i)].documents; }
+    Index times(Index i) const { return tallies_[static_cast<std::size_t>(i)].times; }
+
+    // a term of this hash is looked for soon
+    void expect(std::uint64_t hash) const {
+        if (!slots_.empty()) __builtin_prefetch(slots_.data() + (hash & mask_));
+    }
 
     // `text` must be readable up to 24 bytes from its beginning
     std::uint32_t find(std::string_view text, std::uint64_t hash) const {
@@ -42,7 +48,8 @@ public:
             if (slot.number == none) {
                 slot = wanted;
                 slot.number = static_cast<std::uint32_t>(terms_.size());
-                terms_.push_back({hash, arena_.size() - inside, text.size(), 0, 0, -1});
+                terms_.push_back({hash, arena_.size() - inside, text.size()});
+                tallies_.push_back({0, 0, -1});
                 arena_.insert(arena_.end() - static_cast<std::ptrdiff_t>(inside), text.begin(), text.end());
                 return slot.number;
             }
@@ -50,23 +57,38 @@ public:
         }
     }
 
+    void expect_seen(std::uint32_t number) const { __builtin_prefetch(tallies_.data() + number, 1); }
+
     // one more time, in this document
     void seen(std::uint32_t number, Index document) {
-        Term& term = terms_[number];
-        ++term.times;
-        if (term.last != document) {
-            term.last = document;
-            ++term.documents;
-        }
+        Tally& tally = tallies_[number];
+        ++tally.times;
+        tally.documents += tally.last != document;
+        tally.last = document;
     }
 
     void seen(std::uint32_t number, Index documents, Index times) {
-        terms_[number].documents += documents;
-        terms_[number].times += times;
+        tallies_[number].documents += documents;
+        tallies_[number].times += times;
+    }
+
+    // Numbers of terms in the order of their texts, byte by byte; the first eight decide most of it.
+    void sort(std::vector<std::int64_t>& numbers) const {
+        std::vector<std::pair<std::uint64_t, std::int64_t>> keys;
+        keys.reserve(numbers.size());
+        for (const std::int64_t number : numbers) {
+            const std::string_view text = (*this)[number];
+            std::uint64_t key = 0;
+            for (std::size_t k = 0; k < 8; ++k) key = key << 8 | (k < text.size() ? static_cast<unsigned char>(text[k]) : 0u);
+            keys.emplace_back(key, number);
+        }
+        std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : (*this)[a.second] < (*this)[b.second]; });
+        for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = keys[k].second;
     }
 
     void clear() {
         terms_.clear();
+        tallies_.clear();
         arena_.assign(inside, 0);
         std::fill(slots_.begin(), slots_.end(), Slot{});
     }
@@ -99,6 +121,8 @@ private:
     struct Term {
         std::uint64_t hash;
         std::size_t at, size;
+    };
+    struct Tally {
         Index documents, times, last;
     };
 
@@ -117,6 +141,7 @@ private:
     std::vector<Slot> slots_;
     std::size_t mask_ = 0;
     std::vector<Term> terms_;
+    std::vector<Tally> tallies_;
     std::vector<char> arena_ = std::vector<char>(inside);  // the texts, readable beyond their ends
 };
 

@@ -43,6 +43,8 @@ bool sixty_four(const char* from, bool lower, char* to, std::uint64_t& marks) {
 Reader::Reader(const Reading& reading) : reading_(&reading), characters_(&Characters::of(reading.lower, reading.fold)) {}
 
 std::string_view Reader::trimmed(std::string_view document) const {
+    const auto visible = [](char c) { return static_cast<signed char>(c) > ' '; };  // and ASCII
+    if (!document.empty() && visible(document.front()) && visible(document.back())) return document;
     const Characters& plain = Characters::of(false, false);
     const unsigned char* begin = reinterpret_cast<const unsigned char*>(document.data());
     const unsigned char* end = begin + document.size();

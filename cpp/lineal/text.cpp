@@ -1,8 +1,8 @@
 #include "text.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
+
+#include "text_rows.hpp"
 
 namespace lineal {
 
@@ -19,63 +19,6 @@ std::vector<Reader> readers_of(std::size_t workers, const Reading& reading) {
     return readers;
 }
 
-// The columns of one document's terms; those of a row come in any order, each as often as its term.
-struct Row {
-    static constexpr std::size_t few = 48;  // a multiple of 16
-    typedef std::int32_t Four __attribute__((vector_size(16)));  // signed, which every processor compares at once
-    std::vector<std::uint32_t> columns = std::vector<std::uint32_t>(few);
-    std::size_t size = 0;
-
-    void begin(std::size_t most) {
-        size = 0;
-        if (most > columns.size()) columns.resize(2 * most);
-    }
-
-    // Every column once, in order, and how often it was there; both have room for one more than the row has. Returns how many.
-    std::size_t close(std::int32_t* out, std::int32_t* times) {
-        if (size > few) return close_long(out, times);
-        // By rank: how many are smaller. More comparisons than other ways, but no branch to guess, and equal ones meet in one place.
-        std::int32_t at[few] = {}, count[few] = {};
-        std::fill_n(columns.begin() + static_cast<std::ptrdiff_t>(size), (16 - size % 16) % 16, std::uint32_t{INT32_MAX});
-        for (std::size_t block = 0; block < size; block += 16) {
-            Four key[4], rank[4] = {};
-            std::memcpy(key, columns.data() + block, sizeof key);
-            for (std::size_t i = 0; i < size; ++i) {
-                const std::int32_t one = static_cast<std::int32_t>(columns[i]);
-                const Four other = {one, one, one, one};
-                for (int k = 0; k < 4; ++k) rank[k] -= other < key[k];
-            }
-            std::int32_t place[16];
-            std::memcpy(place, rank, sizeof place);
-            for (std::size_t j = 0; j < 16 && block + j < size; ++j) {
-                at[place[j]] = static_cast<std::int32_t>(columns[block + j]);
-                ++count[place[j]];
-            }
-        }
-        std::size_t different = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            out[different] = at[i];
-            times[different] = count[i];
-            different += count[i] > 0;
-        }
-        return different;
-    }
-
-private:
-    std::size_t close_long(std::int32_t* out, std::int32_t* times) {
-        std::sort(columns.begin(), columns.begin() + static_cast<std::ptrdiff_t>(size));
-        std::size_t different = 0;
-        for (std::size_t i = 0; i < size;) {
-            std::size_t next = i + 1;
-            while (next < size && columns[next] == columns[i]) ++next;
-            out[different] = static_cast<std::int32_t>(columns[i]);
-            times[different++] = static_cast<std::int32_t>(std::min<std::size_t>(next - i, INT32_MAX));
-            i = next;
-        }
-        return different;
-    }
-};
-
 // visit(document number, reader) for the documents of a chunk; false if the work must stop
 template <class Visit>
 bool read_chunk(const Documents& documents, Reader& reader, Index chunk, Watch& watch, Visit visit) {
@@ -90,47 +33,83 @@ bool read_chunk(const Documents& documents, Reader& reader, Index chunk, Watch& 
 
 }  // namespace
 
+namespace {
+
+// What one worker has seen: terms by numbers of its own, which of them are known to all, and the terms of its chunk.
+struct Share {
+    static constexpr Index enough = Index{1} << 18;  // more different terms than this are not remembered from chunk to chunk
+    Lexicon lexicon;
+    std::vector<std::uint32_t> global;
+    Tokens chunk;
+    std::vector<std::string_view> terms;  // of one document
+    std::vector<std::uint64_t> hashes;
+
+    void read(const Reader& reader, Index document, bool keep) {
+        terms.clear();
+        hashes.clear();
+        reader.terms([&](const char* text, std::size_t size) {
+            terms.emplace_back(text, size);
+            hashes.push_back(hash(text, size));
+            lexicon.expect(hashes.back());
+        });
+        const std::size_t before = chunk.numbers.size();
+        for (std::size_t k = 0; k < terms.size(); ++k) {
+            chunk.numbers.push_back(lexicon.add(terms[k], hashes[k]));
+            lexicon.expect_seen(chunk.numbers.back());
+        }
+        for (std::size_t k = before; k < chunk.numbers.size(); ++k) lexicon.seen(chunk.numbers[k], document);
+        if (!keep) chunk.numbers.clear();
+        if (keep) chunk.starts.push_back(static_cast<std::int64_t>(chunk.numbers.size()));
+    }
+
+    // Tells all of them the new terms; false if there are too many.
+    bool tell(Lexicon& all, Index most) {
+        for (Index k = static_cast<Index>(global.size()); k < lexicon.size(); ++k) {
+            global.push_back(all.add(lexicon[k], lexicon.hash_of(k)));
+            if (all.size() > most) return false;
+        }
+        return true;
+    }
+
+    // Adds what was counted, and forgets it.
+    void close(Lexicon& all) {
+        for (Index k = 0; k < lexicon.size(); ++k) all.seen(global[static_cast<std::size_t>(k)], lexicon.documents(k), lexicon.times(k));
+        lexicon.clear();
+        global.clear();
+    }
+};
+
+}  // namespace
+
 bool count_terms(const Team& team, const Documents& documents, const Reading& reading, Index most, Lexicon& lexicon, Tokens* kept) {
     const std::size_t workers = static_cast<std::size_t>(std::max(1, team.threads));
     std::vector<Reader> readers = readers_of(workers, reading);
-    std::vector<Lexicon> found(workers);
-    std::vector<Tokens> tokens(workers);  // by the numbers of a chunk
-    std::vector<std::uint32_t> global;
+    std::vector<Share> shares(workers);
     bool room = true;
     run(
         team, chunks_of(documents.count),
         [&](int worker, Index chunk, Watch& watch) {
             Reader& reader = readers[static_cast<std::size_t>(worker)];
-            Lexicon& mine = found[static_cast<std::size_t>(worker)];
-            auto& [starts, numbers] = tokens[static_cast<std::size_t>(worker)];
-            mine.clear();
-            starts.clear();
-            numbers.clear();
-            read_chunk(documents, reader, chunk, watch, [&, &starts = starts, &numbers = numbers](Index i) {
-                reader.terms([&](const char* text, std::size_t size) {
-                    const std::uint32_t number = mine.add({text, size}, hash(text, size));
-                    mine.seen(number, i);
-                    if (kept) numbers.push_back(number);
-                });
-                if (kept) starts.push_back(static_cast<std::int64_t>(numbers.size()));
-            });
+            Share& mine = shares[static_cast<std::size_t>(worker)];
+            mine.chunk.starts.clear();
+            mine.chunk.numbers.clear();
+            read_chunk(documents, reader, chunk, watch, [&](Index i) { mine.read(reader, i, kept); });
         },
         [&](int worker) {
-            const Lexicon& mine = found[static_cast<std::size_t>(worker)];
-            global.resize(static_cast<std::size_t>(mine.size()));
-            for (Index k = 0; k < mine.size() && room; ++k) {
-                const std::uint32_t number = lexicon.add(mine[k], mine.hash_of(k));
-                lexicon.seen(number, mine.documents(k), mine.times(k));
-                global[static_cast<std::size_t>(k)] = number;
-                room = lexicon.size() <= most;
+            Share& mine = shares[static_cast<std::size_t>(worker)];
+            room = room && mine.tell(lexicon, most);
+            if (!room) return;
+            if (kept) {
+                const auto before = static_cast<std::int64_t>(kept->numbers.size());
+                for (const std::int64_t end : mine.chunk.starts) kept->starts.push_back(before + end);
+                if (!before) kept->numbers.reserve(mine.chunk.numbers.size() * static_cast<std::size_t>(chunks_of(documents.count)) / 15 * 16);  // they are alike
+                for (const std::uint32_t k : mine.chunk.numbers) kept->numbers.push_back(mine.global[k]);
             }
-            if (!kept || !room) return;
-            const auto& [starts, numbers] = tokens[static_cast<std::size_t>(worker)];
-            const auto before = static_cast<std::int64_t>(kept->numbers.size());
-            for (const std::int64_t end : starts) kept->starts.push_back(before + end);
-            kept->numbers.resize(kept->numbers.size() + numbers.size());
-            std::transform(numbers.begin(), numbers.end(), kept->numbers.begin() + before, [&](std::uint32_t k) { return global[k]; });
+            if (mine.lexicon.size() > Share::enough) mine.close(lexicon);
         });
+    if (room)
+        for (Share& mine : shares) mine.close(lexicon);
+    if (kept) kept->different = lexicon.size();
     return room;
 }
 
@@ -174,51 +153,6 @@ void count_buckets(const Team& team, const Documents& documents, const Reading& 
 }
 
 namespace {
-
-// The rows of a chunk; its vectors only grow, and `size` of their entries count.
-template <class Value>
-struct Rows32 {
-    std::vector<std::int64_t> starts;
-    std::vector<std::int32_t> columns, times;
-    std::vector<Value> values;
-    std::size_t size = 0;
-    Index terms = 0, unknown = 0, largest = 0;
-
-    void clear() {
-        starts.clear();
-        size = 0;
-        terms = unknown = largest = 0;
-    }
-
-    void add(Row& row, const Weighting& weighting) {
-        const std::size_t most = size + row.size + 1;
-        if (most > columns.size()) {
-            columns.resize(2 * most);
-            values.resize(2 * most);
-        }
-        if (row.size + 1 > times.size()) times.resize(2 * row.size + 2);
-        std::int32_t* const column = columns.data() + size;
-        Value* const value = values.data() + size;
-        const std::size_t count = row.close(column, times.data());
-        std::int32_t top = 0;
-        for (std::size_t k = 0; k < count; ++k) top = std::max(top, times[k]);
-        largest = std::max<Index>(largest, top);
-        if (weighting.binary) std::fill(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(count), 1);
-        if (weighting.scale) {
-            double square = 0;
-            for (std::size_t k = 0; k < count; ++k) {
-                const double scaled = static_cast<double>(times[k]) * weighting.scale[column[k]];
-                square += scaled * scaled;
-                value[k] = static_cast<Value>(scaled);
-            }
-            const double length = std::sqrt(square);
-            for (std::size_t k = 0; k < count && square > 0; ++k) value[k] = static_cast<Value>(static_cast<double>(value[k]) / length);
-        } else
-            for (std::size_t k = 0; k < count; ++k) value[k] = static_cast<Value>(times[k]);
-        size += count;
-        starts.push_back(static_cast<std::int64_t>(size));
-    }
-};
 
 // Rows of documents: fill(worker, document, row, rows) puts the columns of a document's terms into a row.
 template <class Value, class Fill>

@@ -24,6 +24,7 @@ struct Documents {
 struct Tokens {
     std::vector<std::int64_t> starts = {0};
     std::vector<std::uint32_t> numbers;
+    Index different = 0;  // all numbers are below this
 };
 
 // Adds the terms of the documents, and keeps them if asked. Stops, and says so, once there would be more than `most` different ones.

@@ -190,6 +190,24 @@ def test_threads_and_batches_change_nothing() -> None:
         assert all(np.array_equal(a, b) for a, b in zip(rows, first[3], strict=True))
 
 
+def test_more_different_terms_than_are_remembered_from_chunk_to_chunk() -> None:
+    cells = [" ".join(f"{row}x{k}" for k in range(100)) + " all all" for row in range(6000)]
+    learner, kept = Learner("t", Options(least=1, size=None, weighting="counts")), _core.Tokens()
+    learner.count(from_strings(cells), kept)
+    numbers = np.arange(learner.different)
+    terms = learner._lexicon.take(numbers)
+    assert terms[:3] == ["0x0", "0x1", "0x2"]
+    assert terms[100] == "all"
+    assert terms[101:] == [f"{row}x{k}" for row in range(1, 6000) for k in range(100)]
+    common = np.array(terms) == "all"
+    assert np.array_equal(learner._lexicon.documents(), np.where(common, 6000, 1))
+    assert np.array_equal(learner._lexicon.times(), np.where(common, 12000, 1))
+    assert learner._lexicon.sorted(numbers).tolist() == sorted(range(len(terms)), key=terms.__getitem__)
+    columns, values = _core.encode_tokens(kept, numbers.astype(np.int32), False, None, True)[1:3]
+    assert np.array_equal(columns[101:], np.insert(np.arange(101, len(terms)), np.arange(0, 599900, 100), 100))
+    assert np.array_equal(values, np.where(columns == 100, 2, 1))
+
+
 def test_collisions_are_counted() -> None:
     cells = [f"word{k}" for k in range(200)]
     options = Options(bits=6, least=1, size=None, weighting="counts")
