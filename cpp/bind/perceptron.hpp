@@ -1,8 +1,10 @@
 // Perceptrons for Python: rows are checked once, then presented in short calls, so that Ctrl-C is answered between them.
 #pragma once
 
+#include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "epochs.hpp"
+#include "team.hpp"
 
 namespace {
 
@@ -118,6 +120,7 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     }
     {
         const nb::gil_scoped_release release;
+        const Forerunner forerunner(e, threads());
         perceptrons().run(e);
     }
     for (const Aligned& copy : aligned) copy.back();

@@ -65,6 +65,7 @@ void run(Presentation& e) {
     for (; e.at < e.length; ++e.at) {
         const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));
         if (e.at == e.length) return;
+        tell(e);
         if (!part && e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
             const Index soon = e.order[e.at + AHEAD];
             const Segment& other = holding(e, soon);

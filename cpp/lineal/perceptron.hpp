@@ -27,6 +27,7 @@ struct Presentation {
     bool measure;               // whether to look for the largest |x|^2
     double largest;
     bool rough;                 // scores need not be kept in eta, only their signs matter
+    Index* seen;                // or null: told now and then how far `at` is; another thread reads it
     // scratch
     double* eta;   // [ROWS][outputs]
     double* sums;  // [8][outputs]

@@ -32,6 +32,7 @@ bool sweep(Presentation& e, const Rows<T>& rows, const double* ones, const doubl
             eta[r] = ones ? *ones : 0.0;
             if (e.measure) e.largest = std::max(e.largest, square(e.segments[0], rows.number(e.at + r)));
         }
+        tell(e);
         dots<ROWS, 1>(x, rows.part.columns, w, 0, eta, 1, next, ROWS);
         unsigned bad = 0;
         for (Index r = 0; r < ROWS; ++r) {
@@ -164,6 +165,7 @@ void stride(Presentation& e, const Part& part) {
     double* w = room.data() + (64 - reinterpret_cast<std::uintptr_t>(room.data()) % 64) % 64 / 8;
     std::copy(given, given + part.columns, w);
     for (bool calm = false; e.at < e.length;) {
+        tell(e);
         if (calm) sweep(e, rows, ones, w);
         calm = walk(e, rows, ones, w, std::min(SOME, e.length - e.at)) == 0;
     }

@@ -140,6 +140,7 @@ void pace(Presentation& e, const Part& part) {
     Index made = 0, survived = e.survived;
     const Index from = e.at;
     for (; e.at < e.length; ++e.at) {
+        if (e.at % 8 == 0) tell(e);
         const Index i = e.order ? e.order[e.at] : e.at, own = static_cast<Index>(segment.y[i]);
         if (e.order && e.at + AHEAD < e.length) rows.fetch(e.order[e.at + AHEAD]);
         if (e.measure && rows.exceeds(i, e.largest)) e.largest = std::max(e.largest, square(segment, i));

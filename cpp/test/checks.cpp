@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "../lineal/picking.hpp"
 #include "columns.hpp"
@@ -253,7 +254,10 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool
     e.eta = eta.data();
     e.sums = sums.data();
     e.row = row.data();
-    perceptrons().run(e);
+    {
+        const Forerunner forerunner(e, 2, 0);  // few rows, but another thread all the same
+        perceptrons().run(e);
+    }
     std::vector<double> w(Design::at(p * k)), sum(Design::at(p * k));
     Index mistakes = 0;
     double largest = 0;

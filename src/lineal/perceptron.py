@@ -43,8 +43,8 @@ VARIANTS: Final = ("plain", "averaged", "voted", "pocket")
 MOST: Final = 50_000_000
 """So many numbers a recorded table may hold."""
 
-CELLS: Final = 2**22
-"""So many numbers are read between two looks at the clock and at Ctrl-C."""
+CELLS: Final = 2**25
+"""So many numbers, and products of them, are made use of between two looks at the clock and at Ctrl-C."""
 
 LOOKS: Final = 32
 """So often in an epoch weights for the pocket are judged that lasted no longer than the best did."""
@@ -267,7 +267,7 @@ class _Work:
             order = np.arange(rows.rows) if order is None else order
             order = np.repeat(order, repeats[order]).astype(np.int64)
         length = rows.rows if order is None else len(order)
-        chunk = 1 if self.ledger is not None else max(256, CELLS // _wide(rows, self.columns))
+        chunk = 1 if self.ledger is not None else max(256, CELLS // (_wide(rows, self.columns) * (1 + self.outputs)))
         self.state[0] = 0
         while self.state[0] < length:
             if self.plan.deadline is not None and time.monotonic() > self.plan.deadline:

@@ -218,3 +218,33 @@ def test_single_precision_gives_the_same_bits_for_any_number_of_threads() -> Non
             np.testing.assert_array_equal(run(), alone)
     finally:
         _core.set_threads(0)
+
+
+@pytest.mark.parametrize("kind", ["dense", "float32", "sparse", "stacked"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_thread_that_runs_ahead_of_a_perceptron_changes_no_bit(kind: str, classes: int) -> None:
+    rng = np.random.default_rng(4)
+    n, p = 30_000, 60
+    x = rng.normal(size=(n, p))
+    y = np.argmax(x[:, :classes] + 0.5 * rng.normal(size=(n, classes)), axis=1).astype(float)[:, None]
+    parts: list[_core.Part] = [_core.Dense(x)]
+    if kind == "float32":
+        parts = [_core.Dense(x.astype(np.float32))]
+    elif kind == "sparse":
+        m = sparse.csr_array(np.where(rng.random(x.shape) < 0.3, x, 0.0))
+        parts = [_core.Sparse(m.indptr, m.indices, m.data, p)]
+    elif kind == "stacked":
+        parts = [_core.Ones(n), _core.Dense(x), _core.Codes(rng.integers(-1, 6, n).astype(np.int32), 6)]
+    columns, outputs = sum(part.shape[1] for part in parts), 1 if classes == 2 else classes
+    across = outputs == 1 or kind in ("dense", "float32")
+    view = _core.Presenter([(parts, y, None, None)], columns, outputs, across)
+    for order in (None, rng.permutation(n)):
+        found = []
+        for count in (1, 2):
+            _core.set_threads(count)
+            coef, state = np.zeros((outputs, columns) if across else (columns, outputs)), np.zeros(5, dtype=np.int64)
+            for _ in range(2):
+                state[0] = 0
+                view.run(order, n, coef, None, state, 0, 1.0, 2**62, None, True)
+            found.append((coef.tobytes(), state.tolist()))
+        assert found[0] == found[1]
