@@ -1,7 +1,7 @@
 // Newton steps and small factors for Python: checks what is handed in, releases the interpreter lock.
 #pragma once
 
-#include "../lineal/descent.hpp"
+#include "../lineal/closed.hpp"
 #include "rows.hpp"
 #include "team.hpp"
 
@@ -77,6 +77,26 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
     return nb::make_tuple(array_of(walked.coefs, {static_cast<Index>(walked.coefs.size()) / std::max<Index>(p * k, 1), p, k}),
                           nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), end.value, end.error,
                           array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
+}
+
+// Ridge on a short table; None where somebody has to look closer (see closed.hpp)
+nb::object closed_rows(const PyRows& self, nb::handle y_array, nb::handle weight_array, nb::handle square_array, double farthest, double least) {
+    const Rows& rows = self.rows();
+    const Input y(y_array, "y", {rows.rows(), -1}), square(square_array, "square", {rows.columns()});
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    Request request;
+    request.outputs = y.matrix().columns;
+    request.y = y.matrix();
+    request.weight = matrix_of(weight);
+    const std::vector<double> squares = values_of(square.matrix());
+    Closed found;
+    bool usual = false;
+    without_lock([&] { usual = close(rows, team(), request, squares.data(), farthest, least, found); });
+    if (!usual) return nb::none();
+    const Index p = rows.columns(), k = request.outputs;
+    return nb::make_tuple(found.weight_sum, found.rows, array_of(found.mean, {p}), array_of(found.scatter, {p}), array_of(found.largest, {p}),
+                          array_of(found.constant, {k}), found.null_value, array_of(found.coef, {p, k}), found.value, found.estimate,
+                          found.gap, found.blur);
 }
 
 class PyFactor {

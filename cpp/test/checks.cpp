@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "../lineal/closed.hpp"
 #include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "../lineal/picking.hpp"
@@ -181,6 +182,37 @@ void check_chances(const Design& d) {
     }
 }
 
+// The gradient at what `close` found is zero but for rounding.
+void check_closed(const Design& d, Index k) {
+    const Index n = d.n, p = d.columns_;
+    const Rows rows(d.parts);
+    const std::vector<double> y = numbers(n * k, 17);
+    std::vector<double> weight = numbers(n, 18), square(Design::at(p), 0.5);
+    for (double& value : weight) value = value < -0.5 ? 0 : value + 1;
+    weight[0] = 1;
+    square[0] = 0;
+    Request request;
+    request.outputs = k;
+    request.y = matrix(y, n, k);
+    request.weight = matrix(weight, n, 1);
+    Closed found;
+    if (!close(rows, Team{3, {}}, request, square.data(), 1e100, 0.0, found)) return;  // a column may be zero in all rows that count
+    bool good = found.gap >= 0 && found.gap < 1e-20 && found.value <= found.null_value;
+    for (Index j = 0; j < p; ++j)
+        for (Index c = 0; c < k; ++c) {
+            double sum = square[Design::at(j)] * found.coef[Design::at(j * k + c)];
+            for (Index i = 0; i < n; ++i) {
+                double off = -y[Design::at(i * k + c)];
+                for (Index t = 0; t < p; ++t) off += d.x(i, t) * found.coef[Design::at(t * k + c)];
+                sum += weight[Design::at(i)] * d.x(i, j) * off / found.weight_sum;
+            }
+            good = good && std::fabs(sum) < 1e-11;
+        }
+    CHECK(good);
+    weight[0] = -1;
+    CHECK(!close(rows, Team{3, {}}, request, square.data(), 1e100, 0.0, found));
+}
+
 void check_factor() {
     const Index n = 13;
     std::vector<double> high(n * n), low(n * n), right = numbers(n * 3, 15), right_low(n * 3);
@@ -343,6 +375,7 @@ int main(int count, char**) {
                 d.dense[Design::at(i * (p + 1))] = 1.0;
             }
             d.columns_ = p + 1;
+            for (const Index k : {1, 3}) check_closed(d, k);
             for (const Index k : {1, 2, 5, 11}) {
                 check_perceptron(d, k, true, n == 70);
                 check_perceptron(d, k, true, n == 70, false);

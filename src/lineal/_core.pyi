@@ -114,6 +114,9 @@ class Rows:
         bound: float,
         parameter: float = 0.0,
     ) -> tuple[float, float, Array, Array, Array | None]: ...
+    def closed(
+        self, y: Array, weight: Array | None, square: Array, farthest: float, least: float
+    ) -> tuple[float, int, Array, Array, Array, Array, float, Array, float, float, float, float] | None: ...
     def descend(
         self,
         loss: int,

@@ -28,7 +28,7 @@ from lineal.feasible import add_up, feasible, opened, settled
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
-from lineal.proof import Proof
+from lineal.proof import Proof, unit
 from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
 from lineal.verdict import TOLERANCE
@@ -306,8 +306,8 @@ def _held(problem: Problem, here: Evaluation) -> int:
 
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:
-    """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared."""
+    """Return the gap that doubles cannot see."""
     blur = problem.blur(coef)
-    unit = 1024.0 * float(blur @ blur) + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    least = unit(float(blur @ blur), baseline)
     # A dual point scaled into what a kink allows pays for rounding in full.
-    return unit if problem.penalty.smooth else unit + 2.0 * MIXTURES[1] * abs(baseline)
+    return least if problem.penalty.smooth else least + 2.0 * MIXTURES[1] * abs(baseline)

@@ -13,6 +13,14 @@ from lineal.problem import EPS
 Array = npt.NDArray[np.float64]
 
 
+def unit(blur: float, baseline: float) -> float:
+    """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared.
+
+    ``blur`` is the sum of the squared rounding errors of a row's scores.
+    """
+    return 1024.0 * blur + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+
+
 @dataclass(frozen=True)
 class Proof:
     """``F(coef) - F* <= gap``, or why nothing could be proven.

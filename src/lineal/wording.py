@@ -45,7 +45,7 @@ def judge(
         "tol": tol,
     }
     strength = float(getattr(problem.penalty, "strength", 0.0))
-    if strength > 0.0 and problem.penalty.smooth and problem.lead <= problem.intercept:
+    if strength > 0.0 and problem.penalty.smooth and problem.penalty.charged[problem.intercept :].all():
         evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
     if relative > tol:
         sentence = (

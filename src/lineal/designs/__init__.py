@@ -7,7 +7,7 @@ import numpy as np
 from lineal.design import Design
 from lineal.designs.affine import Affine
 from lineal.designs.categorical import Categorical
-from lineal.designs.dense import Dense
+from lineal.designs.dense import FLOATS, Dense
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.designs.stack import Stack
@@ -24,14 +24,16 @@ def as_design(data: object, intercept: bool = True) -> Design:
     array([[1., 2.],
            [1., 3.]])
     """
-    if isinstance(data, Design):
-        design: Design = data
+    if type(data) is np.ndarray and data.dtype in FLOATS:
+        design: Design = Dense(data)
+    elif isinstance(data, Design):
+        design = data
     elif hasattr(data, "tocsr"):
         design = Sparse(data)
     else:
         try:
             array = np.asarray(data)
-            array = array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+            array = array if array.dtype in FLOATS else array.astype(np.float64)
         except (TypeError, ValueError) as error:
             raise InputError(f"the data cannot be read as numbers ({error}); encode categories first.") from None
         design = Dense(array)

@@ -11,6 +11,9 @@ from lineal import _core
 from lineal.designs.native import Native
 from lineal.errors import InputError
 
+FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+"""What a dense design is made of, in the machine's byte order."""
+
 
 class Dense(Native):
     """A float32 or float64 matrix, never copied: C order is read in place, other orders are packed block by block.
@@ -22,7 +25,7 @@ class Dense(Native):
     def __init__(self, array: npt.NDArray[Any]) -> None:
         if array.ndim != 2:
             raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
-        if array.dtype not in (np.float32, np.float64):
+        if array.dtype not in FLOATS:
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
         self.array = array
         super().__init__([_core.Dense(array)], array.shape)

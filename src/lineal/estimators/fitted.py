@@ -75,8 +75,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     ) -> tuple[Memory, Array]:
         """Return the rows as a source, and a charge of 1 for every column but the intercept."""
         columns = _columns(self, intercept=intercept)
-        charges = np.ones(len(columns))
-        charges[: int(intercept)] = 0.0
+        charges = _charges(len(columns), intercept)
         shift = offsets(offset, X.shape[0], outputs)
         return Memory(as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns), charges
 
@@ -187,6 +186,15 @@ def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
     if "(intercept)" in names:
         raise InputError("a feature is called '(intercept)', which is the name of lineal's column of ones; rename it.")
     return ("(intercept)", *names.tolist()) if intercept else tuple(names.tolist())
+
+
+@lru_cache(maxsize=16)
+def _charges(n: int, intercept: bool) -> Array:
+    """Return a charge of 1 for every column but the intercept, for all who ask: it cannot be written to."""
+    charges = np.ones(n)
+    charges[: int(intercept)] = 0.0
+    charges.flags.writeable = False
+    return charges
 
 
 @lru_cache(maxsize=16)

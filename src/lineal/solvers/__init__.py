@@ -77,6 +77,14 @@ __all__ = [
 ]
 
 
+DIRECT: Final = Direct()
+
+
+def closed_form(columns: int) -> str:
+    """Return why a quadratic is solved directly."""
+    return f"squared loss with {columns} columns: one pass gives the normal equations"
+
+
 def choose(problem: Problem) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason, in words.
 
@@ -87,8 +95,8 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         return _with_corners(problem)
     if not problem.penalty.smooth:
         return _kinked(problem)
-    if problem.loss.quadratic and Direct().declines(problem) is None:
-        return Direct(), f"squared loss with {columns} columns: one pass gives the normal equations"
+    if problem.loss.quadratic and DIRECT.declines(problem) is None:
+        return DIRECT, closed_form(columns)
     size = columns * outputs
     if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
         return Newton(), f"{size} coefficients: few enough for the whole second derivative"

@@ -15,6 +15,10 @@ PLENTY = 1e-10
 """Where Cholesky loses less than this, a gradient from products is as good as one from the rows."""
 
 
+ENOUGH = 1e-13
+"""What Cholesky may lose of the digits of a small problem."""
+
+
 @dataclass(frozen=True)
 class Direct(Solver):
     """Solve ``(X'SX/S + D) b = X'S(y - offset)/S``, ``D`` the ridge charges.
@@ -80,4 +84,4 @@ def wants_digits(problem: Problem, condition: float) -> bool:
     work = problem.moments.rows * problem.shape[0] ** 2
     loss = EPS / max(condition, EPS)
     exact = len(problem.uncharged) == problem.shape[0]
-    return loss > 1e-6 or (work <= 2e7 and (exact or loss > 1e-13))
+    return loss > 1e-6 or (work <= 2e7 and (exact or loss > ENOUGH))
