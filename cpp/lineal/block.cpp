@@ -3,7 +3,20 @@
 #include <algorithm>
 #include <numeric>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 namespace lineal {
+
+double* Buffer::allocate(Index size) {
+    const std::size_t bytes = static_cast<std::size_t>(size + 8) * sizeof(double);
+    void* data = ::operator new(bytes, alignment(size));
+#if defined(MADV_HUGEPAGE)
+    if (alignment(size) > std::align_val_t{64}) madvise(data, bytes, MADV_HUGEPAGE);  // advice: whether it is taken does not matter
+#endif
+    return static_cast<double*>(data);
+}
 
 Layout::Layout(const std::vector<Part>& parts, bool expanded) {
     for (const Part& part : parts) place(part, columns, expanded);
@@ -224,7 +237,7 @@ void Block::backward(const double* values, double* panel_gradient, double* loose
 
 std::size_t Block::coded(std::size_t from, double* table, bool spaced) {
     coded_.clear();
-    if (request.outputs != 1) return 0;
+    if (request.outputs != 1 || (!spaced && layout.width() == 0)) return 0;  // sums of loose columns follow those of the panel
     for (std::size_t at = from; at < layout.loose.size(); ++at) {
         const Placed& placed = layout.loose[at];
         if (placed.part.kind != Kind::codes || placed.part.columns == 0) break;

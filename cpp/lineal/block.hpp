@@ -13,9 +13,7 @@ namespace lineal {
 class Buffer {
 public:
     Buffer() = default;
-    explicit Buffer(Index size)
-        : data_(static_cast<double*>(::operator new(static_cast<std::size_t>(size + 8) * 8, std::align_val_t{64}))),
-          size_(size) {
+    explicit Buffer(Index size) : data_(allocate(size), Free(alignment(size))), size_(size) {
         for (Index i = 0; i < size + 8; ++i) data_.get()[i] = 0.0;
     }
     double* get() const { return data_.get(); }
@@ -26,8 +24,14 @@ public:
 
 private:
     struct Free {
-        void operator()(double* data) const { ::operator delete(data, std::align_val_t{64}); }
+        Free() noexcept : border(std::align_val_t{64}) {}
+        explicit Free(std::align_val_t border) noexcept : border(border) {}
+        std::align_val_t border;
+        void operator()(double* data) const { ::operator delete(data, border); }
     };
+    // Many megabytes begin at the border of a large page, and are asked for in such pages.
+    static std::align_val_t alignment(Index size) { return std::align_val_t(size < (1 << 19) ? 64 : 1 << 21); }
+    static double* allocate(Index size);
     std::unique_ptr<double, Free> data_;
     Index size_ = 0;
 };

@@ -39,10 +39,10 @@ void codes_forward(const Coded* parts, Index count, const Selection& rows, doubl
 }
 
 // Every second of 2 N - 1 parts. What has code -1 goes to the entry before the table, which belongs to another part and gets its
-// value back; before the `first` table there may be nothing.
+// value back: no branch, because reference levels come at random.
 template <int N>
-void codes_backward_of(const Coded* parts, const Selection& rows, const double* values, bool first) {
-    double nowhere = 0, before[N];
+void codes_backward_of(const Coded* parts, const Selection& rows, const double* values) {
+    double before[N];
     double* table[N];
     const std::int32_t* codes[N];
     Index stride[N];
@@ -50,29 +50,27 @@ void codes_backward_of(const Coded* parts, const Selection& rows, const double* 
         table[p] = parts[2 * p].table;
         codes[p] = parts[2 * p].codes;
         stride[p] = parts[2 * p].stride;
-        before[p] = first && p == 0 ? 0.0 : table[p][-1];
+        before[p] = table[p][-1];
     }
     for (Index i = 0; i < rows.count; ++i) {
         const Index row = rows[i];
         const double value = values[i];
-        const Index code = codes[0][row * stride[0]];
-        *(first && code < 0 ? &nowhere : table[0] + code) += value;
 #pragma GCC unroll 8
-        for (int p = 1; p < N; ++p) table[p][codes[p][row * stride[p]]] += value;
+        for (int p = 0; p < N; ++p) table[p][codes[p][row * stride[p]]] += value;
     }
-    for (int p = first; p < N; ++p) table[p][-1] = before[p];
+    for (int p = 0; p < N; ++p) table[p][-1] = before[p];
 }
 
-// the table of every part, at row i's code, += values[i]; tables in order, each may begin where the one before ends
+// the table of every part, at row i's code, += values[i]; tables in order, each may begin where the one before ends, and there is
+// an entry before the first
 void codes_backward(const Coded* parts, Index count, const Selection& rows, const double* values) {
     for (Index odd = 0; odd < 2; ++odd) {
         Index left = (count + 1 - odd) / 2;
         for (const Coded* at = parts + odd; left > 0; at += 8, left -= 4) {
-            const bool first = at == parts;
-            if (left >= 4) codes_backward_of<4>(at, rows, values, first);
-            else if (left == 3) codes_backward_of<3>(at, rows, values, first);
-            else if (left == 2) codes_backward_of<2>(at, rows, values, first);
-            else codes_backward_of<1>(at, rows, values, first);
+            if (left >= 4) codes_backward_of<4>(at, rows, values);
+            else if (left == 3) codes_backward_of<3>(at, rows, values);
+            else if (left == 2) codes_backward_of<2>(at, rows, values);
+            else codes_backward_of<1>(at, rows, values);
         }
     }
 }

@@ -23,7 +23,7 @@ double Hessian::cost() const {
     double loose = 0;  // entries of a row
     if (loose_columns_ > 0 && layout_.rows > 0)
         loose = static_cast<double>(layout_.nonzeros) / static_cast<double>(layout_.rows);
-    return static_cast<double>(count_) * (width * width / 50 + loose * (loose + width / 8));
+    return static_cast<double>(count_) * (width * width / 50 + 3 * loose * (loose + width / 8));
 }
 
 void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents) const {
@@ -81,12 +81,17 @@ void Hessian::place(const double* partial, double* out, Index stride) const {
             const Index j = to[static_cast<std::size_t>(b)];
             out[i * stride + j] = out[j * stride + i] = rows[a * row + b];
         }
-        out[i * stride + i] = rows[a * row + width_ + a];
-        for (Index b = a + 1; b < loose_columns_; ++b) {
-            const Index j = loose[static_cast<std::size_t>(b)];
-            out[i * stride + j] = out[j * stride + i] = rows[a * row + width_ + b];
-        }
     }
+    constexpr Index tile = 32;  // or every line of a column would be written once for each of its entries
+    for (Index top = 0; top < loose_columns_; top += tile)
+        for (Index left = top; left < loose_columns_; left += tile)
+            for (Index a = top; a < std::min(top + tile, loose_columns_); ++a) {
+                const Index i = loose[static_cast<std::size_t>(a)];
+                for (Index b = std::max(a, left); b < std::min(left + tile, loose_columns_); ++b) {
+                    const Index j = loose[static_cast<std::size_t>(b)];
+                    out[i * stride + j] = out[j * stride + i] = rows[a * row + width_ + b];
+                }
+            }
 }
 
 void Hessian::assemble(const double* partial, double* out) const {

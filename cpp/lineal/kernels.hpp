@@ -100,7 +100,7 @@ struct Kernels {
     void (*loose_forward)(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums);
     void (*loose_backward)(const Part& part, const Selection& rows, const double* values, Index outputs,
                            double* gradient);
-    // The same for several codes parts and one output; forward, every table has an entry for code -1
+    // The same for several codes parts and one output; every table has an entry for code -1 before it
     void (*codes_forward)(const Coded* parts, Index count, const Selection& rows, double* sums);
     void (*codes_backward)(const Coded* parts, Index count, const Selection& rows, const double* values);
     // left-hand rows are loose columns: gram[a][0 : 8 groups] += s x_a panel row, gram[a][8 groups + b] += s x_a x_b

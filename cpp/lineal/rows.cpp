@@ -226,10 +226,13 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, hessian.groups(), size);
     const Coefficients w(layout_, coef);
-    const Buffer sums(size);
+    // a large table of loose columns is summed by few chunks as it is
+    const Index pieces = chunks(time, gradient_sums + (layout_.loose_columns() > 0 ? 1 : 4) * hessian.size());
+    const Buffer sums(pieces > 1 ? size : 0);
+    const double* whole = sums.get();
     Evaluation out;
     std::fill(slope_sum, slope_sum + k, 0.0);
-    sweep(mine, chunks(time, gradient_sums + 4 * hessian.size()), rows(), workers, [&](Worker& worker) {
+    sweep(mine, pieces, rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
         block.forward(w, block.eta, true);
@@ -240,15 +243,16 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
         block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
         hessian.add(block, worker.sums.get() + gradient_sums);
     }, [&](Worker& worker) {
-        worker.block.k.add(worker.sums.get(), sums.get(), size);
+        if (pieces > 1) worker.block.k.add(worker.sums.get(), sums.get(), size);
+        else whole = worker.sums.get();
         gather(out.high, out.low, worker.high);
         out.low += worker.low;
         out.weight_sum += worker.weight_sum;
         for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
     });
     settle(out.high, out.low);
-    place_gradient(layout_, k, sums.get(), gradient);
-    if (hessian_out) hessian.assemble(sums.get() + gradient_sums, hessian_out);
+    place_gradient(layout_, k, whole, gradient);
+    if (hessian_out) hessian.assemble(whole + gradient_sums, hessian_out);
     return out;
 }
 
