@@ -20,10 +20,10 @@ using lineal::CellColumn;
 using lineal::Cells;
 
 // A numpy array of the first `size` values in some memory, which it keeps.
-template <class T>
-nb::object kept(lineal::Pages&& memory, T* data, Index size) {
-    auto* owned = new lineal::Pages(std::move(memory));
-    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<lineal::Pages*>(p); });
+template <class Memory, class T>
+nb::object kept(Memory&& memory, T* data, Index size) {
+    auto* owned = new Memory(std::move(memory));
+    const nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Memory*>(p); });
     return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, owner));
 }
 
@@ -49,13 +49,33 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
     for (CellColumn& column : found.columns) {
         if (column.numbers) out.append(nb::make_tuple(kept(std::move(column.memory), column.numbers, found.rows), handed(std::move(column.present))));
         else
-            out.append(nb::make_tuple(kept(std::move(column.memory), column.codes, found.rows), handed(std::move(column.ends)),
+            out.append(nb::make_tuple(kept(std::move(column.codes), column.codes.get(), found.rows), handed(std::move(column.ends)),
                                       nb::bytes(column.words.data(), column.words.size())));
     }
     return nb::make_tuple(found.rows, out);
 }
 
+// Numbers of texts: offsets (int32, one more than texts) and their bytes, as Arrow has them.
+nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ends, nb::handle text) {
+    const View view(text, "text", "bytes");
+    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
+    if (ends.size() < 1 || ends.data()[0] < 0 || ends.data()[ends.size() - 1] > view.size(0)) throw nb::value_error("ends do not fit the text");
+    for (std::size_t k = 1; k < ends.size(); ++k)
+        if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
+    static const char nothing = 0;
+    const std::string_view whole(view.size(0) ? static_cast<const char*>(view.data()) : &nothing, static_cast<std::size_t>(view.size(0)));
+    return handed(known.merge(ends.data(), static_cast<Index>(ends.size()) - 1, whole));
+}
+
 void bind_cells(nb::module_& m) {
+    nb::class_<lineal::Dictionary>(m, "Dictionary")
+        .def(nb::init<>())
+        .def("merge", merged, nb::arg("ends"), nb::arg("text"))
+        .def("__len__", [](const lineal::Dictionary& known) { return known.column().ends.size() - 1; })
+        .def("texts", [](const lineal::Dictionary& known) {
+            const CellColumn& column = known.column();
+            return nb::make_tuple(handed(std::vector<std::int32_t>(column.ends)), nb::bytes(column.words.data(), column.words.size()));
+        });
     m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"));
 }
 

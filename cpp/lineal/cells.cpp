@@ -4,10 +4,11 @@
 #include <bit>
 #include <charconv>
 #include <cstring>
+#include <mutex>
 #include <new>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
 #endif
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
@@ -15,76 +16,118 @@
 
 namespace lineal {
 
-Pages::Pages(std::size_t bytes) : bytes_(bytes) {
-#if defined(__unix__) || defined(__APPLE__)
-    if (bytes == 0) return;
-    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data_ == MAP_FAILED) {
-        data_ = nullptr;
-        throw std::bad_alloc();
-    }
-#else
-    data_ = ::operator new(bytes);
-#endif
-}
+// A piece of memory of its own, on Linux in large pages where they fit: one fault for 512 small ones.
+struct Slab {
+    static constexpr std::size_t LARGE = std::size_t{1} << 21, SIZE = std::size_t{4} * LARGE;
 
-Pages::~Pages() {
-    if (data_ == nullptr) return;
+    explicit Slab(std::size_t wanted) : bytes((wanted + LARGE - 1) / 4096 * 4096 + LARGE) {
 #if defined(__unix__) || defined(__APPLE__)
-    munmap(data_, bytes_);
-#else
-    ::operator delete(data_);
+        whole = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (whole == MAP_FAILED) throw std::bad_alloc();
+#if defined(MADV_HUGEPAGE)
+        madvise(whole, bytes, MADV_HUGEPAGE);  // advice: whether it is taken does not matter
 #endif
+#else
+        whole = ::operator new(bytes);
+#endif
+        const std::size_t start = reinterpret_cast<std::size_t>(whole);
+        data = reinterpret_cast<char*>((start + LARGE - 1) / LARGE * LARGE);
+    }
+    Slab(const Slab&) = delete;
+    Slab& operator=(const Slab&) = delete;
+    ~Slab() {
+#if defined(__unix__) || defined(__APPLE__)
+        munmap(whole, bytes);
+#else
+        ::operator delete(whole);
+#endif
+    }
+
+    std::size_t bytes, used = 0;
+    void* whole = nullptr;
+    char* data = nullptr;
+};
+
+Pages::Pages(std::size_t bytes) {
+    if (bytes == 0) return;
+    if (bytes > Slab::LARGE) {
+        slab_ = std::make_shared<Slab>(bytes);
+        data_ = slab_->data;
+        return;
+    }
+    static std::mutex lock;
+    static std::weak_ptr<Slab> last;
+    const std::lock_guard held(lock);
+    slab_ = last.lock();
+    if (!slab_ || slab_->used + bytes > Slab::SIZE) last = slab_ = std::make_shared<Slab>(Slab::SIZE);
+    data_ = slab_->data + slab_->used;
+    slab_->used += (bytes + 63) / 64 * 64;
 }
 
 namespace {
 
-// Where cells end, one after the other: delimiters, line ends and the end of the text. They are sought 64 bytes at a time,
-// so that where one is does not have to be known to look for the next.
-class Ends {
-public:
-    Ends(std::string_view text, char delimiter) : at_(text.data()), end_(at_ + text.size()), delimiter_(delimiter) {}
-
-    const char* next() {
-        while (!mask_) {
-            if (at_ == end_) return end_;
-            look();
-        }
-        const char* found = base_ + std::countr_zero(mask_);
-        mask_ &= mask_ - 1;
-        return found;
+// Places of delimiters and line ends, as distances from `text`, written to `out`; returns how many. `out` has room for eight more.
+std::size_t places_plainly(const char* text, std::size_t size, char delimiter, std::uint32_t* out) {
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+        out[found] = static_cast<std::uint32_t>(i);
+        found += text[i] == delimiter || text[i] == '\n' || text[i] == '\r';
     }
+    return found;
+}
 
-private:
-    void look() {
-        base_ = at_;
-        const Index size = std::min<Index>(64, end_ - at_);
-        at_ += size;
-#if defined(__SSE2__)
-        if (size == 64) {
-            const __m128i delimiter = _mm_set1_epi8(delimiter_), line = _mm_set1_epi8('\n'), carriage = _mm_set1_epi8('\r');
-            for (int part = 0; part < 4; ++part) {
-                const __m128i some = _mm_loadu_si128(reinterpret_cast<const __m128i*>(base_ + 16 * part));
-                const __m128i found = _mm_or_si128(_mm_cmpeq_epi8(some, delimiter),
-                                                   _mm_or_si128(_mm_cmpeq_epi8(some, line), _mm_cmpeq_epi8(some, carriage)));
-                mask_ |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(found))) << 16 * part;
-            }
-            return;
-        }
+#if defined(__x86_64__) && defined(__GNUC__)
+// The same 64 bytes at a time; eight places are written at once, so that how many there are is no branch.
+__attribute__((target("avx2,bmi,popcnt"))) std::size_t places_quickly(const char* text, std::size_t size, char delimiter,
+                                                                       std::uint32_t* out) {
+    const __m256i stop = _mm256_set1_epi8(delimiter), line = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
+    const auto mask = [&](const char* at) __attribute__((target("avx2"))) {
+        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+        const __m256i found = _mm256_or_si256(_mm256_cmpeq_epi8(some, stop),
+                                              _mm256_or_si256(_mm256_cmpeq_epi8(some, line), _mm256_cmpeq_epi8(some, carriage)));
+        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(found)));
+    };
+    std::size_t found = 0, i = 0;
+    for (; i + 64 <= size; i += 64) {
+        std::uint64_t bits = mask(text + i) | mask(text + i + 32) << 32;
+        const std::size_t count = static_cast<std::size_t>(__builtin_popcountll(bits));
+        std::uint32_t* to = out + found;
+        for (std::size_t done = 0; done < count; done += 8)
+            for (std::size_t k = 0; k < 8; ++k, bits &= bits - 1)
+                to[done + k] = static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
+        found += count;
+    }
+    for (; i < size; ++i) {
+        out[found] = static_cast<std::uint32_t>(i);
+        found += text[i] == delimiter || text[i] == '\n' || text[i] == '\r';
+    }
+    return found;
+}
+
+bool quick() {
+    static const bool can = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+    return can;
+}
 #endif
-        for (Index i = 0; i < size; ++i)
-            if (base_[i] == delimiter_ || base_[i] == '\n' || base_[i] == '\r') mask_ |= std::uint64_t{1} << i;
-    }
 
-    const char *at_, *end_, *base_ = nullptr;
-    char delimiter_;
-    std::uint64_t mask_ = 0;
-};
+std::size_t places(const char* text, std::size_t size, char delimiter, std::uint32_t* out) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    if (quick()) return places_quickly(text, size, delimiter, out);
+#endif
+    return places_plainly(text, size, delimiter, out);
+}
 
 constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
 
 bool digit(const char* at, const char* end) { return at < end && static_cast<unsigned char>(*at - '0') < 10; }
+
+// A number as the quotient of two that are known exactly, so that it is rounded once; all quotients of a row are made together.
+struct Quotient {
+    double above, below;
+};
+
+constexpr double signed_powers[2][8] = {{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}, {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7}};
 
 // A number of any length.
 bool long_number(const char* at, const char* end, double& out) {
@@ -123,7 +166,7 @@ std::uint64_t eight(std::uint64_t digits) {
 }
 
 // A number of at most eight characters beside its sign: all at once, with hardly a branch. Eight bytes must be readable there.
-bool short_number(const char* at, std::size_t size, bool minus, double& out) {
+bool short_number(const char* at, std::size_t size, std::size_t minus, Quotient& out) {
     std::uint64_t word;
     std::memcpy(&word, at, 8);
     const std::uint64_t kept = ~std::uint64_t{0} >> (64 - 8 * size);
@@ -138,26 +181,28 @@ bool short_number(const char* at, std::size_t size, bool minus, double& out) {
         --size;
         behind = size - static_cast<std::size_t>(place) / 8;
     }
-    const double value = static_cast<double>(eight(digits << (64 - 8 * size))) / powers[behind];  // both exact: rounded once
-    out = minus ? -value : value;
+    out.above = static_cast<double>(static_cast<std::int64_t>(eight(digits << (64 - 8 * size))));
+    out.below = signed_powers[minus][behind];
     return true;
 }
 
 // The number that a whole cell is; false if it is none, or none that this build can round rightly.
-bool number(const char* at, const char* end, const char* limit, double& out) {
-    const bool minus = at < end && *at == '-';
+bool number(const char* at, std::size_t size, const char* limit, Quotient& out) {
+    if (size == 0) return false;
+    // 1 for a minus, without a branch: signs come at random, and would be foretold wrongly half of the time
+    const std::size_t minus = ((static_cast<std::uint32_t>(static_cast<unsigned char>(*at)) ^ '-') - 1) >> 31;
     const char* first = at + minus;
+    const std::size_t left = size - minus;
     if constexpr (std::endian::native == std::endian::little)
-        if (end > first && end - first <= 8 && limit - first >= 8 &&
-            short_number(first, static_cast<std::size_t>(end - first), minus, out))
-            return true;
-    return long_number(at, end, out);
+        if (left - 1 < 8 && limit - first >= 8 && short_number(first, left, minus, out)) return true;
+    out.below = 1;
+    return long_number(at, at + size, out.above);
 }
 
 // The different texts of a column, by the order in which they came.
 class Words {
 public:
-    explicit Words(CellColumn& column) : column_(column), slots_(64, -1) { column.ends.push_back(0); }
+    explicit Words(CellColumn& column) : column_(column), slots_(64) { column.ends.push_back(0); }
 
     std::int32_t code(const char* at, std::size_t size, const char* limit) {
         std::uint64_t head = 0;
@@ -175,104 +220,205 @@ public:
         }
         const std::size_t mask = slots_.size() - 1;
         std::size_t slot = (hash ^ (hash >> 32)) & mask;
-        for (; slots_[slot] >= 0; slot = (slot + 1) & mask)
-            if (same(slots_[slot], head, at, size)) return slots_[slot];
+        for (; slots_[slot].code >= 0; slot = (slot + 1) & mask) {
+            const Slot& one = slots_[slot];
+            if (one.head == head && one.size == size && (size <= 8 || same(one.code, at, size))) return one.code;
+        }
         return add(slot, head, hash, at, size);
     }
 
 private:
-    bool same(std::int32_t code, std::uint64_t head, const char* at, std::size_t size) const {
-        const std::size_t k = static_cast<std::size_t>(code);
-        const std::int32_t start = column_.ends[k];
-        return heads_[k] == head && static_cast<std::size_t>(column_.ends[k + 1] - start) == size &&
-               (size <= 8 || std::memcmp(column_.words.data() + start, at, size) == 0);
+    struct Slot {
+        std::uint64_t head = 0;
+        std::uint32_t size = 0;
+        std::int32_t code = -1;
+    };
+
+    bool same(std::int32_t code, const char* at, std::size_t size) const {
+        return std::memcmp(column_.words.data() + column_.ends[static_cast<std::size_t>(code)], at, size) == 0;
     }
 
     std::int32_t add(std::size_t slot, std::uint64_t head, std::uint64_t hash, const char* at, std::size_t size) {
-        const std::int32_t code = static_cast<std::int32_t>(heads_.size());
-        slots_[slot] = code;
-        heads_.push_back(head);
+        const std::int32_t code = static_cast<std::int32_t>(hashes_.size());
+        slots_[slot] = {head, static_cast<std::uint32_t>(size), code};
         hashes_.push_back(hash);
         column_.words.insert(column_.words.end(), at, at + size);
         column_.ends.push_back(static_cast<std::int32_t>(column_.words.size()));
-        if (2 * heads_.size() > slots_.size()) grow();
+        if (4 * hashes_.size() > slots_.size()) grow();  // many free ones: a search seldom goes beyond its first slot
         return code;
     }
 
     void grow() {
-        slots_.assign(2 * slots_.size(), -1);
+        std::vector<Slot> before(2 * slots_.size());
+        before.swap(slots_);
         const std::size_t mask = slots_.size() - 1;
-        for (std::size_t k = 0; k < hashes_.size(); ++k) {
-            std::size_t slot = (hashes_[k] ^ (hashes_[k] >> 32)) & mask;
-            while (slots_[slot] >= 0) slot = (slot + 1) & mask;
-            slots_[slot] = static_cast<std::int32_t>(k);
+        for (const Slot& one : before) {
+            if (one.code < 0) continue;
+            const std::uint64_t hash = hashes_[static_cast<std::size_t>(one.code)];
+            std::size_t slot = (hash ^ (hash >> 32)) & mask;
+            while (slots_[slot].code >= 0) slot = (slot + 1) & mask;
+            slots_[slot] = one;
         }
     }
 
     CellColumn& column_;
-    std::vector<std::int32_t> slots_;
-    std::vector<std::uint64_t> heads_, hashes_;
+    std::vector<Slot> slots_;
+    std::vector<std::uint64_t> hashes_;
 };
+
+// How many line ends there are: counters of one byte, which the compiler adds up side by side.
+Index lines(std::string_view text) {
+    Index count = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t stop = std::min(text.size(), at + 255 * 64);
+        std::uint8_t some[64] = {};
+        for (; at + 64 <= stop; at += 64)
+            for (std::size_t k = 0; k < 64; ++k) some[k] = static_cast<std::uint8_t>(some[k] + (text[at + k] == '\n'));
+        for (const std::uint8_t one : some) count += one;
+        if (stop == text.size() || stop - at < 64)
+            for (; at < stop; ++at) count += text[at] == '\n';
+    }
+    return count;
+}
 
 // A cell that is no number is missing, or a reason to give up.
 bool gone(CellColumn& column, std::string_view cell, const std::vector<std::string>& missing, Index row, Index most) {
     if (std::find(missing.begin(), missing.end(), cell) == missing.end()) return false;
     if (column.present.empty()) column.present.assign(static_cast<std::size_t>((most + 7) / 8), 0xff);
     column.present[static_cast<std::size_t>(row / 8)] &= static_cast<std::uint8_t>(~(1u << row % 8));
-    column.numbers[static_cast<std::size_t>(row)] = 0;
     return true;
 }
 
+// Reads rows, as many as a window of some kilobytes holds at a time, one after the other where that does not do.
+class Reader {
+public:
+    Reader(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing, Cells& out)
+        : at_(text.data()), end_(at_ + text.size()), delimiter_(delimiter), width_(kinds.size()), missing_(missing),
+          most_(lines(text) + 1), places_(ROOM + 8), stops_(width_) {
+        for (const Cell kind : kinds) {
+            if (kind == Cell::skipped) continue;
+            CellColumn& column = out.columns.emplace_back();
+            if (kind == Cell::text) {
+                column.codes.reset(new std::int32_t[static_cast<std::size_t>(most_)]);
+                continue;
+            }
+            column.memory = Pages(static_cast<std::size_t>(most_) * sizeof(double));
+            column.numbers = static_cast<double*>(column.memory.data());
+        }
+        words_.reserve(out.columns.size());
+        std::size_t wanted = 0;
+        for (std::size_t j = 0; j < width_; ++j) {
+            if (kinds[j] == Cell::skipped) continue;
+            CellColumn& column = out.columns[wanted++];
+            if (column.codes) texts_.push_back(j), words_.emplace_back(column), codes_.push_back(column.codes.get());
+            else numbers_.push_back(j), columns_.push_back(&column);
+        }
+        quotients_.resize(numbers_.size());
+    }
+
+    bool read() {
+        while (at_ < end_)
+            if (!window() && !single()) return false;
+        return true;
+    }
+    Index rows() const { return row_; }
+
+private:
+    static constexpr std::ptrdiff_t ROOM = 16384;
+
+    // Whole rows that lie in the next kilobytes; false where the next row is not of the usual shape, or too long.
+    bool window() {
+        const char* base = at_;
+        const std::size_t count = places(base, static_cast<std::size_t>(std::min(ROOM, end_ - at_)), delimiter_, places_.data());
+        bool some = false;
+        for (std::size_t used = 0; used + width_ < count + (base + ROOM >= end_); some = true) {
+            const std::uint32_t* stops = places_.data() + used;
+            unsigned strange = 0;
+            for (std::size_t j = 0; j + 1 < width_; ++j) strange |= static_cast<unsigned char>(base[stops[j]] ^ delimiter_);
+            const char* stop = base + stops[width_ - 1];
+            used += width_;
+            if (*stop == '\r' && used < count && places_[used] == stops[width_ - 1] + 1) ++used, ++stop;
+            if (strange || *stop != '\n' || stop == at_) return some;
+            if (!cells(base, static_cast<std::size_t>(at_ - base), stops)) return false;
+            at_ = stop + 1;
+        }
+        return some;
+    }
+
+    // One row, of any length, or an empty line.
+    bool single() {
+        const char* start = at_;
+        std::size_t found = 0;
+        for (;; ++at_) {
+            if (at_ < end_ && *at_ != delimiter_ && *at_ != '\n' && *at_ != '\r') continue;
+            const bool ends = at_ == end_ || *at_ != delimiter_;
+            if (ends && at_ == start) break;  // an empty line
+            if (found == width_ || at_ - start > 0x7fffffff) return false;
+            stops_[found++] = static_cast<std::uint32_t>(at_ - start);
+            if (!ends) continue;
+            if (found < width_ || !cells(start, 0, stops_.data())) return false;
+            break;
+        }
+        if (at_ < end_ && *at_ == '\r') {
+            if (++at_ == end_ || *at_ != '\n') return false;
+        }
+        at_ += at_ < end_;
+        return true;
+    }
+
+    // The cells of one row: they end at `stops`, the first begins at `first`, distances from `base`.
+    bool cells(const char* base, std::size_t first, const std::uint32_t* stops) {
+        const std::size_t row = static_cast<std::size_t>(row_);
+        for (std::size_t k = 0; k < numbers_.size(); ++k) {
+            const std::size_t j = numbers_[k], start = j ? stops[j - 1] + 1 : first, size = stops[j] - start;
+            if (number(base + start, size, end_, quotients_[k])) continue;
+            if (!gone(*columns_[k], {base + start, size}, missing_, row_, most_)) return false;
+            quotients_[k] = {0, 1};
+        }
+        for (std::size_t k = 0; k < numbers_.size(); ++k) columns_[k]->numbers[row] = quotients_[k].above / quotients_[k].below;
+        for (std::size_t k = 0; k < texts_.size(); ++k) {
+            const std::size_t j = texts_[k], start = j ? stops[j - 1] + 1 : first;
+            codes_[k][row] = words_[k].code(base + start, stops[j] - start, end_);
+        }
+        ++row_;
+        return true;
+    }
+
+    const char *at_, *end_;
+    char delimiter_;
+    std::size_t width_;
+    const std::vector<std::string>& missing_;
+    Index most_, row_ = 0;
+    std::vector<std::uint32_t> places_, stops_;
+    std::vector<std::size_t> numbers_, texts_;
+    std::vector<CellColumn*> columns_;
+    std::vector<Words> words_;
+    std::vector<std::int32_t*> codes_;
+    std::vector<Quotient> quotients_;
+};
+
 }  // namespace
+
+struct Dictionary::Table {
+    Words words;
+};
+
+Dictionary::Dictionary() : table_(new Table{Words(column_)}) {}
+Dictionary::~Dictionary() = default;
+
+std::vector<std::int32_t> Dictionary::merge(const std::int32_t* ends, Index count, std::string_view text) {
+    std::vector<std::int32_t> out{-1};
+    const char *data = text.data(), *limit = data + text.size();
+    for (Index k = 0; k < count; ++k) out.push_back(table_->words.code(data + ends[k], static_cast<std::size_t>(ends[k + 1] - ends[k]), limit));
+    return out;
+}
 
 bool read_cells(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
                 Cells& out) {
-    if (text.size() > 0x7fffffff) return false;
-    const Index most = std::count(text.begin(), text.end(), '\n') + 1;
-    for (const Cell kind : kinds) {
-        if (kind == Cell::skipped) continue;
-        CellColumn& column = out.columns.emplace_back();
-        const std::size_t size = static_cast<std::size_t>(most) * (kind == Cell::number ? sizeof(double) : sizeof(std::int32_t));
-        column.memory = Pages(size);
-        if (kind == Cell::number) column.numbers = static_cast<double*>(column.memory.data());
-        else column.codes = static_cast<std::int32_t*>(column.memory.data());
-    }
-    std::vector<Words> words;
-    words.reserve(out.columns.size());
-    for (CellColumn& column : out.columns)
-        if (column.codes) words.emplace_back(column);
-    const char *at = text.data(), *end = at + text.size();
-    Ends ends(text, delimiter);
-    Index row = 0;
-    while (at < end) {
-        const char* stop = ends.next();
-        const bool empty = stop == at && *stop != delimiter;  // an empty line
-        std::size_t wanted = 0, texts = 0;
-        for (std::size_t j = 0; !empty && j < kinds.size(); ++j) {
-            if (j > 0) {
-                if (stop == end || *stop != delimiter) return false;
-                at = stop + 1;
-                stop = ends.next();
-            }
-            const std::size_t size = static_cast<std::size_t>(stop - at);
-            if (kinds[j] == Cell::number) {
-                CellColumn& column = out.columns[wanted++];
-                if (!number(at, stop, end, column.numbers[static_cast<std::size_t>(row)]) && !gone(column, {at, size}, missing, row, most))
-                    return false;
-            } else if (kinds[j] == Cell::text) {
-                out.columns[wanted++].codes[static_cast<std::size_t>(row)] = words[texts++].code(at, size, end);
-            }
-        }
-        if (stop < end && *stop == '\r') {
-            const char* line = ends.next();
-            if (line != stop + 1 || line == end || *line != '\n') return false;
-            stop = line;
-        }
-        if (stop < end && *stop != '\n') return false;
-        at = stop < end ? stop + 1 : end;
-        row += !empty;
-    }
-    out.rows = row;
+    if (text.size() > 0x7fffffff || kinds.empty()) return false;
+    Reader reader(text, delimiter, kinds, missing, out);
+    if (!reader.read()) return false;
+    out.rows = reader.rows();
     return true;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,23 +12,19 @@
 
 namespace lineal {
 
-// Memory that goes back to the system when it is let go of: what a reader leaves behind must not pile up beside a fit.
+struct Slab;
+
+// Memory that goes back to the system when it is let go of: what a reader leaves behind must not pile up beside a fit. Some
+// columns share a slab of large pages, which goes with the last of them.
 class Pages {
 public:
     Pages() = default;
     explicit Pages(std::size_t bytes);
-    Pages(Pages&& other) noexcept : data_(other.data_), bytes_(other.bytes_) { other.data_ = nullptr; }
-    Pages& operator=(Pages&& other) noexcept {
-        std::swap(data_, other.data_);
-        std::swap(bytes_, other.bytes_);
-        return *this;
-    }
-    ~Pages();
     void* data() const { return data_; }
 
 private:
+    std::shared_ptr<Slab> slab_;
     void* data_ = nullptr;
-    std::size_t bytes_ = 0;
 };
 
 enum class Cell : std::uint8_t { skipped, number, text };
@@ -38,7 +35,7 @@ struct CellColumn {
     Pages memory;
     double* numbers = nullptr;
     std::vector<std::uint8_t> present;
-    std::int32_t* codes = nullptr;
+    std::unique_ptr<std::int32_t[]> codes;
     std::vector<std::int32_t> ends;
     std::vector<char> words;
 };
@@ -52,5 +49,22 @@ struct Cells {
 // -12.5e-3 and is none of the words for a missing one: then somebody else has to look. Empty lines are skipped.
 bool read_cells(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
                 Cells& out);
+
+// The different texts of a column over many pieces of a file, numbered in the order in which they came.
+class Dictionary {
+public:
+    Dictionary();
+    ~Dictionary();
+    Dictionary(const Dictionary&) = delete;
+    Dictionary& operator=(const Dictionary&) = delete;
+    // The number of every text, which are the stretches of `text` between `ends`, behind a -1; new ones are added.
+    std::vector<std::int32_t> merge(const std::int32_t* ends, Index count, std::string_view text);
+    const CellColumn& column() const { return column_; }
+
+private:
+    CellColumn column_;
+    struct Table;
+    std::unique_ptr<Table> table_;
+};
 
 }  // namespace lineal

@@ -123,3 +123,36 @@ def test_a_file_is_the_same_by_either_way(tmp_path, monkeypatch):
     monkeypatch.setattr("lineal.tables.delimited.plain_batch", lambda *_: None)
     theirs = [batch for _, batch in chosen.numbered()]
     assert all(a.equals(b) for a, b in zip(ours, theirs, strict=True))
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("shift", range(0, 40, 3))
+def test_rows_across_the_windows_of_the_reader(line_end, last, shift):
+    """Pieces of several windows of 16 KB; the first row's length moves where the windows' edges fall in a row."""
+    rows = [f"{'1' * shift}1.5,b,c{shift}"] + [f"{k / 8},{k % 7},text {k % 13}" for k in range(4000)]
+    piece = (line_end.join(rows) + (line_end if last else "")).encode()
+    found = plain(piece)
+    assert found is not None
+    assert found.equals(arrow(piece))
+
+
+@pytest.mark.parametrize("size", [16_000, 16_384, 40_000])
+def test_rows_longer_than_a_window(size):
+    piece = f"1,2,x\n3,{'y' * size},{'z' * size}\n\n5,6,w\n".encode()
+    assert plain(piece).to_pylist() == [{"a": 1.0, "c": "x"}, {"a": 3.0, "c": "z" * size}, {"a": 5.0, "c": "w"}]
+
+
+@pytest.mark.parametrize(
+    "piece", [b"1,2,3\r4,5,6\n", b"1,2,3\n4,5\n", b"1,2,3\n4,5,6,7\n", b"1,2,3\n4,5,6\r", b"1,2\n"]
+)
+def test_unusual_rows_are_given_back(piece):
+    for before in (b"", b"1,2,3\n" * 5000):
+        assert plain(before + piece) is None
+
+
+def test_negative_zero_and_signs():
+    found = plain(b"-0,,x\n-0.0,,x\n-1.25,,x\n-12345678,,x\n-123456789.5,,x\n")
+    values = found.column(0).to_pylist()
+    assert values == [0.0, 0.0, -1.25, -12345678.0, -123456789.5]
+    assert [struct.pack("<d", value) for value in values[:2]] == [struct.pack("<d", -0.0)] * 2

@@ -134,6 +134,7 @@ class Column:
     notations: list[Notation] | None = None
     calendars: list[Calendar] | None = None
     judged: int = 0
+    last: tuple[list[str], Array] | None = field(default=None, repr=False, compare=False)
     parts: dict[str, Counter[object]] = field(default_factory=lambda: defaultdict(Counter))
 
     @property
@@ -177,7 +178,9 @@ class Column:
             self.values.add(np.full(len(array), np.nan), rows)
             return
         self.kinds.add("text" if stored == "number" else stored)
-        table = np.append(self._parse(levels), np.nan)
+        if self.last is None or self.last[0] is not levels:  # batches of a file share their levels
+            self.last = (levels, np.append(self._parse(levels), np.nan))
+        table = self.last[1]
         wrong = np.isnan(table)
         wrong[:-1] &= counts[1:] > 0  # a dictionary may name levels that other rows have
         wrong[-1] = False

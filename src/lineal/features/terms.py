@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,13 +30,19 @@ class CellError(InputError):
 
 def finite_numbers(column: str, array: Any) -> Array:
     """Return a column as numbers, NaN where missing; raise CellError for text and infinities."""
+    return _finite(column, array)[0]
+
+
+def _finite(column: str, array: Any) -> tuple[Array, bool]:
+    """Return a column as numbers, and whether its sum says that none is missing; raise CellError for text and infinities."""
     values, bad = numbers(array)
     if bad.size:
         raise CellError(column, int(bad[0]), cell(array, int(bad[0])), "a number")
-    if not np.isfinite(_total(values)) and np.isinf(np.fmax.reduce(np.abs(values), initial=0.0)):
+    whole = math.isfinite(_total(values))
+    if not whole and np.isinf(np.fmax.reduce(np.abs(values), initial=0.0)):
         position = int(np.flatnonzero(np.isinf(values))[0])
         raise CellError(column, position, cell(array, position), "a finite number")
-    return values
+    return values, whole
 
 
 def _total(values: Array) -> float:
@@ -73,8 +80,8 @@ class Number:
         """Return its only column as it is, where no cell of it is missing; None otherwise."""
         if self.indicator:
             return None
-        values = finite_numbers(self.column, array)
-        return values if values.flags.c_contiguous and np.isfinite(_total(values)) else None
+        values, whole = _finite(self.column, array)
+        return values if whole and values.flags.c_contiguous else None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
@@ -164,13 +171,24 @@ class Category:
     def codes(self, array: Any, out: Codes | None = None) -> tuple[Codes, int]:
         """Return the design column of every row, -1 for the reference, and how many cells were unknown levels."""
         found, levels = packed(array)
+        if (last := self._last.get("table")) is None or last[0] is not levels:  # batches of a file share their levels
+            last = self._last["table"] = (levels, *self._table(levels))
+        table, unknown = last[1:]
+        new = 0 if unknown is None else int(unknown[found.astype(np.intp) + 1].sum())
+        return _core.recode(found, table, out=out), new
+
+    @cached_property
+    def _last(self) -> dict[str, tuple[list[str], Codes, npt.NDArray[np.bool_] | None]]:
+        return {}
+
+    def _table(self, levels: list[str]) -> tuple[Codes, npt.NDArray[np.bool_] | None]:
+        """Return the design column of every level, that of a missing cell first, and which are unknown, if any is."""
         known = self._codes
         missing = len(self.columns) - 1 if self.missing else -1
         table = np.array([missing, *(known.get(level, -2) for level in levels)], dtype=np.int32)
         unknown, rest = table == -2, self._rest
         table[unknown] = rest
-        new = int(unknown[found.astype(np.intp) + 1].sum()) if unknown.any() and rest < 0 else 0
-        return _core.recode(found, table, out=out), new
+        return table, unknown if unknown.any() and rest < 0 else None
 
     @property
     def _rest(self) -> int:

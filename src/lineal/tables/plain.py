@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from lineal import _core
-from lineal.tables.arrow import from_numpy, strings, to_numpy
+from lineal.tables.arrow import from_numpy, to_numpy
 from lineal.tables.dialect import MISSING
 
 _WORDS = sorted(MISSING)
@@ -48,7 +48,7 @@ class Lexicons:
 
     def __init__(self) -> None:
         """Begin with no text."""
-        self.known: dict[str, dict[str, int] | None] = {}
+        self.known: dict[str, _core.Dictionary | None] = {}
         self.shared: dict[str, Any] = {}
 
     def unified(self, batch: Any) -> Any:
@@ -66,22 +66,24 @@ class Lexicons:
         return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
     def _column(self, name: str, array: Any) -> Any:
-        known = self.known.setdefault(name, {})
-        if known is None or not pa.types.is_dictionary(array.type) or array.null_count:
+        if not pa.types.is_dictionary(array.type) or array.null_count or array.dictionary.type != pa.string():
             return array
-        texts = strings(array.dictionary)
-        if texts is None or len(texts) > MOST:
+        if name not in self.known:
+            self.known[name] = _core.Dictionary()
+        known, own = self.known[name], array.dictionary
+        _, ends, words = own.buffers()
+        if known is None or own.null_count or len(own) > MOST or words is None:
             return array
         before = len(known)
-        table = np.array([-1, *(known.setdefault(text, len(known)) for text in texts)], dtype=np.int32)
+        table = known.merge(np.frombuffer(ends, np.int32, own.offset + len(own) + 1)[own.offset :], words)
         if len(known) > MOST:
             self.known[name] = None
             return array
         if len(known) > before:
-            words = [text.encode() for text in known]
-            ends = np.cumsum([0, *map(len, words)], dtype=np.int32)
-            whole = [None, pa.py_buffer(ends), pa.py_buffer(b"".join(words))]
-            self.shared[name] = pa.Array.from_buffers(pa.string(), len(words), whole)
+            ends, words = known.texts()
+            self.shared[name] = pa.Array.from_buffers(
+                pa.string(), len(known), [None, pa.py_buffer(ends), pa.py_buffer(words)]
+            )
         size = 1 if len(known) < 2**7 else 2
         codes = from_numpy(_core.recode(to_numpy(array.indices), table, size))
         return pa.DictionaryArray.from_arrays(codes, self.shared[name], safe=False)
