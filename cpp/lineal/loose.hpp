@@ -46,6 +46,7 @@ void sparse_backward(const Part& part, const Selection& rows, const double* r, I
         const Index row = rows[i], end = starts[row + 1];
         if (outputs == 1) {
             const double slope = r[i];
+            if (slope == 0) continue;  // a row that a loss with a flat side is done with
             for (Index t = starts[row]; t < end; ++t) gradient[indices[t]] += static_cast<double>(values[t]) * slope;
             continue;
         }
