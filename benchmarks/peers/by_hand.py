@@ -29,7 +29,7 @@ class ByHand(Peer):
         if problem.loss == "huber-scale":
             return "L-BFGS on coefficients and scale is what scikit-learn does"
         if problem.row == "ols-bad":
-            return [[{"method": "lstsq"}]]
+            return [[{"method": "lstsq", "rcond": rcond}] for rcond in (None, 0.0)]
         if problem.loss == "squared":
             return [[{"method": "cholesky"}]]
         if problem.loss == "huber":
@@ -44,7 +44,7 @@ class ByHand(Peer):
         if method == "lstsq":
             A = np.empty((data.X.shape[0], data.X.shape[1] + 1))
             A[:, 0], A[:, 1:] = 1.0, data.X
-            b = np.linalg.lstsq(A, data.y, rcond=None)[0]
+            b = np.linalg.lstsq(A, data.y, rcond=setting["rcond"])[0]
             return b[1:, None], b[:1]
         if method == "cholesky":
             return _cholesky(data)
