@@ -53,8 +53,9 @@ inline void pack_rows(const T* const* from, Index rows, double* to, Index stride
         for (Index i = 0; i < rows; ++i) pack_some(from[i] + done, out + 8 * i, 0, columns - done);
 }
 
-// Asks for the first lines of eight rows from i on: nothing else foresees rows that are far apart.
-inline void soon(const Part& part, const Selection& rows, Index i) {
+// Asks for the first lines of eight rows from i on: nothing else foresees rows that are far apart. Inlined, or the
+// compiler would leave out a call that changes nothing.
+[[gnu::always_inline]] inline void soon(const Part& part, const Selection& rows, Index i) {
     const Index size = part.single ? 4 : 8, bytes = part.columns * size, most = bytes < 512 ? bytes : 512;
     for (Index r = i; r < i + 8 && r < rows.count; ++r) {
         const char* row = static_cast<const char*>(part.values) + rows[r] * part.row_stride * size;
