@@ -12,11 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks import machine, scaling, schedule, table
+from benchmarks import limits, machine, scaling, schedule, table
 from benchmarks.peers import OURS, PEERS
 from benchmarks.problems import chosen
 
 QUICK_SECONDS = 165.0
+DOCS = Path(__file__).parent.parent / "docs"
 
 
 def parser() -> argparse.ArgumentParser:
@@ -34,9 +35,9 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--markdown",
         nargs="?",
-        const="README.md",
+        const="",
         metavar="FILE",
-        help="also write the table between the markers of FILE (README.md)",
+        help="also write the table between the markers of FILE; without FILE of README.md, and limits into docs/performance.md",
     )
     options.add_argument(
         "--scaling",
@@ -62,10 +63,9 @@ def main() -> int:
     if header["size"] == "scaling":
         block = scaling.markdown(records, header)
         print(block)
-        if given.markdown:
-            docs = Path(__file__).parent.parent / "docs"
-            table.write_block(docs / "performance.md", block, scaling.BEGIN, scaling.END)
-            scaling.plot(records, docs / "scaling.svg")
+        if given.markdown is not None:
+            table.write_block(DOCS / "performance.md", block, scaling.BEGIN, scaling.END)
+            scaling.plot(records, DOCS / "scaling.svg")
         return 0
     found = table.entries(records)
     print(table.text(found))
@@ -73,8 +73,14 @@ def main() -> int:
         if record["kind"] == "absent":
             print(f"absent: {record['peer']} ({record['reason']})")
     print(table.conclusion(found))
-    if given.markdown:
-        table.write_block(Path(given.markdown), table.markdown(found, header))
+    if given.markdown is not None:
+        table.write_block(Path(given.markdown or DOCS.parent / "README.md"), table.markdown(found, header))
+        if not given.markdown and header["size"] == "full" and header.get("roof"):
+            facts = {
+                record["row"]: record["facts"] for record in records if record["kind"] == "data" and "row" in record
+            }
+            block = limits.markdown(table.by_row(found), facts, header, OURS)
+            table.write_block(DOCS / "performance.md", block, limits.BEGIN, limits.END)
     return 0
 
 
@@ -105,6 +111,7 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
         "revision": _revision(),
         "versions": machine.versions({name: PEERS[name].version() for name in peers}),
         "machine": machine.description(),
+        "roof": None if given.quick or given.scaling else limits.roof(),
     }
     results = Path(__file__).parent / "results"
     results.mkdir(exist_ok=True)
@@ -145,7 +152,9 @@ def _read(names: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     versions = {name: version for header in headers for name, version in header["versions"].items()}
     repeats = sorted({header["repeats"] for header in headers})
     several = repeats[0] if len(repeats) == 1 else f"{repeats[0]} to {repeats[-1]}"
-    merged = headers[0] | {"versions": versions, "repeats": several}
+    roofs = [header["roof"] for header in headers if header.get("roof")]
+    best = {t: {of: max(roof[t][of] for roof in roofs) for of in roofs[0][t]} for t in roofs[0]} if roofs else None
+    merged = headers[0] | {"versions": versions, "repeats": several, "roof": best}
     return merged, [record for file in files for record in file[1:]]
 
 

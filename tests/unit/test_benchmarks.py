@@ -16,7 +16,7 @@ if not (ROOT / "benchmarks" / "problems.py").exists():
     pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import data, schedule, table, worker  # noqa: E402
+from benchmarks import data, limits, schedule, table, worker  # noqa: E402
 from benchmarks.objective import Objective, largest, optimum, path  # noqa: E402
 from benchmarks.peers import OURS, PEERS, YARDSTICK  # noqa: E402
 from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
@@ -350,6 +350,38 @@ def test_a_lower_objective_than_the_reference_becomes_the_optimum() -> None:
     found = table.entries([run("ols", OURS, 0.1, -3e-10), run("ols", YARDSTICK, 0.1, 0.0)])
     assert {entry.peer: entry.suboptimality for entry in found} == pytest.approx({OURS: 0.0, YARDSTICK: 3e-10})
     assert not next(entry for entry in found if entry.peer == YARDSTICK).reached
+
+
+ROOF = {"1": {"bytes": 1e10, "flops": 1e11}, "2": {"bytes": 2e10, "flops": 2e11}}
+
+
+def test_a_limit_is_bytes_or_operations_whichever_takes_longer() -> None:
+    million = {"rows": 1_000_000, "columns": 100, "nonzeros": None}
+    assert limits.WORK["ols"].seconds(million, ROOF) == pytest.approx(1e6 * 101 * 102 / 2e11)
+    assert limits.WORK["ols"].seconds(million | {"columns": 2}, ROOF) == pytest.approx(16e6 / 2e10)
+    assert limits.WORK["hinge"].seconds(million | {"nonzeros": 10_000_000}, ROOF) == pytest.approx(120e6 / 2e10)
+    assert limits.WORK["perceptron"].seconds(million, ROOF) == pytest.approx(10 * 800e6 / 1e10)
+    assert set(PROBLEMS) - set(limits.WORK) == {"predict-one", "separable", "overlapping", "import"}
+
+
+def test_our_time_is_shown_as_a_multiple_of_the_limit() -> None:
+    found = table.by_row(
+        table.entries([run("ols", OURS, 0.12), run("ols", YARDSTICK, 0.01), run("separable", OURS, 1.0)])
+    )
+    header = {"date": "2026-01-01", "machine": {"processor": "cpu"}, "roof": ROOF}
+    facts = {"ols": {"rows": 1_000_000, "columns": 100, "nonzeros": None}}
+    block = limits.markdown(found, facts, header, OURS)
+    assert "| ols | 0.80 GB | 10.3 G | 51.5 ms | 120 ms | 2.3 |" in block
+    assert "separable" not in block
+    assert "2 cores: 20.0 GB/s read, 200 GF/s" in block
+
+
+def test_the_roof_of_this_machine_is_measured() -> None:
+    found = limits.roof()
+    if found is None:
+        pytest.skip("no C++ compiler here")
+    assert "1" in found
+    assert all(1e8 < speed["bytes"] < 1e13 and 1e8 < speed["flops"] < 1e14 for speed in found.values())
 
 
 def test_the_readme_block_is_replaced_and_nothing_else(tmp_path: Path) -> None:
