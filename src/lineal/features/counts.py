@@ -15,7 +15,7 @@ from lineal.features.cells import numbers
 from lineal.features.encoder import column, located, needed
 from lineal.features.terms import CellError
 from lineal.tables.arrow import from_numpy
-from lineal.tables.tabular import RowNumbers, Table
+from lineal.tables.tabular import Around, RowNumbers, Table
 
 Array = npt.NDArray[np.float64]
 
@@ -24,14 +24,13 @@ WEIGHT = "(count)"
 
 
 @dataclass(frozen=True)
-class Counted(Table):
+class Counted(Around):
     """A table whose rows say how often each of two things happened.
 
     A row with s successes and f failures is handed out twice: as the class called like the column of successes with
     weight s, then as the other one with weight f. A row that lacks a count is handed out once, without a class.
     """
 
-    inner: Table
     success: str
     failure: str
     weight: str | None = None
@@ -51,21 +50,6 @@ class Counted(Table):
         """Names of the columns: the counts are replaced by class and weight."""
         apart = {self.success, self.failure, self.weight}
         return (*(name for name in self.inner.names if name not in apart), self.target, WEIGHT)
-
-    @property
-    def origin(self) -> str:  # type: ignore[override]
-        """What sentences call the table."""
-        return self.inner.origin
-
-    @property
-    def plain(self) -> bool:  # type: ignore[override]
-        """Whether every cell is text."""
-        return self.inner.plain
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Sentences about how it is read."""
-        return self.inner.notes
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows, each twice."""
@@ -108,10 +92,6 @@ class Counted(Table):
         inner = self.inner.select(numbers={*numbers, *roles} - own, texts=set(texts) - own)
         return replace(self, inner=inner)
 
-    def last(self) -> Counted:
-        """Return the table for its last pass."""
-        return replace(self, inner=self.inner.last())
-
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
         return self.inner.guess() | {WEIGHT}
@@ -119,14 +99,6 @@ class Counted(Table):
     def few(self) -> frozenset[str]:
         """Return the columns with few different cells."""
         return self.inner.few() | {self.target}
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the file."""
-        return self.inner.place(row)
-
-    def check(self) -> None:
-        """Raise an InputError if the table changed."""
-        self.inner.check()
 
 
 def counted(table: Table, targets: Sequence[str], weight: str | None) -> Counted:

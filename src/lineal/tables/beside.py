@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.tables.arrow import from_numpy
-from lineal.tables.tabular import RowNumbers, Table, check_names
+from lineal.tables.tabular import Around, RowNumbers, Table, check_names
 
 
 def beside(table: Table, other: Table, key: str | None = None) -> Table:
@@ -29,26 +29,30 @@ def beside(table: Table, other: Table, key: str | None = None) -> Table:
             raise InputError(
                 f"{one.origin} is an SVMlight file, whose columns have no names; it cannot stand beside another."
             )
-    batches = [batch for _, batch in other.numbered()]
+    batches = [_unpacked(batch) if other.plain else batch for _, batch in other.numbered()]
     held = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in other.names})
     if key is None:
-        return Beside(table, held, other.origin)
+        return Beside(table, held, other.origin, other.notes)
     table.require(key, "key column")
     other.require(key, "key column")
     places: dict[str, int] = {}
     for place, cell in enumerate(_cells(held.column(key))):
         if cell is not None and places.setdefault(cell, place) != place:
             raise InputError(f"{other.origin} has the key {cell!r} twice in {key!r}; a key names one row.")
-    return Beside(table, held.drop_columns([key]), other.origin, key, places)
+    return Beside(table, held.drop_columns([key]), other.origin, other.notes, key, places)
 
 
 @dataclass(frozen=True)
-class Beside(Table):
-    """A table with the columns of another one; ``places`` says where a key stands there."""
+class Beside(Around):
+    """A table with the columns of another one; ``places`` says where a key stands there.
 
-    inner: Table
+    One of them may be a text file and the other not: the texts of a file are handed out as texts, not packed as codes,
+    which would mean a category.
+    """
+
     held: Any
     named: str
+    said: tuple[str, ...] = ()
     key: str | None = None
     places: dict[str, int] | None = None
     wanted: frozenset[str] | None = None
@@ -65,17 +69,18 @@ class Beside(Table):
         return tuple(name for name in every if self.wanted is None or name in self.wanted)
 
     @property
-    def origin(self) -> str:  # type: ignore[override]
-        """What sentences call the table."""
-        return self.inner.origin
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether every cell is text: not said of both together."""
+        return False
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Sentences about how both are read."""
+        return (*self.inner.notes, *self.said)
 
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
         return self.inner.guess() | frozenset(self.held.schema.names)
-
-    def few(self) -> frozenset[str]:
-        """Return the columns with few different cells."""
-        return self.inner.few()
 
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
         """Return both with these columns only."""
@@ -89,18 +94,11 @@ class Beside(Table):
             self, inner=inner, held=self.held.select([n for n in self.held.schema.names if n in kept]), wanted=kept
         )
 
-    def check(self) -> None:
-        """Raise an InputError if the table changed."""
-        self.inner.check()
-
-    def place(self, row: int) -> str:
-        """Return where a row stands in the first table."""
-        return self.inner.place(row)
-
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the batches of the first table with the columns of the other."""
         last = -1
-        for rows, batch in self.inner.numbered():
+        for rows, found in self.inner.numbered():
+            batch = _unpacked(found) if self.inner.plain else found
             taken = self.held.take(from_numpy(self._taken(rows, batch))).combine_chunks()
             last = max(last, int(rows[-1]) if len(rows) else -1)
             arrays = {name: batch.column(name) for name in batch.schema.names}
@@ -132,6 +130,13 @@ class Beside(Table):
                 )
             found.append(place)
         return np.array(found, dtype=np.int64)
+
+
+def _unpacked(batch: Any) -> Any:
+    """Return a batch of a text file whose packed texts are plain ones."""
+    columns = [batch.column(k) for k in range(batch.num_columns)]
+    plain = [one.dictionary_decode() if pa.types.is_dictionary(one.type) else one for one in columns]
+    return pa.RecordBatch.from_arrays(plain, names=batch.schema.names)
 
 
 def _cells(column: Any) -> list[str | None]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.tables.dialect import MISSING, number
-from lineal.tables.tabular import RowNumbers, Table
+from lineal.tables.tabular import Around, RowNumbers, Table
 
 SIGNS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     ">=": operator.ge,
@@ -50,10 +50,9 @@ def derived(table: Table, target: object) -> Table:
 
 
 @dataclass(frozen=True)
-class Derived(Table):
+class Derived(Around):
     """A table with the answers to one question in place of the column it is about."""
 
-    inner: Table
     name: str
     column: str
     sign: str
@@ -65,16 +64,6 @@ class Derived(Table):
         """Names of the columns; the answers come last."""
         rest = tuple(name for name in self.inner.names if name != self.column)
         return (*rest, self.name) if self.answers else rest
-
-    @property
-    def origin(self) -> str:  # type: ignore[override]
-        """What sentences call the table."""
-        return self.inner.origin
-
-    @property
-    def plain(self) -> bool:  # type: ignore[override]
-        """Whether every cell is text."""
-        return self.inner.plain
 
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
@@ -92,18 +81,6 @@ class Derived(Table):
             numbers=set(numbers) - {self.name, self.column}, texts=(set(texts) - {self.name}) | own
         )
         return replace(self, inner=inner, answers=answers)
-
-    def last(self) -> Table:
-        """Return the same table for its last pass."""
-        return replace(self, inner=self.inner.last())
-
-    def check(self) -> None:
-        """Raise an InputError if the table changed."""
-        self.inner.check()
-
-    def place(self, row: int) -> str:
-        """Return where a row stands."""
-        return self.inner.place(row)
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the batches with the answers."""

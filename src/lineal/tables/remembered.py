@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lineal.tables.tabular import RowNumbers, Table
+from lineal.tables.tabular import Around, RowNumbers, Table
 
 
 @dataclass
@@ -33,38 +33,17 @@ class _Memory:
 
 
 @dataclass(frozen=True)
-class Remembered(Table):
+class Remembered(Around):
     """A plain table that keeps the batches of its last whole pass, up to a limit of bytes.
 
     Later passes that need no other columns, nor the text of a column read as numbers, are served from memory;
     the file must still be the one first seen. A table too large is read again in every pass.
     """
 
-    inner: Table
     memory: _Memory
     numbers: frozenset[str] | None = None
     texts: frozenset[str] = frozenset()
     final: bool = False
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self.inner.names
-
-    @property
-    def origin(self) -> str:  # type: ignore[override]
-        """What sentences call the table."""
-        return self.inner.origin
-
-    @property
-    def plain(self) -> bool:  # type: ignore[override]
-        """Whether every cell is text."""
-        return self.inner.plain
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Sentences about how it is read."""
-        return self.inner.notes
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows, from memory where it has what is wanted."""
@@ -105,26 +84,6 @@ class Remembered(Table):
     def last(self) -> Remembered:
         """Return the table for its last pass: memory is released on the way."""
         return replace(self, final=True)
-
-    def guess(self) -> frozenset[str]:
-        """Return the columns that look like numbers."""
-        return self.inner.guess()
-
-    def few(self) -> frozenset[str]:
-        """Return the columns with few different cells."""
-        return self.inner.few()
-
-    def place(self, row: int) -> str:
-        """Return where a row stands."""
-        return self.inner.place(row)
-
-    def check(self) -> None:
-        """Raise an InputError if the file changed."""
-        self.inner.check()
-
-    def require(self, column: str, role: str = "column") -> None:
-        """Raise an InputError unless there is such a column."""
-        self.inner.require(column, role)
 
 
 def narrow(batch: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -90,11 +90,10 @@ class Table(ABC):
 
 
 @dataclass(frozen=True)
-class Kept(Table):
-    """Some rows of another table."""
+class Around(Table):
+    """Another table, changed: what a subclass leaves alone is the inner table's."""
 
     inner: Table
-    keep: Keep
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,18 +120,13 @@ class Kept(Table):
         """Sentences about how it is read."""
         return self.inner.notes
 
-    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
-        """Yield the kept rows of every batch that has any."""
-        for rows, batch in self.inner.numbered():
-            mask = self.keep(rows)
-            if mask.all():
-                yield rows, batch
-            elif mask.any():
-                yield rows[mask], filtered(batch, mask)
-
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
-        """Return the same rows with these columns only."""
-        return Kept(self.inner.select(numbers=numbers, texts=texts), self.keep)
+        """Return the same with these columns only."""
+        return replace(self, inner=self.inner.select(numbers=numbers, texts=texts))
+
+    def last(self) -> Table:
+        """Return the same for the last pass."""
+        return replace(self, inner=self.inner.last())
 
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
@@ -142,9 +136,9 @@ class Kept(Table):
         """Return the columns with few different cells."""
         return self.inner.few()
 
-    def last(self) -> Table:
-        """Return the same rows for the last pass."""
-        return Kept(self.inner.last(), self.keep)
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that hold lists of numbers."""
+        return self.inner.vectors()
 
     def check(self) -> None:
         """Raise an InputError if the table changed."""
@@ -155,8 +149,25 @@ class Kept(Table):
         return self.inner.place(row)
 
     def require(self, column: str, role: str = "column") -> None:
-        """Raise an InputError unless there is such a column."""
-        self.inner.require(column, role)
+        """Raise an InputError unless there is such a column, in the inner table's words where it has the same columns."""
+        same = self.names == self.inner.names
+        self.inner.require(column, role) if same else super().require(column, role)
+
+
+@dataclass(frozen=True)
+class Kept(Around):
+    """Some rows of another table."""
+
+    keep: Keep
+
+    def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
+        """Yield the kept rows of every batch that has any."""
+        for rows, batch in self.inner.numbered():
+            mask = self.keep(rows)
+            if mask.all():
+                yield rows, batch
+            elif mask.any():
+                yield rows[mask], filtered(batch, mask)
 
 
 def filtered(batch: Any, mask: Mask) -> Any:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from lineal.errors import InputError
 from lineal.tables.arrow import from_numpy, to_numpy
 from lineal.tables.columnar import InMemory
-from lineal.tables.tabular import RowNumbers, Table, check_names
+from lineal.tables.tabular import Around, RowNumbers, Table, check_names
 
 
 def component(name: str, k: int) -> str:
@@ -52,10 +52,9 @@ def widened(table: Table) -> Table:
 
 
 @dataclass(frozen=True)
-class Widened(Table):
+class Widened(Around):
     """A table whose vectors are columns side by side; ``lengths`` says how long they are."""
 
-    inner: Table
     lengths: Mapping[str, int]
     wanted: frozenset[str] | None = None
 
@@ -75,10 +74,9 @@ class Widened(Table):
         )
         return tuple(name for name in every if self.wanted is None or name in self.wanted)
 
-    @property
-    def origin(self) -> str:  # type: ignore[override]
-        """What sentences call the table."""
-        return self.inner.origin
+    def vectors(self) -> frozenset[str]:
+        """Return the columns that still hold lists: those without any vector."""
+        return self.inner.vectors() - set(self.lengths)
 
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
         """Return the table with these columns only."""
@@ -90,14 +88,6 @@ class Widened(Table):
             numbers={*numbers, *whole} & set(self.inner.names), texts=set(texts) & set(self.inner.names)
         )
         return replace(self, inner=inner, wanted=kept)
-
-    def check(self) -> None:
-        """Raise an InputError if the table changed."""
-        self.inner.check()
-
-    def place(self, row: int) -> str:
-        """Return where a row stands."""
-        return self.inner.place(row)
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the batches, vectors spread."""
