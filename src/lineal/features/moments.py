@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal.features.cells import cell, texts
 from lineal.features.dates import MONTHS, WEEKDAYS, Calendar
-from lineal.features.terms import Category, CellError, filled
+from lineal.features.terms import Category, CellError, Single, filled
 from lineal.features.written import demanded, scores
 
 Array = npt.NDArray[np.float64]
@@ -26,7 +26,7 @@ CATEGORIES: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Elapsed:
+class Elapsed(Single):
     """A date as a number: days since ``origin`` (itself in days since 1970), or the year if ``part`` says so."""
 
     column: str
@@ -36,18 +36,11 @@ class Elapsed:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "elapsed"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs."""
-        return (self.column,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the design columns."""
-        name = f"{self.column} ({'days' if self.part == 'elapsed' else self.part})"
-        return (name, f"{self.column} is missing") if self.indicator else (name,)
+    def name(self) -> str:
+        """Name of the design column of its values."""
+        return f"{self.column} ({'days' if self.part == 'elapsed' else self.part})"
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""

@@ -51,15 +51,12 @@ def _total(values: Array) -> float:
         return float(np.add.reduce(values))
 
 
-@dataclass(frozen=True)
-class Number:
-    """A number; missing cells are replaced by ``fill`` and marked in a column of their own if ``indicator``."""
+class Single:
+    """What the terms of one column share: they read it, and mark where it is missing if ``indicator``."""
 
     column: str
-    fill: float
     indicator: bool
-    kind: ClassVar[str] = "number"
-    as_text: ClassVar[tuple[bool, ...]] = (False,)
+    as_text: ClassVar[tuple[bool, ...]] = (True,)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -69,7 +66,23 @@ class Number:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns."""
-        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
+        return (self.name, f"{self.column} is missing") if self.indicator else (self.name,)
+
+    @property
+    def name(self) -> str:
+        """Name of the design column of its values."""
+        return self.column
+
+
+@dataclass(frozen=True)
+class Number(Single):
+    """A number; missing cells are replaced by ``fill`` and marked in a column of their own if ``indicator``."""
+
+    column: str
+    fill: float
+    indicator: bool
+    kind: ClassVar[str] = "number"
+    as_text: ClassVar[tuple[bool, ...]] = (False,)
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
@@ -89,7 +102,7 @@ class Number:
 
 
 @dataclass(frozen=True)
-class Boolean:
+class Boolean(Single):
     """True or false as 1 or 0; a missing or unknown cell counts as ``fill``."""
 
     column: str
@@ -98,17 +111,6 @@ class Boolean:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "boolean"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
-        return (self.column,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the design columns."""
-        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown words."""

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lineal.features.cells import cell, texts
 from lineal.features.notation import Notation
-from lineal.features.terms import CellError, filled
+from lineal.features.terms import CellError, Single, filled
 
 Array = npt.NDArray[np.float64]
 
@@ -38,7 +38,7 @@ def demanded(column: str, array: Any, found: tuple[Array, npt.NDArray[np.bool_]]
 
 
 @dataclass(frozen=True)
-class Written:
+class Written(Single):
     """A number written in a notation; missing cells are replaced by ``fill`` and marked if ``indicator``."""
 
     column: str
@@ -46,17 +46,6 @@ class Written:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "written"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs."""
-        return (self.column,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the design columns."""
-        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
@@ -81,7 +70,7 @@ class Written:
 
 
 @dataclass(frozen=True)
-class Ordinal:
+class Ordinal(Single):
     """Levels in an order, as the numbers 0, 1, 2, ...; a missing or unknown cell counts as ``fill``."""
 
     column: str
@@ -89,17 +78,6 @@ class Ordinal:
     fill: float
     indicator: bool
     kind: ClassVar[str] = "ordinal"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs."""
-        return (self.column,)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the design columns."""
-        return (self.column, f"{self.column} is missing") if self.indicator else (self.column,)
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown levels."""
