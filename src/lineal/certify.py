@@ -25,6 +25,7 @@ from lineal.basis import Basis
 from lineal.certify_rows import MIXTURES, bound, independent
 from lineal.factor import Factor
 from lineal.feasible import add_up, feasible, opened, settled
+from lineal.normal import Normal
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
@@ -150,13 +151,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         reason = "the penalty overflows" if inside else "the coefficients are outside their bounds"
         return Proof(problem.evaluate(coef).value, baseline, None, reason)
     if problem.loss.quadratic and problem.penalty.smooth and problem.normal_known and problem.normal is not None:
-        here = problem.evaluate(coef)
-        gap, dependent = problem.normal.gap(coef), problem.normal.dependent
-        basis = problem.basis if len(dependent) else None
-        if np.any(problem.penalty.charged[dependent]):
-            # So little that even these equations do not see it: not less than nothing, and the optimum is unique.
-            gap, basis = gap + problem.penalty.value(coef), None
-        return Proof(here.value, baseline, gap, basis=basis, unit=_unit(problem, coef, baseline))
+        return _of_normal(problem, coef, problem.normal, baseline)
     if len(problem.uncharged) * problem.shape[1] > MOST_UNCHARGED:
         reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
         return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
@@ -182,6 +177,21 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         return proof
     fall = here.value - there.value + here.error + there.error
     return Proof(here.value, baseline, max(fall, 0.0) + proof.gap, basis=proof.basis, unit=proof.unit)
+
+
+def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -> Proof:
+    """Return what the normal equations in double-double prove, of columns that they hold apart or that do not differ."""
+    here, unit = problem.evaluate(coef), _unit(problem, coef, baseline)
+    gap, dependent = normal.gap(coef), normal.dependent
+    if not len(dependent):
+        return Proof(here.value, baseline, gap, unit=unit)
+    charged = bool(np.any(problem.penalty.charged[dependent]))
+    basis = None if charged else problem.basis
+    if (basis is None or len(basis.dependent) < len(dependent)) and not problem.repeats:
+        # They seem to depend on others but for more than rounding: a large coefficient may gain what no equation here sees.
+        return Proof(here.value, baseline, None, "it could not be told which columns depend on others")
+    # A charge that even these equations do not see is not less than nothing, and the optimum is unique.
+    return Proof(here.value, baseline, gap + problem.penalty.value(coef) if charged else gap, basis=basis, unit=unit)
 
 
 def _decrement(problem: Problem, coef: Array, here: Evaluation, whole: Factor) -> float:

@@ -334,6 +334,11 @@ class Problem:
         return Normal.of(self._products, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
 
     @cached_property
+    def repeats(self) -> bool:
+        """Whether the columns that the normal equations leave out are in every row what others say, to rounding."""
+        return self.normal is not None and self._vanish(*self.normal.combinations())
+
+    @cached_property
     def _products(self) -> Doubled:
         self.passes += 1
         return self.source.sum(NormalEquations())

@@ -260,6 +260,30 @@ def test_powers_are_ill_conditioned_not_dependent():
     assert result.verdict.kind == "optimal"
 
 
+@pytest.mark.parametrize("strength", [0.0, 1e-40])
+@pytest.mark.parametrize("spread", [1, 40, 400, 1e4, 1e7])
+def test_what_a_column_of_little_more_than_rounding_gains_is_never_proven_away(spread, strength):
+    rng = np.random.default_rng(3)
+    x = 1e6 + np.round(spread * rng.normal(size=(40, 1))) * np.spacing(1e6)
+    apart = (x - 1e6) / (spread * np.spacing(1e6))
+    y = apart + 0.1 * rng.normal(size=(40, 1))
+    charges = np.array([0.0, 1.0])
+    penalty = Ridge(strength, charges) if strength else NoPenalty(2)
+    result = fit(Memory(as_design(x), y), Squared(1), penalty)
+    # what the column gains beside the intercept, with an origin at which nothing cancels
+    rest = y - np.column_stack([np.ones(40), apart]) @ np.linalg.lstsq(np.column_stack([np.ones(40), apart]), y)[0]
+    best = float(np.mean(rest**2)) / 2
+    exact = Exact(Squared(1), as_design(x).dense(), y, None, None, strength, charges)
+    true = float(exact.value([[number(v) for v in row] for row in result.coef]).mid()) - best
+    if spread == 1:
+        # up to 16 last bits are rounding: such a column says nothing
+        assert result.verdict.kind == ("optimal" if strength else "not_unique")
+    elif result.verdict.gap is not None:
+        assert true <= result.verdict.gap + 1e-9 * best, result.verdict.sentence
+    else:
+        assert "depend" in result.verdict.reason
+
+
 def test_radius_holds_the_exact_coefficients():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(30, 3))
