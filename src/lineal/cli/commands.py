@@ -7,7 +7,19 @@ from typing import Any
 import click
 
 from lineal import __version__
-from lineal.cli.options import File, beside, columns, deciding, json_option, reading, shaping, splitting
+from lineal.cli.options import (
+    File,
+    beside,
+    columns,
+    deciding,
+    json_option,
+    limit,
+    reading,
+    roles,
+    seed,
+    shaping,
+    splitting,
+)
 
 
 @click.group(
@@ -70,9 +82,7 @@ def lineal(context: click.Context) -> None:
     help="How to minimise, with options: gradient-descent:step=0.1. The answer does not depend on it.",
 )
 @click.option("--trace", type=File, help="Write the steps of the solver to this .csv or .parquet file.")
-@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
-@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
-@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@roles
 @columns
 @click.option("--recipe", type=File, metavar="FILE", help="Read target, roles and types from a TOML file.")
 @shaping
@@ -81,20 +91,8 @@ def lineal(context: click.Context) -> None:
 )
 @splitting
 @click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**63 - 1),
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Which rows are held out and used for validation.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Stop after this time, with what is proven so far.",
-)
+@seed("Which rows are held out and used for validation.")
+@limit("Stop after this time, with what is proven so far.")
 @click.option("--accept", is_flag=True, help="Exit with 0 even if the verdict is at_infinity, infeasible or budget.")
 @click.option(
     "-o", "--output", type=File, metavar="MODEL", help="The model file to write.  [default: DATA's name with .lineal]"
@@ -123,15 +121,11 @@ def fit(context: click.Context, /, **options: Any) -> int:
     multiple=True,
     help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
 )
-@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
-@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
-@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@roles
 @shaping
 @splitting
-@click.option(
-    "--seed", type=click.IntRange(min=0, max=2**63 - 1), metavar="N", default=0, help="Which rows are held out."
-)
-@click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help="For each model.")
+@seed("Which rows are held out.")
+@limit("For each model.")
 @beside
 @reading
 @json_option
@@ -175,9 +169,7 @@ def stack(**options: Any) -> int:
     show_default=True,
     help="The last strength, as a share of the first.",
 )
-@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
-@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
-@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@roles
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, max_open=True),
@@ -186,20 +178,8 @@ def stack(**options: Any) -> int:
     show_default=True,
     help="Share of rows held out to measure every point.",
 )
-@click.option(
-    "--seed",
-    type=click.IntRange(min=0, max=2**63 - 1),
-    metavar="N",
-    default=0,
-    show_default=True,
-    help="Which rows are held out.",
-)
-@click.option(
-    "--time-limit",
-    type=click.FloatRange(min=0, min_open=True),
-    metavar="SECONDS",
-    help="Stop after this time; the points that are left have the verdict budget.",
-)
+@seed("Which rows are held out.")
+@limit("Stop after this time; the points that are left have the verdict budget.")
 @click.option("--accept", is_flag=True, help="Exit with 0 even if a point is not proven.")
 @click.option(
     "-o", "--output", type=File, metavar="FILE", help="Write the table, with coefficients, as CSV or Parquet."
@@ -247,9 +227,7 @@ def evaluate(**options: Any) -> int:
 @lineal.command()
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column that would be predicted.")
-@click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")
-@click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")
-@click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@roles
 @columns
 @click.option("--recipe", type=File, metavar="FILE", help="Write the decisions to this TOML file, for fit to read.")
 @reading

@@ -57,6 +57,25 @@ def shaping(command: Command) -> Command:
     return click.option("--formula", metavar="TEXT", help=formula)(command)
 
 
+def roles(command: Command) -> Command:
+    """Add the options that give columns a role, or none."""
+    drop = "A column to leave out; may be repeated."
+    command = click.option("--drop", metavar="COL", multiple=True, help=drop)(command)
+    command = click.option("--offset", metavar="COL", help="A numeric column added to the linear score.")(command)
+    return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
+
+
+def seed(words: str) -> Callable[[Command], Command]:
+    """Return what adds --seed."""
+    numbers = click.IntRange(min=0, max=2**63 - 1)
+    return click.option("--seed", type=numbers, metavar="N", default=0, show_default=True, help=words)
+
+
+def limit(words: str) -> Callable[[Command], Command]:
+    """Return what adds --time-limit."""
+    return click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help=words)
+
+
 def columns(command: Command) -> Command:
     """Add the options that say what columns are."""
     types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY or drop. May be repeated."
