@@ -19,6 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.blas import alone
 from lineal.covariance import inverse, root
 from lineal.design import Design
 from lineal.doubled import Doubled
@@ -66,6 +67,7 @@ class Evidence:
         return np.asarray(self.noise + np.sum(design.times(root(self.covariance)) ** 2, axis=1))
 
 
+@alone
 def evidence(
     source: Source,
     *,

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
 from lineal.errors import InputError
 from lineal.fitting import Fit
@@ -59,6 +60,7 @@ class _Point:
         return np.asarray(np.linalg.solve(self.information[np.ix_(free, free)], self.slope[free]))
 
 
+@alone
 def firth(
     source: Source,
     *,

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
-from threadpoolctl import ThreadpoolController
 
+from lineal.blas import one_thread
 from lineal.certify import prove
 from lineal.closed import close
 from lineal.covariance import covariance
@@ -136,23 +134,6 @@ def _gauged(problem: Problem, coef: Array) -> Array:
     off = off if problem.penalty.even else np.where(problem.penalty.charged[:, None], 0.0, off)
     # What rounding leaves of a sum that is zero needs no second proof.
     return coef - off if np.max(np.abs(off), initial=0.0) > 64 * EPS * np.max(np.abs(coef), initial=0.0) else coef
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
-
-
-def one_thread(source: Source, outputs: int) -> AbstractContextManager[object]:
-    """Return a context in which BLAS uses one thread: its threads change bits, and spin on the cores that ours need.
-
-    It uses one anyway on matrices and vectors this small, where changing the limit would cost more than the fit.
-    """
-    block = source.whole
-    if block is not None and block.n_rows < 5_000 and block.design.shape[1] * outputs < 48:
-        return nullcontext()
-    limited: AbstractContextManager[object] = _blas().limit(limits=1)
-    return limited
 
 
 def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:

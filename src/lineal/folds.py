@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.blas import alone
 from lineal.loss import Loss
 from lineal.moments import survey
 from lineal.paths import path
@@ -98,6 +99,7 @@ def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int
     return int(np.argmax(mean <= mean[best] + error))
 
 
+@alone
 def leave_one_out(source: Memory, alphas: Sequence[float]) -> Array:
     """Return the exact errors ``y_i - prediction of the ridge fitted without row i``, shape ``(n, targets, alphas)``.
 

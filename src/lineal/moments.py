@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from lineal.blas import alone
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.products import Products
@@ -120,6 +121,7 @@ class Survey:
         )
 
 
+@alone
 def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
     """Return the moments of a source's columns in one pass, refusing what no fit can use.
 

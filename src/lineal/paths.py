@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from lineal.blas import one_thread
 from lineal.errors import InputError
-from lineal.fitting import one_thread, solve
+from lineal.fitting import solve
 from lineal.lookahead import Lookahead
 from lineal.loss import Loss
 from lineal.moments import Moments

@@ -25,6 +25,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.blas import one_thread
 from lineal.certify_rows import bound
 from lineal.errors import InputError
 from lineal.joint import Joint, Point, constant
@@ -92,7 +93,7 @@ def scaled_huber(
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
-    with fitting.one_thread(source, 1):
+    with one_thread(source, 1):
         search = _Search(source, epsilon, charge, charges, tol, max_iter)
         null = search.null()
         found = search.run(start, null, scale)

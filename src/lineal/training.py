@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.arrays import from_arrays, is_array
+from lineal.blas import one_thread
 from lineal.codes import Code, read_multiclass
 from lineal.committee import score
 from lineal.decision import Costs, Rule
@@ -19,7 +20,6 @@ from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.evaluation import evaluate as closely
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
-from lineal.fitting import one_thread
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import survey

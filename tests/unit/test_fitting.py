@@ -7,10 +7,15 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lineal
+from lineal.blas import one_thread
 from lineal.designs import as_design
+from lineal.errors import InputError
 from lineal.estimators.intake import numbers
+from lineal.evidence import evidence
+from lineal.firth import firth
 from lineal.fitting import fit
 from lineal.losses import Huber, Squared
+from lineal.moments import survey
 from lineal.paths import path
 from lineal.penalties import L1, NoPenalty
 from lineal.scale import scaled_huber
@@ -25,6 +30,12 @@ class Watched(Memory):
     """Notes how many threads BLAS would use whenever the rows are summed over."""
 
     seen: list[int]
+
+    @classmethod
+    def of(cls, design, y, seen):
+        found = cls(design, y.astype(float))
+        found.seen = seen
+        return found
 
     def sum(self, task: Any) -> Any:
         self.seen += blas_threads()
@@ -50,8 +61,11 @@ CHARGES = np.array([0.0, 1.0, 1.0, 1.0])
         lambda rows: fit(rows, Huber(1.0), NoPenalty(4)),
         lambda rows: path(rows, Squared(1), L1(1.0, CHARGES), 5),
         lambda rows: scaled_huber(rows, 1.35, 1e-4, CHARGES),
+        evidence,
+        lambda rows: firth(Watched.of(rows.block.design, rows.block.y > 0.0, rows.seen)),
+        lambda rows: survey(rows, Squared(1)),
     ],
-    ids=["fit", "path", "scale"],
+    ids=["fit", "path", "scale", "evidence", "firth", "survey"],
 )
 def test_blas_has_one_thread_in_every_pass(rows, work):
     with threadpool_limits(2, user_api="blas"):
@@ -60,6 +74,37 @@ def test_blas_has_one_thread_in_every_pass(rows, work):
         assert rows.seen
         assert set(rows.seen) == {1}
         assert blas_threads() == before
+
+
+def test_fits_that_end_in_another_order_give_blas_its_threads_back(rows):
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = one_thread(rows, 1), one_thread(rows, 1)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert set(blas_threads()) == {1}  # the second is still at work
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+def test_a_failed_fit_gives_blas_its_threads_back(rows):
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        with pytest.raises(InputError):
+            fit(rows, Squared(1), NoPenalty(7))
+        assert blas_threads() == before
+
+
+def test_the_evidence_has_the_same_bits_whatever_blas_may_use():
+    rng = np.random.default_rng(71)
+    x = rng.standard_normal((20_000, 3))
+    y = x @ [1.0, 2.0, 3.0] + rng.standard_normal(20_000)
+    found = []
+    for threads in (1, 2):
+        with threadpool_limits(threads, user_api="blas"):
+            found.append(lineal.BayesianRidge().fit(x, y).intercept_)
+    assert found[0] == found[1]
 
 
 def test_a_long_target_with_a_hole_is_still_refused():
