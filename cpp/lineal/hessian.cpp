@@ -16,6 +16,16 @@ Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
     loose_columns_ = below(layout.loose_to_column);
     width_ = (panel_columns_ + 7) / 8 * 8;
     count_ = loss == Loss::squared ? 1 : loss != Loss::softmax ? outputs : outputs * (outputs + 1) / 2;
+    each_ = block_size(width_ / 8);
+    for (const Placed& placed : layout.loose)
+        for (Index a = placed.at; a < std::min(placed.at + placed.part.columns, loose_columns_); ++a) {
+            // a row has one level of a category, so that levels meet those of other parts only
+            const Index first = placed.part.kind == Kind::codes ? std::min(placed.at + placed.part.columns, loose_columns_) : a + 1;
+            table_.rows.push_back(each_);
+            table_.pairs.push_back(each_ + width_ + 1 - first);
+            first_.push_back(first);
+            each_ += (width_ + 1 + loose_columns_ - first + 7) / 8 * 8;
+        }
 }
 
 double Hessian::cost() const {
@@ -40,7 +50,7 @@ void Hessian::add_one(Block& block, const double* weight, bool plain, double* pa
                  partial, block.ahead);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
-                           block.rows.count, weight, panel, partial + block_size(width_ / 8), width_ + loose_columns_);
+                           block.rows.count, weight, panel, partial, table_.rows.data(), table_.pairs.data());
 }
 
 void Hessian::add(Block& block, double* partial, const Extent* extents) const {
@@ -65,7 +75,7 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
         }
 }
 
-void Hessian::place(const double* partial, double* out, Index stride) const {
+void Hessian::place(const Team& team, const double* partial, double* out, Index stride) const {
     const std::vector<Index>& to = layout_.panel_to_column;
     const std::vector<Index>& loose = layout_.loose_to_column;
     for (Index b = 0; b < panel_columns_; ++b)
@@ -73,38 +83,41 @@ void Hessian::place(const double* partial, double* out, Index stride) const {
             const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
             out[i * stride + j] = out[j * stride + i] = partial[block_entry(width_ / 8, b, a)];
         }
-    const double* rows = partial + block_size(width_ / 8);
-    const Index row = width_ + loose_columns_;
-    for (Index a = 0; a < loose_columns_; ++a) {
-        const Index i = loose[static_cast<std::size_t>(a)];
-        for (Index b = 0; b < panel_columns_; ++b) {
-            const Index j = to[static_cast<std::size_t>(b)];
-            out[i * stride + j] = out[j * stride + i] = rows[a * row + b];
-        }
-    }
     constexpr Index tile = 32;  // or every line of a column would be written once for each of its entries
-    for (Index top = 0; top < loose_columns_; top += tile)
+    run(loose_columns_ > 512 ? team : Team{1, team.interrupted}, (loose_columns_ + tile - 1) / tile, [&](int, Index band, Watch&) {
+        const Index top = tile * band, bottom = std::min(top + tile, loose_columns_);
+        for (Index a = top; a < bottom; ++a) {
+            const Index i = loose[static_cast<std::size_t>(a)];
+            const double* row = partial + table_.rows[static_cast<std::size_t>(a)];
+            for (Index b = 0; b < panel_columns_; ++b) {
+                const Index j = to[static_cast<std::size_t>(b)];
+                out[i * stride + j] = out[j * stride + i] = row[b];
+            }
+            out[i * stride + i] = row[width_];
+        }
         for (Index left = top; left < loose_columns_; left += tile)
-            for (Index a = top; a < std::min(top + tile, loose_columns_); ++a) {
-                const Index i = loose[static_cast<std::size_t>(a)];
-                for (Index b = std::max(a, left); b < std::min(left + tile, loose_columns_); ++b) {
+            for (Index a = top; a < bottom; ++a) {
+                const Index i = loose[static_cast<std::size_t>(a)], first = first_[static_cast<std::size_t>(a)];
+                const double* pairs = partial + table_.pairs[static_cast<std::size_t>(a)];
+                for (Index b = std::max(a + 1, left); b < std::min(left + tile, loose_columns_); ++b) {
                     const Index j = loose[static_cast<std::size_t>(b)];
-                    out[i * stride + j] = out[j * stride + i] = rows[a * row + width_ + b];
+                    out[i * stride + j] = out[j * stride + i] = b < first ? 0.0 : pairs[b];
                 }
             }
+    }, nullptr);
 }
 
-void Hessian::assemble(const double* partial, double* out) const {
+void Hessian::assemble(const Team& team, const double* partial, double* out) const {
     if (h_ == 0) return;
     if (loss_ != Loss::softmax) {
-        for (Index c = 0; c < count_; ++c) place(partial + c * each(), out + c * h_ * h_, h_);
+        for (Index c = 0; c < count_; ++c) place(team, partial + c * each(), out + c * h_ * h_, h_);
         return;
     }
     const Index stride = outputs_ * h_;
     for (Index a = 0; a < outputs_; ++a)
         for (Index b = a; b < outputs_; ++b, partial += each()) {
-            place(partial, out + a * h_ * stride + b * h_, stride);
-            if (a != b) place(partial, out + b * h_ * stride + a * h_, stride);
+            place(team, partial, out + a * h_ * stride + b * h_, stride);
+            if (a != b) place(team, partial, out + b * h_ * stride + a * h_, stride);
         }
 }
 

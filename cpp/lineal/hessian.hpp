@@ -1,7 +1,10 @@
 // Second derivatives of a pass: weighted grams of the first columns, one per output or pair of outputs.
 #pragma once
 
+#include <vector>
+
 #include "block.hpp"
+#include "threads.hpp"
 
 namespace lineal {
 
@@ -17,16 +20,22 @@ public:
     // Adds a block whose panel is packed; weights[c][room] are s curvature, probabilities for softmax. Squared: extents too.
     void add(Block& block, double* partial, const Extent* extents = nullptr) const;
     // The whole matrix, output-major: squared [h, h], logistic [k, h, h], softmax [k h, k h].
-    void assemble(const double* partial, double* out) const;
+    void assemble(const Team& team, const double* partial, double* out) const;
 
 private:
-    Index each() const { return block_size(width_ / 8) + loose_columns_ * (width_ + loose_columns_); }
+    Index each() const { return each_; }
     void add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents = nullptr) const;
-    void place(const double* partial, double* out, Index stride) const;
+    void place(const Team& team, const double* partial, double* out, Index stride) const;
 
     const Layout& layout_;
     Loss loss_;
-    Index outputs_, h_, count_ = 0, panel_columns_ = 0, loose_columns_ = 0, width_ = 0;
+    Index outputs_, h_, count_ = 0, panel_columns_ = 0, loose_columns_ = 0, width_ = 0, each_ = 0;
+    // A partial result: the panel's block, then for every loose column its products with the panel, with itself, and with
+    // the loose columns from `first_` on, at rows[a] and pairs[a] + b.
+    struct {
+        std::vector<Index> rows, pairs;
+    } table_;
+    std::vector<Index> first_;
 };
 
 }  // namespace lineal

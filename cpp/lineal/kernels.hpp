@@ -103,9 +103,9 @@ struct Kernels {
     // The same for several codes parts and one output; every table has an entry for code -1 before it
     void (*codes_forward)(const Coded* parts, Index count, const Selection& rows, double* sums);
     void (*codes_backward)(const Coded* parts, Index count, const Selection& rows, const double* values);
-    // left-hand rows are loose columns: gram[a][0 : 8 groups] += s x_a panel row, gram[a][8 groups + b] += s x_a x_b
+    // left-hand rows are loose columns: gram[rows[a]] on += s x_a panel row, then s x_a x_a; gram[pairs[a] + b] += s x_a x_b, a < b
     void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count,
-                       const double* weight, const Panel& panel, double* gram, Index gram_stride);
+                       const double* weight, const Panel& panel, double* gram, const Index* rows, const Index* pairs);
 
     // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries, and sum s (x - mean)^2 over the entries
     void (*loose_moments)(const Part& part, const Selection& rows, const double* weight, double* stats);

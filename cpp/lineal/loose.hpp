@@ -168,26 +168,26 @@ void loose_scatter(const Part& part, const Selection& rows, const double* weight
     }
 }
 
-// Cross-tabulation: the entries of a row (columns increase) against its panel row and against each other.
+// Cross-tabulation: the entries of a row (columns increase) against its panel row, themselves and each other.
 void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
-                const Panel& panel, double* gram, Index gram_stride) {
+                const Panel& panel, double* gram, const Index* rows, const Index* pairs) {
     const Index width = 8 * panel.groups;
     for (Index i = 0; i < count; ++i) {
         // the table may be larger than the caches, and where a row will go is known; long rows stay ahead by themselves
         if (i + 2 < count && starts[i + 3] - starts[i + 2] <= 16)
             for (Index t = starts[i + 2]; t < starts[i + 3]; ++t)
                 for (Index u = t + 1; u < starts[i + 3]; ++u)
-                    __builtin_prefetch(gram + columns[t] * gram_stride + width + columns[u], 1);
+                    __builtin_prefetch(gram + pairs[columns[t]] + columns[u], 1);
         for (Index t = starts[i]; t < starts[i + 1]; ++t) {
             const double s = weight[i] * entries[t];
-            double* row = gram + columns[t] * gram_stride;
+            double* row = gram + rows[columns[t]];
             const double* x = panel.data + 8 * i;
             for (Index g = 0; g < panel.groups; ++g, x += panel.stride)
                 for (int v = 0; v < VG; ++v)
                     store(row + 8 * g + v * W, fma(load(x + v * W), splat(s), load(row + 8 * g + v * W)));
-            double* pairs = row + width;
-            pairs[columns[t]] += s * entries[t];
-            for (Index u = t + 1; u < starts[i + 1]; ++u) pairs[columns[u]] += s * entries[u];
+            row[width] += s * entries[t];
+            double* others = gram + pairs[columns[t]];
+            for (Index u = t + 1; u < starts[i + 1]; ++u) others[columns[u]] += s * entries[u];
         }
     }
 }

@@ -249,7 +249,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
         scatter[to] = total.scatter.get()[j];
         largest[to] = total.largest.get()[j];
     }
-    if (gram) hessian.assemble(sums.get(), gram);
+    if (gram) hessian.assemble(mine, sums.get(), gram);
     return total.weight;
 }
 

@@ -176,7 +176,8 @@ class Problem:
         if held is None and hessian:
             raw = sums.hessian if sums.hessian is not None else self._shared.gram
             assert raw is not None
-            second = raw / total
+            mine = not self._shared.wanted and self._shared.products is None and raw is not self._shared.gram
+            second = np.divide(raw, total, out=raw if mine else None)
             tiles = self.shape[1] if self.loss.coupled else 1
             charges = self.penalty.curvature()[: second.shape[1] // tiles]
             np.einsum("kjj->kj", second)[:] += charges if tiles == 1 else np.tile(charges, tiles)

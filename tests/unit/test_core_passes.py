@@ -122,6 +122,26 @@ def test_evaluate(kind: str, loss: int, k: int, n: int, weighted: bool) -> None:
             close(second, hessian(c, h))
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_second_derivative_of_many_levels(threads: int) -> None:
+    rng = np.random.default_rng(7)
+    n, levels = 4000, (40, 600, 9)
+    codes = [rng.integers(-1, m, n).astype(np.int32) for m in levels]
+    x = rng.normal(size=(n, 3))
+    held = sparse.csr_array(rng.normal(size=(n, 5)) * (rng.random((n, 5)) < 0.3))
+    hot = [(c[:, None] == np.arange(m)).astype(float) for c, m in zip(codes, levels, strict=True)]
+    design = [_core.Codes(codes[0], 40), _core.Dense(x), _core.Sparse(held.indptr, held.indices, held.data, 5)]
+    rows = _core.Rows([*design, _core.Codes(codes[1], 600), _core.Codes(codes[2], 9)])
+    dense = np.hstack([hot[0], x, held.toarray(), *hot[1:]])
+    c = Case(rows, dense, 1, rng.random((n, 1)), rng.random(n), None, 0.3 * rng.normal(size=(dense.shape[1], 1)))
+    _core.set_threads(threads)
+    try:
+        for h in (dense.shape[1], 500):
+            close(c.rows.evaluate(1, c.y, c.weight, None, c.coef, h)[-1], hessian(c, h))
+    finally:
+        _core.set_threads(0)
+
+
 @over_cases
 def test_dual(kind: str, loss: int, k: int) -> None:
     c = case(kind, loss, k)
