@@ -114,13 +114,13 @@ double apart(const Layout& layout) {
 
 Index Rows::chunks(double nanoseconds, Index partial) const {
     // a chunk is worth a thread's while and ten times the merging of its result
-    const double least = std::max(1e5, 10.0 * static_cast<double>(partial));
+    const double least = std::max(3e4, 5.0 * static_cast<double>(partial));
     const Index most = std::max<Index>(1, layout_.rows / 256);
     return std::clamp<Index>(static_cast<Index>(nanoseconds / least), 1, std::min<Index>(most, 128));
 }
 
 Team Rows::fitting(const Team& team, double nanoseconds) const {
-    return nanoseconds < 2e5 ? Team{1, team.interrupted} : team;
+    return nanoseconds < 1e5 ? Team{1, team.interrupted} : team;
 }
 
 // Runs `block_work(worker)` on every block, `merge(worker)` after every chunk, in order.
@@ -165,7 +165,7 @@ double Rows::grams(const Team& team, const Request& request, const Hessian& hess
     Workers workers(mine.threads, layout_, request, hessian.groups(), size);
     const Buffer sums(size);
     double weight_sum = 0;
-    sweep(mine, chunks(time, 4 * size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         worker.block.pack();
         weigh(worker.block);
         worker.weight_sum += worker.block.weight_sum;

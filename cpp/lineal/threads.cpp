@@ -4,8 +4,9 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
+
+#include "pool.hpp"
 
 namespace lineal {
 
@@ -57,33 +58,9 @@ public:
         changed_.notify_all();
     }
 
-    // The calling thread answers interrupts while the others finish.
-    void finish(const std::function<bool()>* interrupted) {
-        Watch watch(stop, interrupted);
-        std::unique_lock lock(mutex_);
-        while (running_ > 0) {
-            changed_.wait_for(lock, patience);
-            lock.unlock();
-            watch.stop();
-            lock.lock();
-        }
-    }
-
-    void enter() {
-        const std::lock_guard lock(mutex_);
-        ++running_;
-    }
-
-    void leave() {
-        {
-            const std::lock_guard lock(mutex_);
-            --running_;
-        }
-        changed_.notify_all();
-    }
-
 private:
     bool wait_turn(Index chunk, Watch& watch) {
+        if (linger([&] { return merged_ == chunk || stop; })) return !stop;
         std::unique_lock lock(mutex_);
         while (merged_ != chunk) {
             if (stop) return false;
@@ -99,8 +76,7 @@ private:
     const std::function<void(int, Index, Watch&)>& work_;
     const std::function<void(int)>& merge_;
     std::atomic<Index> next_{0};
-    Index merged_ = 0;
-    int running_ = 0;  // threads beside the calling one
+    std::atomic<Index> merged_{0};
     std::mutex mutex_;
     std::condition_variable changed_;
 };
@@ -111,23 +87,20 @@ void run(const Team& team, Index chunks, const std::function<void(int, Index, Wa
          const std::function<void(int)>& merge) {
     Shared shared(chunks, work, merge);
     const int others = static_cast<int>(std::min<Index>(team.threads, chunks)) - 1;
-    std::vector<std::thread> threads;
-    if (others > 0) threads.reserve(static_cast<std::size_t>(others));
-    for (int i = 0; i < others; ++i) {
-        shared.enter();
-        try {
-            threads.emplace_back([&shared, i] {
-                shared.serve(i + 1, nullptr);
-                shared.leave();
-            });
-        } catch (...) {  // no more threads to be had: the ones that started do the work
-            shared.leave();
-            break;
+    {
+        Hands hands(others);
+        std::vector<std::function<void()>> shares;
+        shares.reserve(hands.all().size());
+        for (Hand* hand : hands.all()) {
+            shares.emplace_back([&shared, id = static_cast<int>(shares.size()) + 1] { shared.serve(id, nullptr); });
+            hand->offer(shares.back());
         }
+        shared.serve(0, &team.interrupted);
+        // the calling thread answers interrupts while the others finish
+        Watch watch(shared.stop, &team.interrupted);
+        for (Hand* hand : hands.all())
+            while (!hand->withdraw() && !hand->done()) watch.stop();
     }
-    shared.serve(0, &team.interrupted);
-    if (!threads.empty()) shared.finish(&team.interrupted);
-    for (std::thread& thread : threads) thread.join();
     if (shared.error) std::rethrow_exception(shared.error);
     if (shared.stop) throw Interrupted{};
 }

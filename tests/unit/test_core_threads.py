@@ -165,6 +165,62 @@ def test_an_interrupt_ends_a_long_pass(count: int) -> None:
     assert waited < 2.0  # a hang; the pass itself would take many minutes
 
 
+FORKED = """
+import os, sys, warnings
+import numpy as np
+from lineal import _core
+warnings.simplefilter("ignore", DeprecationWarning)  # of forking where threads are: that is the question here
+_core.set_threads(4)
+rows = _core.Rows([_core.Dense(np.random.default_rng(0).normal(size=(40_000, 21)))])
+before = rows.gram()
+for generation in range(3):
+    child = os.fork()
+    if child:
+        assert os.waitpid(child, 0)[1] == 0
+        assert np.array_equal(rows.gram(), before)
+        sys.exit(0)
+    for _ in range(20):
+        assert np.array_equal(rows.gram(), before)
+print("grandchild", len(os.listdir("/proc/self/task")) if os.path.isdir("/proc/self/task") else 4, flush=True)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked the POSIX way")
+def test_threads_that_wait_for_work_survive_a_fork() -> None:
+    done = subprocess.run([sys.executable, "-c", FORKED], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split()[0] == "grandchild"
+    assert int(done.stdout.split()[1]) >= 4  # it has started its own
+
+
+def test_passes_wake_the_same_threads() -> None:
+    tasks = pathlib.Path("/proc/self/task")
+    if not tasks.is_dir():
+        pytest.skip("threads are counted the Linux way")
+    _core.set_threads(3)
+    rows = design(40_000)
+    rows.gram()
+    before = set(tasks.iterdir())
+    for _ in range(20):
+        rows.gram()
+    assert set(tasks.iterdir()) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
+def test_waiting_threads_leave_signals_to_the_program() -> None:
+    program = """
+import os, signal, time
+import numpy as np
+from lineal import _core
+_core.set_threads(4)
+_core.Rows([_core.Dense(np.ones((100_000, 9)))]).gram()
+signal.signal(signal.SIGALRM, lambda *_: print("handled", flush=True))
+signal.setitimer(signal.ITIMER_REAL, 0.05)
+signal.pause()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "handled\n"
+
+
 def test_the_interpreter_is_free_during_a_pass() -> None:
     x = np.lib.stride_tricks.as_strided(np.ones((1, 50)), (4_000_000, 50), (0, 8))
     rows = _core.Rows([_core.Dense(x)])
