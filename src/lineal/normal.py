@@ -11,6 +11,8 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.doubled import UNIT, Doubled
 
+EPS = float(np.finfo(np.float64).eps)
+
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
@@ -35,6 +37,8 @@ class Normal:
     columns: int
     weight_sum: float
     chain: float
+    charge: Array
+    """The ridge charges S D, scaled; S is a sum of doubles, so that these have the digits of doubles only."""
 
     @staticmethod
     def of(gram: Doubled, curvature: Array, weight_sum: float, rows: int) -> Normal:
@@ -47,8 +51,9 @@ class Normal:
         exponent = np.round(-0.5 * np.log2(np.where(diagonal > 0.0, diagonal, 1.0)))
         scale = np.exp2(exponent)
         both = scale[:, None] * scale
+        chain, p = 1000 + rows / 16384, len(curvature)
         return Normal(
-            Doubled(gram.high * both, gram.low * both), scale, len(curvature), weight_sum, 1000 + rows / 16384
+            Doubled(gram.high * both, gram.low * both), scale, p, weight_sum, chain, charge[:p] * scale[:p] ** 2
         )
 
     @cached_property
@@ -125,8 +130,9 @@ class Normal:
         error = (
             self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(np.diagonal(self.gram.high)[p:]))
         )
-        spread = float(np.sum(np.sqrt(np.maximum(np.diagonal(self._spread), 0.0))))
-        bound = (np.sqrt(square) + error * spread) ** 2 / self.scale[p:] ** 2
+        spread = np.sqrt(np.maximum(np.diagonal(self._spread), 0.0))
+        doubt = self.chain * EPS * (spread * self.charge) @ np.abs(scaled.high)
+        bound = (np.sqrt(square) + error * float(np.sum(spread)) + doubt) ** 2 / self.scale[p:] ** 2
         return 0.5 * float(np.sum(bound)) / self.weight_sum * (1.0 + 1e-10)
 
     @cached_property

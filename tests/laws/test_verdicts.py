@@ -284,6 +284,21 @@ def test_what_a_column_of_little_more_than_rounding_gains_is_never_proven_away(s
         assert "depend" in result.verdict.reason
 
 
+def test_a_ridge_times_a_rounded_sum_of_weights_is_known_to_doubles_only():
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        n, p = int(rng.integers(4, 20)), int(rng.integers(1, 4))
+        x = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2.0, 6.0, size=p)
+        y = rng.normal(size=(n, 1)) * 10.0 ** rng.uniform(-3.0, 5.0)
+        weight = rng.choice([1e-9, 0.1, 0.3, 1.0, 1e9 / 3.0], size=n)
+        charges = np.concatenate([[0.0], np.ones(p)])
+        problem = Problem.of(Memory(as_design(x), y, weight), Squared(1), Ridge(0.01, charges))
+        exact = Exact(Squared(1), as_design(x).dense(), y, weight, None, 0.01, charges)
+        assert problem.normal is not None
+        coef = problem.normal.solution
+        assert above(prove(problem, coef).gap, exact, coef, exact.optimum(coef))
+
+
 def test_radius_holds_the_exact_coefficients():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(30, 3))
