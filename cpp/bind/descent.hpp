@@ -1,6 +1,10 @@
 // Newton steps and small factors for Python: checks what is handed in, releases the interpreter lock.
 #pragma once
 
+#include <nanobind/stl/tuple.h>
+
+#include <tuple>
+
 #include "../lineal/closed.hpp"
 #include "rows.hpp"
 #include "team.hpp"
@@ -39,7 +43,7 @@ nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle 
     const Charges charges{square.data(), largest.data(), bound};
     Value value;
     without_lock([&] {
-        value = objective(rows, team(), asked.request, charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
+        value = objective(Passes(rows, team(), asked.request, false), charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
                           second ? second->data : nullptr);
     });
     return nb::make_tuple(value.value, value.error, gradient.array, slope.array, second ? second->array : nb::none());
@@ -71,32 +75,46 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
     descent.baseline = baseline;
     descent.share = share;
     descent.most = most;
-    without_lock([&] { descend(rows, team(), asked.request, descent, start.data(), walked); });
+    without_lock([&] { descend(Passes(rows, team(), asked.request, true), descent, start.data(), walked); });
     const Here& end = walked.here;
     const nb::object slope = end.slope.empty() ? nb::none() : array_of(end.slope, {k});
     return nb::make_tuple(array_of(walked.coefs, {static_cast<Index>(walked.coefs.size()) / std::max<Index>(p * k, 1), p, k}),
-                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), end.value, end.error,
+                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), walked.count, end.value, end.error,
                           array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
 }
 
-// Ridge on a short table; None where somebody has to look closer (see closed.hpp)
-nb::object closed_rows(const PyRows& self, nb::handle y_array, nb::handle weight_array, nb::handle square_array, double farthest, double least) {
+// A charged fit of a short table; None where somebody has to look closer (see closed.hpp). `limits` = (steepest, reach, room, farthest, least)
+nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
+                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, bool endless) {
     const Rows& rows = self.rows();
     const Input y(y_array, "y", {rows.rows(), -1}), square(square_array, "square", {rows.columns()});
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
     Request request;
+    request.loss = loss_of(loss);
     request.outputs = y.matrix().columns;
     request.y = y.matrix();
     request.weight = matrix_of(weight);
+    if (request.loss != Loss::squared && request.loss != Loss::logistic && request.loss != Loss::poisson)
+        throw nb::value_error("only squared, logistic and Poisson loss are closed");
+    if (request.loss != Loss::squared && request.outputs != 1)
+        throw nb::value_error(("a loss of one score needs y with 1 column, got " + std::to_string(request.outputs)).c_str());
     const std::vector<double> squares = values_of(square.matrix());
+    Limits known;
+    std::tie(known.steepest, known.reach, known.room, known.farthest, known.least) = limits;
+    Descent descent;
+    descent.endless = endless;
+    descent.share = share;
+    descent.most = most;
     Closed found;
     bool usual = false;
-    without_lock([&] { usual = close(rows, team(), request, squares.data(), farthest, least, found); });
+    without_lock([&] { usual = close(rows, team(), request, squares.data(), known, descent, found); });
     if (!usual) return nb::none();
     const Index p = rows.columns(), k = request.outputs;
+    const Walked& walked = found.walked;
+    const auto point = [&](auto first) { return array_of(std::vector<double>(first, first + p * k), {p, k}); };
     return nb::make_tuple(found.weight_sum, found.rows, array_of(found.mean, {p}), array_of(found.scatter, {p}), array_of(found.largest, {p}),
-                          array_of(found.constant, {k}), found.null_value, array_of(found.coef, {p, k}), found.value, found.estimate,
-                          found.gap, found.blur);
+                          array_of(found.target, {k}), found.null_value, point(walked.coefs.begin()), point(walked.coefs.end() - p * k),
+                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), found.gap, found.blur);
 }
 
 class PyFactor {

@@ -359,7 +359,8 @@ NB_MODULE(_core, m) {
         .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"),
              nb::arg("parameter") = 0.0)
-        .def("closed", closed_rows, nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("farthest"), nb::arg("least"))
+        .def("closed", closed_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("limits"), nb::arg("share"),
+             nb::arg("most"), nb::arg("endless"))
         .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"),
              nb::arg("share"), nb::arg("most"), nb::arg("endless") = false, nb::arg("parameter") = 0.0);

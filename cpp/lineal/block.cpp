@@ -52,6 +52,16 @@ void Layout::place(const Part& part, Index column, bool expanded) {
                                     static_cast<const std::int32_t*>(part.starts)[0];
 }
 
+void Layout::place_gradient(Index outputs, const double* sums, double* out) const {
+    for (Index c = 0; c < outputs; ++c)
+        for (Index j = 0; j < panel_columns(); ++j)
+            out[panel_to_column[static_cast<std::size_t>(j)] * outputs + c] = sums[c * width() + j];
+    const double* loose_sums = sums + outputs * width();
+    for (Index j = 0; j < loose_columns(); ++j)
+        for (Index c = 0; c < outputs; ++c)
+            out[loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose_sums[j * outputs + c];
+}
+
 Index Layout::room(Index more) const {
     const Index fitting = more * 32768 / std::max<Index>(width(), 1) / 8 * 8;
     return std::min(std::clamp<Index>(fitting, 16, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
@@ -166,11 +176,33 @@ bool Block::next() {
     if (request.weight) weight_sum = std::accumulate(weight, weight + count, 0.0);
     const Index targets = request.y ? request.y.columns : 0;
     for (Index c = 0; c < targets; ++c) take(request.y, c, rows, 0.0, filled, y + c * room);
+    restart();
+    return true;
+}
+
+void Block::restart() {
+    const Index filled = (rows.count + 7) / 8 * 8;
     for (Index c = 0; c < request.outputs; ++c) {
         take(request.offset, c, rows, 0.0, filled, eta + c * room);
         std::fill(step + c * room, step + c * room + filled, 0.0);
     }
-    return true;
+}
+
+LossBlock Block::losses(bool curvatures) const {
+    LossBlock out;
+    out.loss = request.loss;
+    out.parameter = request.parameter;
+    out.scale = request.scale;
+    out.outputs = request.outputs;
+    out.count = rows.count;
+    out.room = room;
+    out.y = y;
+    out.weight = weight;
+    out.eta = eta;
+    out.step = step;
+    out.slope = slope;
+    out.curvature = curvatures ? curvature : nullptr;
+    return out;
 }
 
 void Block::pack() {

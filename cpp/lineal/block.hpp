@@ -62,6 +62,9 @@ struct Layout {
     Index loose_columns() const { return static_cast<Index>(loose_to_column.size()); }
     Index groups() const { return (panel_columns() + 7) / 8; }
     Index width() const { return 8 * groups(); }
+    // doubles of a gradient as panels and loose columns leave it, panel sums [c][width] and loose sums [column][k], and where they go: out[p][k]
+    Index gradient_size(Index outputs) const { return (outputs * (width() + loose_columns()) + 7) / 8 * 8; }
+    void place_gradient(Index outputs, const double* sums, double* out) const;
     // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache
     Index room(Index more = 1) const;
 
@@ -101,12 +104,15 @@ public:
     void seek(Index row, Index stop);
     // Takes the next rows whose weight is not zero; false when there are none left.
     bool next();
+    void restart();  // the scores of these rows are their offsets again, those of a step zero
     void pack();
     void release();  // after pack() of an expanded layout
     // sums[c][room] += X coef; entries known to be `finite` are not read where their coefficients are zero
     void forward(const Coefficients& coef, double* sums, bool finite = false);
     // panel gradient [c][width] and loose gradient [column][outputs] += X' values, values[c][room]
     void backward(const double* values, double* panel_gradient, double* loose_gradient);
+    // What the losses of these rows are asked for.
+    LossBlock losses(bool curvatures) const;
     // curvature to and from kept[n][outputs]
     void remember(double* kept) const;
     void recall(const double* kept);

@@ -107,10 +107,11 @@ double SmallFactor::spread(double* out) const {
     return n_ ? 1.0 / (norm * inner) : 1.0;
 }
 
-Value objective(const Rows& rows, const Team& team, const Request& request, const Charges& charges, const Matrix& coef, Index h,
-                double* slope, double* gradient, double* hessian) {
-    const Index p = rows.columns(), k = request.outputs;
-    const Evaluation sums = rows.evaluate(team, request, coef, h, slope, gradient, hessian);
+Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
+                double* hessian) {
+    const Request& request = passes.request;
+    const Index p = passes.rows.columns(), k = request.outputs;
+    const Evaluation sums = passes.evaluate(coef, h, slope, gradient, hessian);
     const double total = sums.weight_sum;
     // one second derivative for all outputs, one for each, or one of all of them together
     const bool coupled = request.loss == Loss::softmax;
@@ -141,12 +142,36 @@ Value objective(const Rows& rows, const Team& team, const Request& request, cons
 
 namespace {
 
+// A t at which F hardly falls or rises along b - t shift any more: by a tenth of `fall`, what it falls by at t = 0. 1 is tried first.
+double best(Table& table, const Charges& charges, const std::vector<double>& coef, const std::vector<double>& shift, double fall) {
+    const Index p = static_cast<Index>(coef.size());
+    table.aim(Matrix{coef.data(), p, 1, 1, 1}, Matrix{shift.data(), p, 1, 1, 1});
+    double charge = 0, bent = 0;  // the penalty's derivatives at t = 0
+    for (Index j = 0; j < p; ++j) {
+        charge -= charges.square[j] * coef[at(j)] * shift[at(j)];
+        bent += charges.square[j] * shift[at(j)] * shift[at(j)];
+    }
+    double step = 1, low = 0, high = 8;
+    for (int tried = 0; tried < 6; ++tried) {
+        double slope = 0, bend = 0;
+        table.along(step, slope, bend);
+        slope += charge + step * bent;
+        if (std::fabs(slope) <= 0.1 * fall) break;
+        (slope < 0 ? low : high) = step;
+        const double next = step - slope / (bend + bent);
+        step = next > low && next < high ? next : 0.5 * (low + high);
+    }
+    return step;
+}
+
 class Walk {
 public:
-    Walk(const Rows& rows, const Team& team, const Request& request, const Descent& asked, Walked& walked)
-        : rows_(rows), team_(team), request_(request), asked_(asked), walked_(walked), here_(walked.here),
-          p_(rows.columns()), k_(request.outputs), parts_(request.loss == Loss::squared ? 1 : k_),
-          constant_(request.loss == Loss::squared), factors_(at(parts_)), shift_(at(p_ * k_)), trial_(shift_) {}
+    Walk(const Passes& passes, const Descent& asked, Walked& walked)
+        : passes_(passes), asked_(asked), walked_(walked), here_(walked.here), p_(passes.rows.columns()), k_(passes.request.outputs),
+          parts_(passes.request.loss == Loss::squared ? 1 : k_), constant_(passes.request.loss == Loss::squared), factors_(walked.factors), shift_(walked.shift), trial_(at(p_ * k_)) {
+        factors_.resize(at(parts_));
+        shift_.resize(at(p_ * k_));
+    }
 
     void run(const double* coef) {
         std::vector<double> now(coef, coef + p_ * k_);
@@ -156,7 +181,7 @@ public:
             const double fall = solve();
             walked_.values.push_back(here_.value);
             walked_.estimates.push_back(0.5 * fall);
-            walked_.passes.push_back(passes_);
+            walked_.passes.push_back(walked_.count);
             const bool near = std::fabs(0.5 * fall) <= asked_.share * (asked_.baseline - here_.value);
             if (near || step == asked_.most || !search(now, fall)) return;
             walked_.coefs.insert(walked_.coefs.end(), now.begin(), now.end());
@@ -185,6 +210,11 @@ private:
         if (asked_.endless)
             for (Index c = 0; c < k_; ++c) size = std::max(size, reach(shift_.data() + c));
         double step = size > 0 ? std::min(1.0, 1e8 / size) : 1.0;
+        // far from the optimum the best point of the step is worth a look at the scores: it spares whole passes
+        if (passes_.table && !constant_ && k_ == 1 && step == 1.0 && fall > 2e-3 * (asked_.baseline - here_.value)) {
+            step = best(*passes_.table, asked_.charges, now, shift_, fall);
+            ++walked_.count;
+        }
         Here there;
         for (int tried = 0; tried < 60; ++tried) {
             for (Index i = 0; i < p_ * k_; ++i) trial_[at(i)] = now[at(i)] - step * shift_[at(i)];
@@ -221,30 +251,28 @@ private:
         out.slope.resize(at(k_));
         out.hessian.resize(at(parts_ * h * h));
         const Matrix b{coef.data(), p_, k_, k_, 1};
-        const Value found = objective(rows_, team_, request_, asked_.charges, b, h, out.slope.data(), out.gradient.data(),
+        const Value found = objective(passes_, asked_.charges, b, h, out.slope.data(), out.gradient.data(),
                                       h ? out.hessian.data() : nullptr);
         out.value = found.value;
         out.error = found.error;
-        ++passes_;
+        ++walked_.count;
     }
 
-    const Rows& rows_;
-    const Team& team_;
-    const Request& request_;
+    const Passes& passes_;
     const Descent& asked_;
     Walked& walked_;
     Here& here_;
     const Index p_, k_, parts_;
     const bool constant_;
-    std::vector<SmallFactor> factors_;
-    std::vector<double> shift_, trial_;
-    Index passes_ = 0;
+    std::vector<SmallFactor>& factors_;
+    std::vector<double>& shift_;
+    std::vector<double> trial_;
 };
 
 }  // namespace
 
-void descend(const Rows& rows, const Team& team, const Request& request, const Descent& asked, const double* coef, Walked& walked) {
-    Walk(rows, team, request, asked, walked).run(coef);
+void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked) {
+    Walk(passes, asked, walked).run(coef);
 }
 
 }  // namespace lineal

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "rows.hpp"
+#include "table.hpp"
 
 namespace lineal {
 
@@ -37,8 +37,8 @@ struct Value {
 
 // F with its gradient[p][k], the mean |slope| [k] and its second derivative in the first `h` columns, laid out as
 // Rows::evaluate does, in one pass.
-Value objective(const Rows& rows, const Team& team, const Request& request, const Charges& charges, const Matrix& coef, Index h,
-                double* slope, double* gradient, double* hessian);
+Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
+                double* hessian);
 
 // The same kept in one place.
 struct Here {
@@ -57,10 +57,13 @@ struct Walked {
     std::vector<double> coefs;                // [points][p][k]: the start and every point after it
     std::vector<double> values, estimates;    // of the points at which a step was computed
     std::vector<Index> passes;                // before each of them
+    Index count = 0;                          // passes in all
     Here here;                                // at the last point
+    std::vector<SmallFactor> factors;         // of its second derivative, where there is one
+    std::vector<double> shift;                // [p][k] the step that was computed last
 };
 
 // Steps from `coef`, whose evaluation is `walked.here`, until near enough, no factor, no descent, or `most` steps.
-void descend(const Rows& rows, const Team& team, const Request& request, const Descent& asked, const double* coef, Walked& walked);
+void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked);
 
 }  // namespace lineal

@@ -79,21 +79,6 @@ private:
     std::vector<std::unique_ptr<Worker>> all_;
 };
 
-// gradient[p][k] from panel sums [c][width] and loose sums [column][k]
-void place_gradient(const Layout& layout, Index outputs, const double* sums, double* out) {
-    for (Index c = 0; c < outputs; ++c)
-        for (Index j = 0; j < layout.panel_columns(); ++j)
-            out[layout.panel_to_column[static_cast<std::size_t>(j)] * outputs + c] = sums[c * layout.width() + j];
-    const double* loose = sums + outputs * layout.width();
-    for (Index j = 0; j < layout.loose_columns(); ++j)
-        for (Index c = 0; c < outputs; ++c)
-            out[layout.loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose[j * outputs + c];
-}
-
-Index gradient_size(const Layout& layout, Index outputs) {
-    return (outputs * (layout.width() + layout.loose_columns()) + 7) / 8 * 8;
-}
-
 }  // namespace
 
 double cost(const Layout& layout, Index outputs, double times) {
@@ -144,7 +129,7 @@ void Rows::transpose_times(const Team& team, const Matrix& values, double* out) 
     Request request;
     request.outputs = values.columns;
     request.offset = values;  // lands in eta
-    const Index size = gradient_size(layout_, request.outputs);
+    const Index size = layout_.gradient_size(request.outputs);
     const double time = static_cast<double>(rows()) * cost(layout_, request.outputs, 1);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
@@ -153,7 +138,7 @@ void Rows::transpose_times(const Team& team, const Matrix& values, double* out) 
         worker.block.pack();
         worker.block.backward(worker.block.eta, worker.sums.get(), worker.sums.get() + request.outputs * layout_.width());
     }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
-    place_gradient(layout_, request.outputs, sums.get(), out);
+    layout_.place_gradient(request.outputs, sums.get(), out);
 }
 
 // Grams of a block's rows, of which `weigh` says how much they count; returns the sum of the weights.
@@ -198,20 +183,7 @@ double Rows::blocks(const Team& team, const Request& request, const double* kept
 namespace {
 
 LossBlock describe(Worker& worker, bool curvature) {
-    Block& block = worker.block;
-    LossBlock rows;
-    rows.loss = block.request.loss;
-    rows.parameter = block.request.parameter;
-    rows.scale = block.request.scale;
-    rows.outputs = block.request.outputs;
-    rows.count = block.rows.count;
-    rows.room = block.room;
-    rows.y = block.y;
-    rows.weight = block.weight;
-    rows.eta = block.eta;
-    rows.step = block.step;
-    rows.slope = block.slope;
-    rows.curvature = curvature ? block.curvature : nullptr;
+    LossBlock rows = worker.block.losses(curvature);
     rows.slope_sum = worker.slope_sum.data();
     rows.high = worker.high;
     rows.low = worker.low;
@@ -230,7 +202,7 @@ void keep(Worker& worker, const LossBlock& rows) {
 
 Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
                           double* gradient, double* hessian_out, double* kept) const {
-    const Index k = request.outputs, gradient_sums = gradient_size(layout_, k);
+    const Index k = request.outputs, gradient_sums = layout_.gradient_size(k);
     const Hessian hessian(layout_, request.loss, k, h);
     const Index size = gradient_sums + hessian.size();
     const double each = cost(layout_, k, 2) + hessian.cost() + (request.sample > 1 && h > 0 ? apart(layout_) : 0);
@@ -263,14 +235,14 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
         for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
     });
     settle(out.high, out.low);
-    place_gradient(layout_, k, whole, gradient);
+    layout_.place_gradient(k, whole, gradient);
     if (hessian_out) hessian.assemble(mine, whole + gradient_sums, hessian_out);
     return out;
 }
 
 DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                           double* slope_sum, double* gradient) const {
-    const Index k = request.outputs, size = gradient ? gradient_size(layout_, k) : 0;
+    const Index k = request.outputs, size = gradient ? layout_.gradient_size(k) : 0;
     const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
@@ -295,7 +267,7 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
         for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
     });
     settle(out.high, out.low);
-    if (gradient) place_gradient(layout_, k, sums.get(), gradient);
+    if (gradient) layout_.place_gradient(k, sums.get(), gradient);
     return out;
 }
 
@@ -304,7 +276,7 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     Request request = asked;
     request.single = asked.single && Singles::suit(layout_);
     request.in_place = request.single && kept.known;
-    const Index k = request.outputs, size = gradient_size(layout_, k);
+    const Index k = request.outputs, size = layout_.gradient_size(k);
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
@@ -334,7 +306,7 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
         weight_sum += worker.weight_sum;
     });
     for (Index t = 0; single && t < size; ++t) sums.get()[t] *= single->scale();
-    place_gradient(layout_, k, sums.get(), out);
+    layout_.place_gradient(k, sums.get(), out);
     return weight_sum;
 }
 

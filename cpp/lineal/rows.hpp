@@ -31,6 +31,7 @@ public:
 
     Index rows() const { return layout_.rows; }
     Index columns() const { return layout_.columns; }
+    const Layout& layout() const { return layout_; }
 
     // out[n][k] = X coef
     void times(const Team& team, const Matrix& coef, double* out) const;

@@ -184,35 +184,43 @@ void check_chances(const Design& d) {
     }
 }
 
-// The gradient at what `close` found is zero but for rounding.
-void check_closed(const Design& d, Index k) {
+// The gradient at what `close` found is zero but for rounding, or small beside the gap it says.
+void check_closed(const Design& d, Index k, Loss loss) {
     const Index n = d.n, p = d.columns_;
     const Rows rows(d.parts);
-    const std::vector<double> y = numbers(n * k, 17);
+    std::vector<double> y = numbers(n * k, 17);
+    if (loss != Loss::squared)
+        for (double& value : y) value = value > 0 ? 1 : 0;
     std::vector<double> weight = numbers(n, 18), square(Design::at(p), 0.5);
     for (double& value : weight) value = value < -0.5 ? 0 : value + 1;
     weight[0] = 1;
     square[0] = 0;
     Request request;
+    request.loss = loss;
     request.outputs = k;
     request.y = matrix(y, n, k);
     request.weight = matrix(weight, n, 1);
+    const Limits limits{loss == Loss::logistic ? 0.25 : loss == Loss::poisson ? HUGE_VAL : 1.0, 0.5, 0.01, 1e100, 0.0};
+    const Descent asked{{}, loss != Loss::squared, 0, 1e-10, 50};
     Closed found;
-    if (!close(rows, Team{3, {}}, request, square.data(), 1e100, 0.0, found)) return;  // a column may be zero in all rows that count
-    bool good = found.gap >= 0 && found.gap < 1e-20 && found.value <= found.null_value;
+    if (!close(rows, Team{3, {}}, request, square.data(), limits, asked, found)) return;  // a column may be zero in all rows that count, or one class
+    const double* coef = found.walked.coefs.data() + found.walked.coefs.size() - static_cast<std::size_t>(p * k);
+    const double fine = loss == Loss::squared ? 1e-20 : 1e-8;
+    bool good = found.gap >= 0 && found.gap < fine && found.walked.values.back() <= found.null_value;
     for (Index j = 0; j < p; ++j)
         for (Index c = 0; c < k; ++c) {
-            double sum = square[Design::at(j)] * found.coef[Design::at(j * k + c)];
+            double sum = square[Design::at(j)] * coef[j * k + c];
             for (Index i = 0; i < n; ++i) {
-                double off = -y[Design::at(i * k + c)];
-                for (Index t = 0; t < p; ++t) off += d.x(i, t) * found.coef[Design::at(t * k + c)];
-                sum += weight[Design::at(i)] * d.x(i, j) * off / found.weight_sum;
+                double eta = 0;
+                for (Index t = 0; t < p; ++t) eta += d.x(i, t) * coef[t * k + c];
+                const double mean = loss == Loss::logistic ? 1 / (1 + std::exp(-eta)) : loss == Loss::poisson ? std::exp(eta) : eta;
+                sum += weight[Design::at(i)] * d.x(i, j) * (mean - y[Design::at(i * k + c)]) / found.weight_sum;
             }
-            good = good && std::fabs(sum) < 1e-11;
+            good = good && std::fabs(sum) < (loss == Loss::squared ? 1e-11 : 1e-3);
         }
     CHECK(good);
     weight[0] = -1;
-    CHECK(!close(rows, Team{3, {}}, request, square.data(), 1e100, 0.0, found));
+    CHECK(!close(rows, Team{3, {}}, request, square.data(), limits, asked, found));
 }
 
 void check_factor() {
@@ -404,7 +412,8 @@ int main(int count, char**) {
                 d.dense[Design::at(i * (p + 1))] = 1.0;
             }
             d.columns_ = p + 1;
-            for (const Index k : {1, 3}) check_closed(d, k);
+            for (const Index k : {1, 3}) check_closed(d, k, Loss::squared);
+            for (const Loss loss : {Loss::logistic, Loss::poisson}) check_closed(d, 1, loss);
             for (const Index k : {1, 2, 5, 11}) {
                 check_perceptron(d, k, true, n == 70);
                 check_perceptron(d, k, true, n == 70, false);

@@ -115,8 +115,34 @@ class Rows:
         parameter: float = 0.0,
     ) -> tuple[float, float, Array, Array, Array | None]: ...
     def closed(
-        self, y: Array, weight: Array | None, square: Array, farthest: float, least: float
-    ) -> tuple[float, int, Array, Array, Array, Array, float, Array, float, float, float, float] | None: ...
+        self,
+        loss: int,
+        y: Array,
+        weight: Array | None,
+        square: Array,
+        limits: tuple[float, float, float, float, float],
+        share: float,
+        most: int,
+        endless: bool,
+    ) -> (
+        tuple[
+            float,
+            int,
+            Array,
+            Array,
+            Array,
+            Array,
+            float,
+            Array,
+            Array,
+            list[float],
+            list[float],
+            list[int],
+            float,
+            float,
+        ]
+        | None
+    ): ...
     def descend(
         self,
         loss: int,
@@ -133,7 +159,7 @@ class Rows:
         most: int,
         endless: bool = False,
         parameter: float = 0.0,
-    ) -> tuple[Array, list[float], list[float], list[int], float, float, Array, Array | None, Array]: ...
+    ) -> tuple[Array, list[float], list[float], list[int], int, float, float, Array, Array | None, Array]: ...
 
 class SmallFactor:
     """The Cholesky factor of a small matrix."""

@@ -24,7 +24,7 @@ from lineal.problem import EPS, SHORT, Problem
 from lineal.proof import Proof
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
-from lineal.solvers import BY_NAME, Direct, choose, closed_form
+from lineal.solvers import BY_NAME, choose
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
@@ -70,11 +70,16 @@ def fit(
     """
     block = source.whole
     short = block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
-    plain = short and start is None and moments is None and progress is None and solver in ("auto", "direct")
-    if plain and (known := close(source, loss, penalty, tol)) is not None:
-        verdict, arrays = judge(known.problem, known.proof.objective, known.proof, tol, "", None, labels)
-        reason = closed_form(len(known.coef)) if solver == "auto" else "asked for"
-        return Fit(known.coef, verdict, known.proof.objective, Direct.name, reason, known.trace, known.problem, arrays)
+    plain = short and start is None and moments is None and progress is None
+    plain = plain and (loss.quadratic or (max_iter is None and time_limit is None))
+    if plain and solver in ("auto", "direct" if loss.quadratic else "newton"):
+        known = close(source, loss, penalty, tol)
+        if known is not None:
+            verdict, arrays = judge(known.problem, known.proof.objective, known.proof, tol, "", None, labels)
+            reason = known.reason if solver == "auto" else "asked for"
+            return Fit(
+                known.coef, verdict, known.proof.objective, known.solver, reason, known.trace, known.problem, arrays
+            )
     with one_thread(source, loss.outputs):
         return solve(
             Problem.of(source, loss, penalty, moments, products=not short and solver in ("auto", "direct")),

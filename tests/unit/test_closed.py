@@ -1,4 +1,4 @@
-"""Ridge of short tables in one call: against fractions, against the long way, and what is left to the long way."""
+"""Charged fits of short tables in one call: against fractions and long doubles, against the long way, and what is left to it."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import pytest
 from lineal import _core, closed, fitting
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.losses import Squared
+from lineal.losses import Logistic, Poisson, Squared
 from lineal.moments import FARTHEST
 from lineal.penalties import NoPenalty, Ridge
 from lineal.sources.memory import Memory
 
 LEAST = 2e-3
+
+
+def called(design, y, weight, square, loss=None, least=LEAST, share=2e-8, most=50):
+    """Call the core as ``closed.close`` does."""
+    loss = Squared() if loss is None else loss
+    limits = (loss.steepest, loss.reach, loss.room, FARTHEST, least)
+    rows = _core.Rows(design) if isinstance(design, list) else design.rows
+    return rows.closed(loss.native, y, weight, square, limits, share, most, loss.endless)
 
 
 def exact(X: np.ndarray, y: np.ndarray, s: np.ndarray, square: np.ndarray) -> list[Fraction]:
@@ -57,18 +65,19 @@ def test_the_gap_bounds_the_distance_from_the_optimum_in_fractions(seed: int) ->
     s = rng.choice([0.0, 0.5, 2.0], size=n) if seed % 2 else np.ones(n)
     s[0] = 1.0
     square = np.concatenate([[0.0], rng.uniform(0.1, 1.0, size=p) * np.mean(X**2, axis=0)])
-    found = as_design(X).rows.closed(y[:, None], s if seed % 2 else None, square, FARTHEST, 0.0)
+    found = called(as_design(X), y[:, None], s if seed % 2 else None, square, least=0.0)
     assert found is not None
-    total, count, _, _, largest, constant, null_value, coef, value, _, gap, _ = found
+    total, count, _, _, largest, target, null_value, start, coef, values, _, _, gap, _ = found
     full = np.hstack([np.ones((n, 1)), X])
     best = exact(full, y, s, square)
     truth = objective(full, y, s, square, [Fraction(v) for v in coef[:, 0].tolist()])
     assert Fraction(gap) >= truth - objective(full, y, s, square, best)
     assert gap <= 1e-20 * null_value
-    assert value == pytest.approx(float(truth), rel=1e-13)
+    assert values[-1] == pytest.approx(float(truth), rel=1e-13)
     assert total == pytest.approx(s.sum())
     assert count == np.count_nonzero(s)
-    assert constant[0] == pytest.approx(np.average(y, weights=s))
+    assert target[0] == start[0, 0] == pytest.approx(np.average(y, weights=s))
+    assert not start[1:].any()
     assert null_value == pytest.approx(np.average((y - np.average(y, weights=s)) ** 2, weights=s) / 2)
     np.testing.assert_array_equal(largest, np.abs(full[s > 0.0]).max(axis=0))
 
@@ -105,9 +114,7 @@ def test_what_is_unusual_is_left_to_the_long_way() -> None:
     X, y, square = rng.normal(size=(30, 3)), rng.normal(size=(30, 1)), np.array([0.0, 1.0, 1.0, 1.0])
 
     def tried(X=X, y=y, weight=None, square=square, least=LEAST, intercept=True) -> object:
-        return as_design(X, intercept=intercept).rows.closed(
-            y, weight, square[: X.shape[1] + intercept], FARTHEST, least
-        )
+        return called(as_design(X, intercept=intercept), y, weight, square[: X.shape[1] + intercept], least=least)
 
     assert tried() is not None
     for bad in (np.nan, np.inf, 1e101):
@@ -133,10 +140,139 @@ def test_rows_of_weight_zero_are_absent_whatever_they_hold() -> None:
     rng = np.random.default_rng(1)
     X, y, weight = rng.normal(size=(30, 2)), rng.normal(size=(30, 1)), np.ones(30)
     square = np.array([0.0, 1.0, 1.0])
-    short = _core.Rows([_core.Ones(29), _core.Dense(X[1:])]).closed(y[1:], None, square, FARTHEST, LEAST)
+    short = called([_core.Ones(29), _core.Dense(X[1:])], y[1:], None, square)
     X[0, 0], y[0], weight[0] = np.nan, np.inf, 0.0
-    found = as_design(X).rows.closed(y, weight, square, FARTHEST, LEAST)
+    found = called(as_design(X), y, weight, square)
     assert found is not None
     assert short is not None
     assert found[1] == short[1] == 29
-    np.testing.assert_allclose(found[7], short[7], rtol=1e-12)
+    np.testing.assert_allclose(found[8], short[8], rtol=1e-12)
+
+
+def drawn(seed: int, loss: Logistic | Poisson) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, np.ndarray]:
+    """Return rows, targets, weights and charges that differ in size, shape, scale and noise."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(20, 400)), int(rng.integers(1, 12))
+    X = rng.normal(size=(n, p)) * 10.0 ** rng.uniform(-2, 2, size=p) + rng.choice([0.0, 3.0], size=p)
+    eta = (X - X.mean(axis=0)) / X.std(axis=0) @ rng.normal(size=p) * rng.choice([0.1, 0.5, 2.0]) / np.sqrt(p)
+    if isinstance(loss, Logistic):
+        y = (eta + rng.logistic(size=n) > 0.0).astype(float)
+        y[:2] = [0.0, 1.0]
+    else:
+        y = rng.poisson(np.exp(np.minimum(eta, 5.0))).astype(float)
+        y[0] = 1.0
+    weight = rng.choice([0.0, 1.0, 2.5], size=n) if seed % 2 else None
+    if weight is not None:
+        weight[:2] = 1.0
+    charges = np.concatenate([[0.0], np.mean(X**2, axis=0)])
+    return X, y[:, None], weight, 10.0 ** rng.uniform(-5, 0) * charges
+
+
+def least(X: np.ndarray, y: np.ndarray, s: np.ndarray, square: np.ndarray, loss: Logistic | Poisson, start: np.ndarray):
+    """Return F(start) - min F, by Newton's method in long doubles."""
+    A = np.hstack([np.ones((len(X), 1)), X]).astype(np.longdouble)
+    y, s = y[:, 0].astype(np.longdouble), s.astype(np.longdouble)
+    square, b = square.astype(np.longdouble), start[:, 0].astype(np.longdouble)
+
+    def at(b):
+        eta = A @ b
+        if isinstance(loss, Logistic):
+            value, mean = np.logaddexp(0, eta) - y * eta, 1 / (1 + np.exp(-eta))
+            bend = mean * (1 - mean)
+        else:
+            mean = bend = np.exp(eta)
+            value = mean - y * eta
+        F = (s * value).sum() / s.sum() + (square * b * b).sum() / 2
+        return (
+            F,
+            A.T @ (s * (mean - y)) / s.sum() + square * b,
+            A.T @ ((s * bend)[:, None] * A) / s.sum() + np.diag(square),
+        )
+
+    first = lowest = at(b)[0]
+    for _ in range(30):
+        _, gradient, hessian = at(b)
+        b = b - np.linalg.solve(hessian.astype(float), gradient.astype(float))
+        lowest = min(lowest, at(b)[0])
+    return first - lowest
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()])
+@pytest.mark.parametrize("seed", range(30))
+def test_the_gap_bounds_the_distance_from_the_optimum_in_long_doubles(seed: int, loss: Logistic | Poisson) -> None:
+    X, y, weight, square = drawn(seed, loss)
+    s = np.ones(len(X)) if weight is None else weight
+    proven = 0
+    for share, most in ((2e-8, 50), (1e-3, 50), (0.0, 3), (0.0, 4)):
+        found = called(as_design(X), y, weight, square, loss, share=share, most=most)
+        if found is None:  # not near enough for a dual point
+            continue
+        proven += 1
+        coef, gap = found[8], found[12]
+        distance = least(X, y, s, square, loss, coef)
+        assert 0.0 < gap < np.inf
+        # a long double of size one is known to 1e-19
+        assert gap >= distance - 1e-17 * max(1.0, abs(found[6]))
+        if distance > 1e-12:
+            assert gap <= 2.0 * distance
+    assert proven
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Poisson()])
+@pytest.mark.parametrize("seed", range(30))
+def test_steps_in_one_call_end_like_the_long_way(
+    seed: int, loss: Logistic | Poisson, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, weight, square = drawn(seed, loss)
+    source, penalty = Memory(as_design(X), y, weight), Ridge(1.0, square)
+    assert closed.close(source, loss, penalty, 1e-6) is not None
+    short = fitting.fit(source, loss, penalty)
+    monkeypatch.setattr(fitting, "close", lambda *_: None)
+    long = fitting.fit(source, loss, penalty)
+    assert short.verdict.kind == long.verdict.kind == "optimal"
+    assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
+    assert short.verdict.gap == pytest.approx(long.verdict.gap, rel=0.1, abs=1e-17)
+    assert (short.solver, short.reason) == (long.solver, long.reason)
+    assert short.trace.column("passes") == long.trace.column("passes")
+    assert short.problem.passes == long.problem.passes
+    np.testing.assert_allclose(short.trace.column("objective"), long.trace.column("objective"), rtol=1e-12)
+    np.testing.assert_allclose(short.coef, long.coef, rtol=1e-8, atol=1e-10 * np.abs(long.coef).max())
+    for name in ("rows", "weight_sum", "mean", "scatter", "largest", "statistic", "offset"):
+        np.testing.assert_allclose(
+            getattr(short.problem.moments, name), getattr(long.problem.moments, name), rtol=1e-12
+        )
+    np.testing.assert_allclose(short.problem.null.coef, long.problem.null.coef, rtol=1e-12)
+    assert short.problem.null.value == pytest.approx(long.problem.null.value, rel=1e-13)
+
+
+def test_any_number_of_threads_gives_the_same_bits() -> None:
+    X, y, _, square = drawn(3, Logistic())
+    found = []
+    for count in (1, 2, 5):
+        _core.set_threads(count)
+        found.append(called(as_design(X), y, None, square, Logistic()))
+    _core.set_threads(0)
+    assert all(one[8].tobytes() == found[0][8].tobytes() and one[12] == found[0][12] for one in found)
+
+
+def test_targets_that_a_loss_does_not_know_and_one_class_are_left_to_the_long_way() -> None:
+    X, y, _, square = drawn(5, Logistic())
+    design = as_design(X)
+    assert called(design, y, None, square, Logistic()) is not None
+    for bad in (-0.5, 1.5, np.nan, np.inf):
+        assert called(design, np.where(np.arange(len(y))[:, None] == 3, bad, y), None, square, Logistic()) is None
+        if bad != 1.5:
+            assert called(design, np.where(np.arange(len(y))[:, None] == 3, bad, y), None, square, Poisson()) is None
+    for bad in (0.0, 1.0):
+        assert called(design, np.full_like(y, bad), None, square, Logistic()) is None
+    assert called(design, np.zeros_like(y), None, square, Poisson()) is None
+    assert called(design, y, None, 0.0 * square, Logistic()) is None
+    source, penalty = Memory(design, y), Ridge(1.0, square)
+    assert closed.close(source, Logistic(), NoPenalty(len(square)), 1e-6) is None
+    assert closed.close(Memory(design, y, offset=y), Logistic(), penalty, 1e-6) is None
+    with pytest.raises(InputError, match="between 0 and 1"):
+        fitting.fit(Memory(design, 2.0 * y), Logistic(), penalty)
+    with pytest.raises(ValueError, match="squared, logistic and Poisson"):
+        design.rows.closed(3, y, None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, False)
+    with pytest.raises(ValueError, match="one score"):
+        design.rows.closed(1, np.hstack([y, y]), None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, True)

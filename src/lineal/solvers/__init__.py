@@ -85,6 +85,11 @@ def closed_form(columns: int) -> str:
     return f"squared loss with {columns} columns: one pass gives the normal equations"
 
 
+def whole_second_derivative(size: int) -> str:
+    """Return why Newton's method is taken."""
+    return f"{size} coefficients: few enough for the whole second derivative"
+
+
 def choose(problem: Problem) -> tuple[Solver, str]:
     """Return the solver for a problem and the reason, in words.
 
@@ -99,7 +104,7 @@ def choose(problem: Problem) -> tuple[Solver, str]:
         return DIRECT, closed_form(columns)
     size = columns * outputs
     if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
-        return Newton(), f"{size} coefficients: few enough for the whole second derivative"
+        return Newton(), whole_second_derivative(size)
     if SampledNewton().declines(problem) is None and not _thin(problem):
         reason = f"{size} coefficients: the whole second derivative of a sample of the rows, gradients of all of them"
         return SampledNewton(), reason

@@ -31,7 +31,8 @@ class Walk:
 def descend(problem: Problem, coef: Array, here: Evaluation) -> Walk | None:
     """Take Newton steps from ``coef`` until they are near the optimum or need a closer look; None where passes are long.
 
-    The same steps as ``newton.search`` takes, b <- b - t H^-1 g with t by halving, on one block in memory.
+    The steps of ``newton.search``, b <- b - t H^-1 g with t by halving, on one block in memory. On a short table and far from
+    the optimum t is looked for along the step first, which costs a look at the scores and spares steps.
     """
     block, loss, penalty = problem.source.whole, problem.loss, problem.penalty
     columns = problem.shape[0]
@@ -41,7 +42,7 @@ def descend(problem: Problem, coef: Array, here: Evaluation) -> Walk | None:
     if long or here.hessian is None or loss.majorant() is not None:
         return None
     moments = problem.moments
-    coefs, values, estimates, passes, value, error, gradient, slope, hessian = block.design.rows.descend(
+    coefs, values, estimates, passes, count, value, error, gradient, slope, hessian = block.design.rows.descend(
         loss.native,
         block.y,
         block.weight,
@@ -59,7 +60,7 @@ def descend(problem: Problem, coef: Array, here: Evaluation) -> Walk | None:
     )
     before = problem.passes
     steps = [Step(coefs[i], values[i], abs(estimates[i]), before + passes[i]) for i in range(len(values))]
-    problem.passes = before + len(coefs) - 1
+    problem.passes = before + count
     if slope is None:
         return Walk(steps, coef, here, bool(steps))
     end = Evaluation(value, error, gradient, slope, hessian)

@@ -1,0 +1,53 @@
+// A short table whose blocks stay packed: what Rows does in a pass, without packing the rows again, on one thread.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "rows.hpp"
+
+namespace lineal {
+
+class Table {
+public:
+    // Whether the rows are few enough to stay in the second-level cache, and not worth a second thread.
+    static bool suits(const Layout& layout) { return layout.rows * layout.width() <= 1 << 17 && layout.nonzeros <= 1 << 14; }
+
+    Table(const Layout& layout, const Request& request);
+
+    // As Rows::evaluate and Rows::dual.
+    Evaluation evaluate(const Matrix& coef, Index h, double* slope_sum, double* gradient, double* hessian);
+    DualEvaluation dual(const Matrix& coef, const Matrix& shift, double* slope_sum, double* gradient);
+
+    // Takes the scores of one output and of a step; then the first and second derivative by t of the mean loss at coef - t shift.
+    void aim(const Matrix& coef, const Matrix& shift);
+    void along(double t, double& slope, double& bend);
+
+private:
+    const Layout& layout_;
+    const Request& request_;
+    Buffer extra_, trial_;
+    double weight_sum_ = 0;
+    std::vector<std::unique_ptr<Block>> blocks_;
+};
+
+// Many passes of one request, over a packed table where it is short.
+class Passes {
+public:
+    Passes(const Rows& rows, const Team& team, const Request& request, bool many)
+        : rows(rows), team(team), request(request), table(many && Table::suits(rows.layout()) ? new Table(rows.layout(), request) : nullptr) {}
+
+    Evaluation evaluate(const Matrix& coef, Index h, double* slope_sum, double* gradient, double* hessian) const {
+        return table ? table->evaluate(coef, h, slope_sum, gradient, hessian) : rows.evaluate(team, request, coef, h, slope_sum, gradient, hessian);
+    }
+    DualEvaluation dual(const Matrix& coef, const Matrix& shift, double* slope_sum, double* gradient) const {
+        return table ? table->dual(coef, shift, slope_sum, gradient) : rows.dual(team, request, coef, shift, slope_sum, gradient);
+    }
+
+    const Rows& rows;
+    const Team team;
+    const Request& request;
+    const std::unique_ptr<Table> table;
+};
+
+}  // namespace lineal
