@@ -14,6 +14,7 @@
 #include "ascent.hpp"
 #include "cells.hpp"
 #include "columns.hpp"
+#include "conjugate.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
 #include "perceptron.hpp"
@@ -350,6 +351,9 @@ NB_MODULE(_core, m) {
              nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
              nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
         .def("blocks", blocks, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("sample") = 1, nb::arg("turn") = 0)
+        .def("conjugate", conjugate_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("shift"), nb::arg("scale"),
+             nb::arg("charges"), nb::arg("inverse"), nb::arg("solution"), nb::arg("residual"), nb::arg("direction"), nb::arg("rho"),
+             nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
@@ -373,6 +377,7 @@ NB_MODULE(_core, m) {
     m.def("exp", [](nb::handle x) { return elementary(0, x); }, nb::arg("x"));
     m.def("log1p", [](nb::handle x) { return elementary(1, x); }, nb::arg("x"));
     m.def("excess", [](nb::handle x) { return elementary(2, x); }, nb::arg("x"));
+    m.def("invert", invert_small, nb::arg("matrices"));
     m.def("threads", threads);
     m.def("set_threads", set_threads, nb::arg("n"));
     m.def("cpu_level", [] { return std::string(kernels().name); });

@@ -2,15 +2,14 @@
 // check prints its line and makes main return 1. Shapes are chosen for their edges, arrays end exactly where they should.
 #include "checks.hpp"
 
-#include <atomic>
 #include <functional>
-#include <thread>
 
 #include "../lineal/closed.hpp"
 #include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "../lineal/picking.hpp"
 #include "columns.hpp"
+#include "teams.hpp"
 #include "text.hpp"
 
 namespace {
@@ -245,54 +244,6 @@ void check_factor() {
     CHECK(good);
 }
 
-void check_interrupt(const Design& d) {
-    const Rows rows(d.parts);
-    std::vector<double> gram(static_cast<std::size_t>(rows.columns() * rows.columns()));
-    int asked = 0;
-    const Team team{3, [&asked] { return ++asked > 0; }};
-    bool stopped = false;
-    try {
-        run(team, 64, [](int, Index, Watch& watch) { while (!watch.stop()) {} }, [](int) {});
-    } catch (const Interrupted&) {
-        stopped = true;
-    }
-    CHECK(stopped);
-    bool thrown = false;
-    try {
-        run(Team{4, {}}, 16, [](int, Index chunk, Watch&) { if (chunk == 5) throw 7; }, [](int) {});
-    } catch (int) {
-        thrown = true;
-    }
-    CHECK(thrown);
-    rows.gram(Team{3, {}}, Matrix{}, gram.data());
-}
-
-// Runs inside of runs, and from several threads at once, many times: every chunk is done once, merges keep their order.
-void check_nested() {
-    const auto one = [](int threads) {
-        std::vector<Index> sums(4), mine(4);
-        Index whole = 0, last = -1;
-        bool ordered = true;
-        run(Team{threads, {}}, 12, [&](int id, Index chunk, Watch&) {
-            std::atomic<Index> inner{0};
-            run(Team{2, {}}, 4, [&](int, Index part, Watch&) { inner += part; }, {});
-            sums[Design::at(id)] = inner + chunk;
-            mine[Design::at(id)] = chunk;
-        }, [&](int id) {
-            whole += sums[Design::at(id)];
-            ordered = ordered && mine[Design::at(id)] == last + 1;
-            last = mine[Design::at(id)];
-        });
-        return ordered && whole == 12 * 6 + 66;
-    };
-    std::atomic<bool> good{true};
-    std::vector<std::thread> callers;
-    for (int caller = 0; caller < 3; ++caller)
-        callers.emplace_back([&] { for (int turn = 0; turn < 100; ++turn) if (!one(1 + turn % 4)) good = false; });
-    for (std::thread& caller : callers) caller.join();
-    CHECK(good);
-}
-
 // A perceptron against the same loops on the dense self.
 void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool logged = true) {
     const Index n = d.n, p = d.columns_, classes = k == 1 ? 2 : k;
@@ -398,6 +349,8 @@ int main(int count, char**) {
     for (const Index n : {0, 1, 5, 300}) check_columns(n);
     check_figures(Team{3, {}});
     check_nested();
+    for (const Index n : {1, 2, 5, 8, 33}) check_invert(n);
+    for (const Index k : {1, 3}) check_conjugate(Design(700, 9, true, true, false), k);
     for (const Index n : {1, 3, 4, 70})
         for (const Index p : {1, 8, 19, 40}) {
             Design d(n, p, p % 2 == 1, p > 3, p == 8);

@@ -1,0 +1,56 @@
+// Systems of Newton steps for Python: checks what is handed in, releases the interpreter lock.
+#pragma once
+
+#include "../lineal/conjugate.hpp"
+#include "epochs.hpp"
+#include "rows.hpp"
+#include "team.hpp"
+
+namespace {
+
+// Takes products from (solution, residual, direction), which are changed in place; returns (count, rho, d'Hd of the first, stuck)
+nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, const Kept& kept, const Numbers& shift, const Numbers& scale,
+                         const Numbers& charges, const Numbers& inverse, const Kept& solution, const Kept& residual,
+                         const Kept& direction, double rho, double goal, Index most, Index sample, Index turn, bool single) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
+    if (kept.ndim() != 2) throw nb::value_error("kept must have a row for each row and a column for each output");
+    Request request;
+    request.loss = loss_of(loss);
+    request.outputs = static_cast<Index>(kept.shape(1));
+    request.weight = matrix_of(weight);
+    request.sample = sample;
+    request.turn = turn;
+    request.single = single;
+    const auto n = static_cast<std::size_t>(rows.rows()), p = static_cast<std::size_t>(rows.columns()), k = kept.shape(1);
+    System system;
+    system.shift = data_of(shift, p, "shift");
+    system.scale = data_of(scale, p, "scale");
+    system.charges = data_of(charges, p, "charges");
+    system.blocks = inverse.ndim() == 3 ? static_cast<Index>(k) : 1;
+    system.inverse = data_of(inverse, static_cast<std::size_t>(system.blocks) * p * p, "inverse");
+    system.goal = goal;
+    system.most = most;
+    double* const curvature = data_of(kept, n * k, "kept");
+    double* const at = data_of(solution, p * k, "solution");
+    double* const rest = data_of(residual, p * k, "residual");
+    double* const along = data_of(direction, p * k, "direction");
+    Progress found;
+    without_lock([&] { found = conjugate(rows, team(), request, curvature, system, rho, at, rest, along); });
+    return nb::make_tuple(found.count, found.rho, found.first, found.stuck);
+}
+
+// The matrices [n][n] or [count][n][n] become their inverses; false where one is not positive definite
+bool invert_small(const Kept& matrices) {
+    const std::size_t axes = matrices.ndim();
+    if (axes < 2 || axes > 3 || matrices.shape(axes - 1) != matrices.shape(axes - 2))
+        throw nb::value_error("matrices must have shape (n, n) or (count, n, n)");
+    const Index n = static_cast<Index>(matrices.shape(axes - 1)), count = axes == 3 ? static_cast<Index>(matrices.shape(0)) : 1;
+    double* const data = data_of(matrices, static_cast<std::size_t>(count * n * n), "matrices");
+    bool good = false;
+    without_lock([&] { good = invert(team(), data, count, n); });
+    return good;
+}
+
+}  // namespace

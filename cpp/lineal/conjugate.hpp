@@ -1,0 +1,33 @@
+// Conjugate gradients on the system of a Newton step, without leaving the compiled code between products.
+#pragma once
+
+#include "rows.hpp"
+
+namespace lineal {
+
+// (T' X' S W X T / S + D) d = g with T = (I - e_0 shift') diag(1 / scale): centred and scaled columns.
+struct System {
+    const double* shift = nullptr;    // p
+    const double* scale = nullptr;    // p
+    const double* charges = nullptr;  // p: the diagonal of D
+    const double* inverse = nullptr;  // of the preconditioner M, [blocks][p][p]
+    Index blocks = 1;                 // one for all outputs, or one for each
+    double goal = 0;                  // of r' M^-1 r
+    Index most = 0;                   // products
+};
+
+struct Progress {
+    Index count = 0;   // products taken
+    double rho = 0;    // r' M^-1 r
+    double first = 0;  // d' H d of the first product
+    bool stuck = false;  // d' H d was not above zero, or not finite: that product was not used
+};
+
+// Goes on from `solution`, `residual`, `direction`, all [p][k], and rho = r' M^-1 r; curvatures of the rows are known.
+Progress conjugate(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system, double rho,
+                   double* solution, double* residual, double* direction);
+
+// Every one of `count` symmetric matrices [n][n] in its place becomes its inverse; false where a pivot is not above zero.
+bool invert(const Team& team, double* matrices, Index count, Index n);
+
+}  // namespace lineal

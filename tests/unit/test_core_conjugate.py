@@ -1,0 +1,124 @@
+"""Systems of Newton steps in one native call, against plain numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lineal import _core
+
+LOSSES = [(1, 1), (1, 3), (2, 4)]
+
+
+def system(loss: int, k: int, n: int = 700, p: int = 9, *, weighted: bool = True):  # type: ignore[no-untyped-def]
+    """Return rows, what belongs to them, and the dense second derivative of the centred and scaled problem."""
+    rng = np.random.default_rng(loss + 10 * k)
+    x = rng.normal(size=(n, p - 1)) * rng.uniform(0.1, 10.0, p - 1) + rng.normal(size=p - 1)
+    weight = rng.integers(0, 3, n).astype(float) if weighted else None
+    rows = _core.Rows([_core.Ones(n), _core.Dense(x)])
+    y = rng.integers(0, k, (n, 1)).astype(float) if loss == 2 else rng.integers(0, 2, (n, k)).astype(float)
+    coef, kept = 0.1 * rng.normal(size=(p, k)), np.zeros((n, k))
+    rows.evaluate(loss, y, weight, None, coef, 0, 1, 0.0, kept)
+    shift, scale = np.append(0.0, x.mean(axis=0)), np.append(1.0, x.std(axis=0))
+    charges = np.append(0.0, rng.uniform(0.01, 0.1, p - 1))
+    s = np.ones(n) if weight is None else weight
+    z = (np.hstack([np.ones((n, 1)), x]) - shift) / scale
+    eta = (np.hstack([np.ones((n, 1)), x])) @ coef
+    hessian = np.zeros((p, k, p, k))
+    if loss == 2:
+        chance = np.exp(eta - eta.max(axis=1, keepdims=True))
+        chance /= chance.sum(axis=1, keepdims=True)
+        bend = np.einsum("na,ab->nab", chance, np.eye(k)) - np.einsum("na,nb->nab", chance, chance)
+        hessian = np.einsum("n,ni,nab,nj->iajb", s / s.sum(), z, bend, z)
+    else:
+        chance = 1.0 / (1.0 + np.exp(-eta))
+        for c in range(k):
+            hessian[:, c, :, c] = (z.T * (s / s.sum() * chance[:, c] * (1.0 - chance[:, c]))) @ z
+    for c in range(k):
+        hessian[:, c, :, c] += np.diag(charges)
+    return rows, weight, kept, shift, scale, charges, hessian.reshape(p * k, p * k)
+
+
+@pytest.mark.parametrize(("loss", "k"), LOSSES)
+@pytest.mark.parametrize("blocks", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> None:
+    rows, weight, kept, shift, scale, charges, hessian = system(loss, k, weighted=weighted)
+    p = len(shift)
+    rng = np.random.default_rng(5)
+    gradient = rng.normal(size=(p, k))
+    if loss == 2:
+        gradient -= gradient.mean(axis=1, keepdims=True)  # scores that move together move nothing
+    square = np.stack([np.eye(p) * rng.uniform(1.0, 2.0, p) for _ in range(k)]) if blocks else np.eye(p) * 1.5
+    eased = np.stack([(square[c] if blocks else square) @ gradient[:, c] for c in range(k)], axis=1)
+    rho = float(np.vdot(gradient, eased))
+    solution, residual, direction = np.zeros((p, k)), gradient.copy(), eased.copy()
+    given = (loss, weight, kept, shift, scale, charges, square, solution, residual, direction)
+    count, rest, bend, stuck = rows.conjugate(*given, rho, 1e-22 * rho, 500)
+    assert not stuck
+    assert 0 < count < 500
+    assert rest <= 1e-22 * rho
+    np.testing.assert_allclose(bend, eased.ravel() @ hessian @ eased.ravel(), rtol=1e-10)
+    np.testing.assert_allclose(hessian @ solution.ravel(), gradient.ravel(), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(residual, gradient - (hessian @ solution.ravel()).reshape(p, k), atol=1e-8)
+
+
+def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
+    rows, weight, kept, shift, scale, charges, _ = system(2, 4, n=30_000)
+    p, found = len(shift), []
+    gradient = np.random.default_rng(6).normal(size=(p, 4))
+    try:
+        for threads, pieces in ((1, (7,)), (2, (7,)), (3, (3, 4)), (2, (1,) * 7)):
+            _core.set_threads(threads)
+            place = np.zeros((p, 4)), gradient.copy(), gradient.copy()
+            rho = float(np.vdot(gradient, gradient))
+            for most in pieces:
+                given = (2, weight, kept, shift, scale, charges, np.eye(p), *place, rho, 0.0, most)
+                count, rho, _, _ = rows.conjugate(*given)
+                assert count == most
+            found.append([part.tobytes() for part in place])
+    finally:
+        _core.set_threads(0)
+    assert all(other == found[0] for other in found)
+
+
+def test_a_direction_without_curvature_is_said() -> None:
+    rows, weight, kept, shift, scale, charges, _ = system(2, 4)
+    p = len(shift)
+    for wrong in (np.zeros((p, 4)), np.full((p, 4), np.nan)):
+        place = np.zeros((p, 4)), np.ones((p, 4)), wrong
+        found = rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
+        assert found == (0, 1.0, 0.0, True)
+        assert not np.any(place[0])
+
+
+def test_shapes_are_checked() -> None:
+    rows, weight, kept, shift, scale, charges, _ = system(2, 4)
+    p = len(shift)
+    place = [np.zeros((p, 4)) for _ in range(3)]
+    with pytest.raises(ValueError, match="inverse must have 81 entries, got 64"):
+        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p - 1), *place, 1.0, 0.0, 9)
+    with pytest.raises(ValueError, match="kept must have"):
+        rows.conjugate(2, weight, kept[5:], shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
+    with pytest.raises(ValueError, match="sample must be at least 1"):
+        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, 0)
+    with pytest.raises(ValueError, match="shape"):
+        _core.invert(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11, 17, 65, 130])
+def test_inverses(n: int) -> None:
+    rng = np.random.default_rng(n)
+    half = rng.normal(size=(7, n, n + 3))
+    matrices = half @ half.transpose(0, 2, 1) + 0.1 * np.eye(n)
+    found = matrices.copy()
+    assert _core.invert(found)
+    np.testing.assert_allclose(found @ matrices, np.broadcast_to(np.eye(n), found.shape), atol=1e-9)
+    one = matrices[0].copy()
+    assert _core.invert(one)
+    np.testing.assert_array_equal(one, found[0])
+
+
+def test_what_has_no_inverse_is_said() -> None:
+    for wrong in ([[1.0, 2.0], [2.0, 1.0]], [[0.0]], [[np.nan]], [[np.inf]]):
+        assert not _core.invert(np.stack([np.eye(len(wrong)), np.array(wrong)]))
