@@ -28,8 +28,9 @@ nb::object kept(Memory&& memory, T* data, Index size) {
 }
 
 // None, or the number of rows and for each wanted column (numbers, bits of those present) or (codes, ends, words).
-nb::object cells(nb::handle text, const std::string& delimiter, const std::vector<int>& kinds, const std::vector<std::string>& missing) {
-    if (delimiter.size() != 1) throw nb::value_error("the delimiter must be one byte");
+nb::object cells(nb::handle text, const std::string& delimiter, const std::vector<int>& kinds, const std::vector<std::string>& missing,
+                 const std::string& quote, bool ascii) {
+    if (delimiter.size() != 1 || quote.size() > 1) throw nb::value_error("the delimiter must be one byte, a quote at most one");
     std::vector<Cell> asked;
     for (const int kind : kinds) {
         if (kind < 0 || kind > 2) throw nb::value_error("a kind is 0 (skipped), 1 (number) or 2 (text)");
@@ -42,7 +43,7 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
     bool plain = false;
     {
         const nb::gil_scoped_release free;
-        plain = lineal::read_cells(piece, delimiter[0], asked, missing, found);
+        plain = lineal::read_cells(piece, delimiter[0], quote.empty() ? '\0' : quote[0], ascii, asked, missing, found);
     }
     if (!plain) return nb::none();
     nb::list out;
@@ -76,7 +77,15 @@ void bind_cells(nb::module_& m) {
             const CellColumn& column = known.column();
             return nb::make_tuple(handed(std::vector<std::int32_t>(column.ends)), nb::bytes(column.words.data(), column.words.size()));
         });
-    m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"));
+    nb::class_<lineal::Room>(m, "Room")
+        .def(nb::init<std::size_t>(), nb::arg("bytes"))
+        .def("reach", &lineal::Room::reach, nb::arg("stop"))
+        .def("settle", &lineal::Room::settle)
+        .def("memory", [](nb::handle self) {
+            const auto& room = nb::cast<const lineal::Room&>(self);
+            return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(room.data(), {room.size()}, self);
+        });
+    m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"), nb::arg("quote") = "", nb::arg("ascii") = false);
 }
 
 }  // namespace

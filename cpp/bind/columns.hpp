@@ -3,13 +3,16 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "../lineal/columns.hpp"
 #include "../lineal/figures.hpp"
+#include "../lineal/sha256.hpp"
 #include "arrays.hpp"
 #include "team.hpp"
 #include "text.hpp"
@@ -19,6 +22,17 @@ namespace {
 using Ends64 = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Table32 = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+// Lets go of the interpreter lock for work on so many cells, unless that is over sooner than somebody else would wake up.
+class Unlocked {
+public:
+    explicit Unlocked(Index cells) {
+        if (cells > 100'000) free_.emplace();
+    }
+
+private:
+    std::optional<nb::gil_scoped_release> free_;
+};
 
 // Codes of one, two or four bytes, from -1 on.
 class CodesView {
@@ -44,11 +58,18 @@ public:
         std::vector<std::int64_t> counts(static_cast<std::size_t>(levels) + 1);
         bool fits = true;
         {
-            const nb::gil_scoped_release free;
+            const Unlocked free(size());
             fits = with([&](const auto* codes) { return tally(codes, size(), levels, counts.data()); });
         }
-        if (!fits) throw nb::value_error(("codes must lie between -1 and " + std::to_string(levels - 1)).c_str());
+        if (!fits) refuse(levels);
         return counts;
+    }
+
+    bool fit(Index levels) const {
+        return with([&](const auto* codes) { return fits(codes, size(), levels); });
+    }
+    [[noreturn]] static void refuse(Index levels) {
+        throw nb::value_error(("codes must lie between -1 and " + std::to_string(levels - 1)).c_str());
     }
 
 private:
@@ -59,7 +80,7 @@ private:
 nb::tuple summary(const Doubles& values) {
     Summary found;
     {
-        const nb::gil_scoped_release free;
+        const Unlocked free(static_cast<Index>(values.size()));
         found = summarise(values.data(), static_cast<Index>(values.size()));
     }
     return nb::make_tuple(found.count, found.low, found.high, found.sum, found.rest, found.whole);
@@ -79,10 +100,15 @@ std::pair<nb::object, T*> fresh(Index size) {
 nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object out) {
     const CodesView codes(array);
     if (table.size() < 1) throw nb::value_error("the table must have an entry for -1");
-    codes.counted(static_cast<Index>(table.size()) - 1);
+    const Index levels = static_cast<Index>(table.size()) - 1;
     const auto fill = [&](auto* to) {
-        const nb::gil_scoped_release free;
-        codes.with([&](const auto* from) { recode(from, codes.size(), table.data(), to); });
+        bool right = true;
+        {
+            const Unlocked free(codes.size());
+            right = codes.fit(levels);
+            if (right) codes.with([&](const auto* from) { recode(from, codes.size(), table.data(), to); });
+        }
+        if (!right) CodesView::refuse(levels);
     };
     if (!out.is_none()) {
         const auto room = nb::cast<nb::ndarray<std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(out, false);
@@ -98,29 +124,55 @@ nb::object recoded(nb::handle array, const Table32& table, int bytes, nb::object
     return bytes == 1 ? made(std::int8_t{}) : bytes == 2 ? made(std::int16_t{}) : made(std::int32_t{});
 }
 
-// The records of codes in one piece: record k of `text` ends at ends[k + 1], that of -1 is the first.
-nb::object joined(nb::handle array, const Ends64& ends, const nb::bytes& text) {
-    const CodesView codes(array);
-    const std::size_t count = ends.size();
-    if (count < 2) throw nb::value_error("ends must have one entry more than there are records, and there must be one for -1");
-    for (std::size_t k = 1; k < count; ++k)
-        if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
-    if (ends.data()[0] != 0 || ends.data()[count - 1] + 16 > static_cast<std::int64_t>(text.size()))
-        throw nb::value_error("ends must begin with 0 and leave 16 bytes of the text");
-    const std::vector<std::int64_t> counts = codes.counted(static_cast<Index>(count) - 2);
-    Index size = 0;
-    for (std::size_t k = 0; k < counts.size(); ++k) size += counts[k] * (ends.data()[k + 1] - ends.data()[k]);
-    auto [out, data] = fresh<std::uint8_t>(size + 16);
-    {
-        const nb::gil_scoped_release free;
-        codes.with([&](const auto* from) {
-            records(from, codes.size(), ends.data(), text.c_str(), reinterpret_cast<char*>(data));
-        });
+// A column on its way into a hash: numbers, or codes with the records they stand for.
+struct Hashed {
+    Sha256* to;
+    Doubles numbers;
+    std::unique_ptr<CodesView> codes;
+    Ends64 ends;
+    const char* text = nullptr;
+
+    // (digest, numbers), or (digest, codes, ends, text): record k of `text` ends at ends[k + 1], that of -1 is the first
+    explicit Hashed(const nb::tuple& job) : to(nb::cast<Sha256*>(job[0])) {
+        if (job.size() == 2) {
+            numbers = nb::cast<Doubles>(job[1], false);
+            return;
+        }
+        codes = std::make_unique<CodesView>(job[1]);
+        ends = nb::cast<Ends64>(job[2], false);
+        const auto words = nb::cast<nb::bytes>(job[3], false);
+        text = words.c_str();
+        const std::size_t count = ends.size();
+        if (count < 2) throw nb::value_error("ends must have one entry more than there are records, and there must be one for -1");
+        for (std::size_t k = 1; k < count; ++k)
+            if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
+        if (ends.data()[0] != 0 || ends.data()[count - 1] + 16 > static_cast<std::int64_t>(words.size()))
+            throw nb::value_error("ends must begin with 0 and leave 16 bytes of the text");
+        if (!codes->fit(levels())) CodesView::refuse(levels());
     }
-    return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {static_cast<std::size_t>(size)}, out));
+    Index levels() const { return static_cast<Index>(ends.size()) - 2; }
+    void add() const {
+        if (!codes) hash_numbers(numbers.data(), static_cast<Index>(numbers.size()), *to);
+        else codes->with([&](const auto* from) { hash_records(from, codes->size(), ends.data(), text, *to); });
+    }
+};
+
+// All or, if one of them is refused, none; no digest may be in use by another thread.
+void hash_columns(const nb::list& jobs) {
+    std::vector<Hashed> all;
+    for (const nb::handle job : jobs) all.emplace_back(nb::cast<nb::tuple>(job));
+    const nb::gil_scoped_release free;
+    for (const Hashed& one : all) one.add();
 }
 
-void interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& at,
+void hash_bytes(Sha256& to, nb::handle bytes) {
+    const View view(bytes, "data", "bytes");
+    if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("data must be bytes");
+    const nb::gil_scoped_release free;
+    if (view.size(0) > 0) to.add(view.data(), static_cast<std::size_t>(view.size(0)));
+}
+
+std::vector<Index> interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& at,
                  const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
     if (columns.size() != at.size()) throw nb::value_error("every column needs its place");
     std::vector<const double*> from;
@@ -132,7 +184,7 @@ void interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& 
     double* to = out.data();
     const Index rows = static_cast<Index>(out.shape(0)), stride = static_cast<Index>(out.shape(1));
     const nb::gil_scoped_release free;
-    interleave(from, at, rows, to, stride);
+    return interleave(from, at, rows, to, stride);
 }
 
 nb::object told_apart(const Doubles& y, const Doubles& eta) {
@@ -158,7 +210,14 @@ void bind_columns(nb::module_& m) {
     m.def("summary", summary, nb::arg("values"));
     m.def("tally", tallied, nb::arg("codes"), nb::arg("levels"));
     m.def("recode", recoded, nb::arg("codes"), nb::arg("table"), nb::arg("bytes") = 4, nb::arg("out") = nb::none());
-    m.def("records", joined, nb::arg("codes"), nb::arg("ends"), nb::arg("text"));
+    nb::class_<Sha256>(m, "Sha256")
+        .def(nb::init<>())
+        .def("update", hash_bytes, nb::arg("data"))
+        .def("digest", [](const Sha256& hash) {
+            const auto found = hash.digest();
+            return nb::bytes(reinterpret_cast<const char*>(found.data()), found.size());
+        });
+    m.def("hash_columns", hash_columns, nb::arg("jobs"));
     m.def("interleave", interleaved, nb::arg("columns"), nb::arg("at"), nb::arg("out"));
     m.def("two_classes", told_apart, nb::arg("y"), nb::arg("eta"));
     m.def("ranks", ranked, nb::arg("ones"), nb::arg("zeros"));

@@ -1,285 +1,14 @@
 #include "cells.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
-#include <cstring>
-#include <mutex>
-#include <new>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
-#if defined(__unix__) || defined(__APPLE__)
-#include <sys/mman.h>
-#endif
+#include "numerals.hpp"
+#include "scanning.hpp"
+#include "words.hpp"
 
 namespace lineal {
 
-// A piece of memory of its own, on Linux in large pages where they fit: one fault for 512 small ones.
-struct Slab {
-    static constexpr std::size_t LARGE = std::size_t{1} << 21, SIZE = std::size_t{4} * LARGE;
-
-    explicit Slab(std::size_t wanted) : bytes((wanted + LARGE - 1) / 4096 * 4096 + LARGE) {
-#if defined(__unix__) || defined(__APPLE__)
-        whole = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (whole == MAP_FAILED) throw std::bad_alloc();
-#if defined(MADV_HUGEPAGE)
-        madvise(whole, bytes, MADV_HUGEPAGE);  // advice: whether it is taken does not matter
-#endif
-#else
-        whole = ::operator new(bytes);
-#endif
-        const std::size_t start = reinterpret_cast<std::size_t>(whole);
-        data = reinterpret_cast<char*>((start + LARGE - 1) / LARGE * LARGE);
-    }
-    Slab(const Slab&) = delete;
-    Slab& operator=(const Slab&) = delete;
-    ~Slab() {
-#if defined(__unix__) || defined(__APPLE__)
-        munmap(whole, bytes);
-#else
-        ::operator delete(whole);
-#endif
-    }
-
-    std::size_t bytes, used = 0;
-    void* whole = nullptr;
-    char* data = nullptr;
-};
-
-Pages::Pages(std::size_t bytes) {
-    if (bytes == 0) return;
-    if (bytes > Slab::LARGE) {
-        slab_ = std::make_shared<Slab>(bytes);
-        data_ = slab_->data;
-        return;
-    }
-    static std::mutex lock;
-    static std::weak_ptr<Slab> last;
-    const std::lock_guard held(lock);
-    slab_ = last.lock();
-    if (!slab_ || slab_->used + bytes > Slab::SIZE) last = slab_ = std::make_shared<Slab>(Slab::SIZE);
-    data_ = slab_->data + slab_->used;
-    slab_->used += (bytes + 63) / 64 * 64;
-}
-
 namespace {
-
-// Places of delimiters and line ends, as distances from `text`, written to `out`; returns how many. `out` has room for eight more.
-std::size_t places_plainly(const char* text, std::size_t size, char delimiter, std::uint32_t* out) {
-    std::size_t found = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-        out[found] = static_cast<std::uint32_t>(i);
-        found += text[i] == delimiter || text[i] == '\n' || text[i] == '\r';
-    }
-    return found;
-}
-
-#if defined(__x86_64__) && defined(__GNUC__)
-// The same 64 bytes at a time; eight places are written at once, so that how many there are is no branch.
-__attribute__((target("avx2,bmi,popcnt"))) std::size_t places_quickly(const char* text, std::size_t size, char delimiter,
-                                                                       std::uint32_t* out) {
-    const __m256i stop = _mm256_set1_epi8(delimiter), line = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
-    const auto mask = [&](const char* at) __attribute__((target("avx2"))) {
-        const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
-        const __m256i found = _mm256_or_si256(_mm256_cmpeq_epi8(some, stop),
-                                              _mm256_or_si256(_mm256_cmpeq_epi8(some, line), _mm256_cmpeq_epi8(some, carriage)));
-        return static_cast<std::uint64_t>(static_cast<std::uint32_t>(_mm256_movemask_epi8(found)));
-    };
-    std::size_t found = 0, i = 0;
-    for (; i + 64 <= size; i += 64) {
-        std::uint64_t bits = mask(text + i) | mask(text + i + 32) << 32;
-        const std::size_t count = static_cast<std::size_t>(__builtin_popcountll(bits));
-        std::uint32_t* to = out + found;
-        for (std::size_t done = 0; done < count; done += 8)
-            for (std::size_t k = 0; k < 8; ++k, bits &= bits - 1)
-                to[done + k] = static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(__builtin_ctzll(bits | std::uint64_t{1} << 63));
-        found += count;
-    }
-    for (; i < size; ++i) {
-        out[found] = static_cast<std::uint32_t>(i);
-        found += text[i] == delimiter || text[i] == '\n' || text[i] == '\r';
-    }
-    return found;
-}
-
-bool quick() {
-    static const bool can = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
-    return can;
-}
-#endif
-
-std::size_t places(const char* text, std::size_t size, char delimiter, std::uint32_t* out) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    if (quick()) return places_quickly(text, size, delimiter, out);
-#endif
-    return places_plainly(text, size, delimiter, out);
-}
-
-constexpr double powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-                             1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-
-bool digit(const char* at, const char* end) { return at < end && static_cast<unsigned char>(*at - '0') < 10; }
-
-// A number as the quotient of two that are known exactly, so that it is rounded once; all quotients of a row are made together.
-struct Quotient {
-    double above, below;
-};
-
-constexpr double signed_powers[2][8] = {{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7}, {-1e0, -1e1, -1e2, -1e3, -1e4, -1e5, -1e6, -1e7}};
-
-// A number of any length.
-bool long_number(const char* at, const char* end, double& out) {
-    const char* start = at;
-    const bool minus = at < end && *at == '-';
-    at += minus;
-    std::uint64_t whole = 0;
-    const char* first = at;
-    for (; digit(at, end); ++at) whole = 10 * whole + static_cast<std::uint64_t>(*at - '0');
-    Index digits = at - first, behind = 0;
-    if (at < end && *at == '.') {
-        first = ++at;
-        for (; digit(at, end); ++at) whole = 10 * whole + static_cast<std::uint64_t>(*at - '0');
-        behind = at - first;
-        digits += behind;
-    }
-    if (digits == 0 || (at < end && *at != 'e' && *at != 'E')) return false;
-    if (at == end && digits <= 19 && whole <= (std::uint64_t{1} << 53) && behind <= 22) {
-        const double value = static_cast<double>(whole) / powers[behind];  // both exact: rounded once
-        out = minus ? -value : value;
-        return true;
-    }
-#if defined(__cpp_lib_to_chars)
-    const std::from_chars_result found = std::from_chars(start, end, out);
-    return found.ptr == end && found.ec == std::errc();
-#else
-    (void)start;
-    return false;
-#endif
-}
-
-// Eight digits, the first in the lowest byte, each as its value.
-std::uint64_t eight(std::uint64_t digits) {
-    digits = digits * 10 + (digits >> 8);
-    return ((digits & 0x000000ff000000ffu) * 0x000f424000000064u + ((digits >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >> 32;
-}
-
-// A number of at most eight characters beside its sign: all at once, with hardly a branch. Eight bytes must be readable there.
-bool short_number(const char* at, std::size_t size, std::size_t minus, Quotient& out) {
-    std::uint64_t word;
-    std::memcpy(&word, at, 8);
-    const std::uint64_t kept = ~std::uint64_t{0} >> (64 - 8 * size);
-    std::uint64_t digits = (word ^ 0x3030303030303030u) & kept;
-    const std::uint64_t others = (((digits & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | digits) & 0x8080808080808080u;
-    std::size_t behind = 0;
-    if (others) {
-        const int place = std::countr_zero(others) / 8 * 8;
-        if ((others & (others - 1)) || static_cast<char>(word >> place) != '.' || size == 1) return false;
-        const std::uint64_t before = (std::uint64_t{1} << place) - 1;
-        digits = (digits & before) | ((digits >> 8) & ~before);
-        --size;
-        behind = size - static_cast<std::size_t>(place) / 8;
-    }
-    out.above = static_cast<double>(static_cast<std::int64_t>(eight(digits << (64 - 8 * size))));
-    out.below = signed_powers[minus][behind];
-    return true;
-}
-
-// The number that a whole cell is; false if it is none, or none that this build can round rightly.
-bool number(const char* at, std::size_t size, const char* limit, Quotient& out) {
-    if (size == 0) return false;
-    // 1 for a minus, without a branch: signs come at random, and would be foretold wrongly half of the time
-    const std::size_t minus = ((static_cast<std::uint32_t>(static_cast<unsigned char>(*at)) ^ '-') - 1) >> 31;
-    const char* first = at + minus;
-    const std::size_t left = size - minus;
-    if constexpr (std::endian::native == std::endian::little)
-        if (left - 1 < 8 && limit - first >= 8 && short_number(first, left, minus, out)) return true;
-    out.below = 1;
-    return long_number(at, at + size, out.above);
-}
-
-// The different texts of a column, by the order in which they came.
-class Words {
-public:
-    explicit Words(CellColumn& column) : column_(column), slots_(64) { column.ends.push_back(0); }
-
-    std::int32_t code(const char* at, std::size_t size, const char* limit) {
-        std::uint64_t head = 0;
-        if (std::endian::native == std::endian::little && limit - at >= 8) {
-            std::memcpy(&head, at, 8);
-            if (size < 8) head &= (std::uint64_t{1} << 8 * size) - 1;
-        } else {
-            std::memcpy(&head, at, std::min<std::size_t>(size, 8));
-        }
-        std::uint64_t hash = (head ^ size * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
-        for (std::size_t done = 8; done < size; done += 8) {
-            std::uint64_t next = 0;
-            std::memcpy(&next, at + done, std::min<std::size_t>(size - done, 8));
-            hash = ((hash ^ (hash >> 29)) + next) * 0xd6e8feb86659fd93u;
-        }
-        const std::size_t mask = slots_.size() - 1;
-        std::size_t slot = (hash ^ (hash >> 32)) & mask;
-        for (; slots_[slot].code >= 0; slot = (slot + 1) & mask) {
-            const Slot& one = slots_[slot];
-            if (one.head == head && one.size == size && (size <= 8 || same(one.code, at, size))) return one.code;
-        }
-        return add(slot, head, hash, at, size);
-    }
-
-private:
-    struct Slot {
-        std::uint64_t head = 0;
-        std::uint32_t size = 0;
-        std::int32_t code = -1;
-    };
-
-    bool same(std::int32_t code, const char* at, std::size_t size) const {
-        return std::memcmp(column_.words.data() + column_.ends[static_cast<std::size_t>(code)], at, size) == 0;
-    }
-
-    std::int32_t add(std::size_t slot, std::uint64_t head, std::uint64_t hash, const char* at, std::size_t size) {
-        const std::int32_t code = static_cast<std::int32_t>(hashes_.size());
-        slots_[slot] = {head, static_cast<std::uint32_t>(size), code};
-        hashes_.push_back(hash);
-        column_.words.insert(column_.words.end(), at, at + size);
-        column_.ends.push_back(static_cast<std::int32_t>(column_.words.size()));
-        if (4 * hashes_.size() > slots_.size()) grow();  // many free ones: a search seldom goes beyond its first slot
-        return code;
-    }
-
-    void grow() {
-        std::vector<Slot> before(2 * slots_.size());
-        before.swap(slots_);
-        const std::size_t mask = slots_.size() - 1;
-        for (const Slot& one : before) {
-            if (one.code < 0) continue;
-            const std::uint64_t hash = hashes_[static_cast<std::size_t>(one.code)];
-            std::size_t slot = (hash ^ (hash >> 32)) & mask;
-            while (slots_[slot].code >= 0) slot = (slot + 1) & mask;
-            slots_[slot] = one;
-        }
-    }
-
-    CellColumn& column_;
-    std::vector<Slot> slots_;
-    std::vector<std::uint64_t> hashes_;
-};
-
-// How many line ends there are: counters of one byte, which the compiler adds up side by side.
-Index lines(std::string_view text) {
-    Index count = 0;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t stop = std::min(text.size(), at + 255 * 64);
-        std::uint8_t some[64] = {};
-        for (; at + 64 <= stop; at += 64)
-            for (std::size_t k = 0; k < 64; ++k) some[k] = static_cast<std::uint8_t>(some[k] + (text[at + k] == '\n'));
-        for (const std::uint8_t one : some) count += one;
-        if (stop == text.size() || stop - at < 64)
-            for (; at < stop; ++at) count += text[at] == '\n';
-    }
-    return count;
-}
 
 // A cell that is no number is missing, or a reason to give up.
 bool gone(CellColumn& column, std::string_view cell, const std::vector<std::string>& missing, Index row, Index most) {
@@ -292,9 +21,10 @@ bool gone(CellColumn& column, std::string_view cell, const std::vector<std::stri
 // Reads rows, as many as a window of some kilobytes holds at a time, one after the other where that does not do.
 class Reader {
 public:
-    Reader(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing, Cells& out)
+    Reader(std::string_view text, char delimiter, Index lines, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
+           Cells& out)
         : at_(text.data()), end_(at_ + text.size()), delimiter_(delimiter), width_(kinds.size()), missing_(missing),
-          most_(lines(text) + 1), places_(ROOM + 8), stops_(width_) {
+          most_(lines + 1), places_(ROOM + 8), stops_(width_) {
         for (const Cell kind : kinds) {
             if (kind == Cell::skipped) continue;
             CellColumn& column = out.columns.emplace_back();
@@ -413,10 +143,12 @@ std::vector<std::int32_t> Dictionary::merge(const std::int32_t* ends, Index coun
     return out;
 }
 
-bool read_cells(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
-                Cells& out) {
+bool read_cells(std::string_view text, char delimiter, char quote, bool ascii, const std::vector<Cell>& kinds,
+                const std::vector<std::string>& missing, Cells& out) {
     if (text.size() > 0x7fffffff || kinds.empty()) return false;
-    Reader reader(text, delimiter, kinds, missing, out);
+    const Index count = lines(text, quote, ascii);
+    if (count < 0) return false;
+    Reader reader(text, delimiter, count, kinds, missing, out);
     if (!reader.read()) return false;
     out.rows = reader.rows();
     return true;

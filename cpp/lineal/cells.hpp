@@ -8,24 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "pages.hpp"
 #include "part.hpp"
 
 namespace lineal {
-
-struct Slab;
-
-// Memory that goes back to the system when it is let go of: what a reader leaves behind must not pile up beside a fit. Some
-// columns share a slab of large pages, which goes with the last of them.
-class Pages {
-public:
-    Pages() = default;
-    explicit Pages(std::size_t bytes);
-    void* data() const { return data_; }
-
-private:
-    std::shared_ptr<Slab> slab_;
-    void* data_ = nullptr;
-};
 
 enum class Cell : std::uint8_t { skipped, number, text };
 
@@ -45,10 +31,11 @@ struct Cells {
     std::vector<CellColumn> columns;  // those that are not skipped
 };
 
-// False where a row has another number of cells, a carriage return stands alone, or a number is written in any way but
-// -12.5e-3 and is none of the words for a missing one: then somebody else has to look. Empty lines are skipped.
-bool read_cells(std::string_view text, char delimiter, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
-                Cells& out);
+// False where a row has another number of cells, a carriage return stands alone, a quote or a NUL byte stands anywhere, or a
+// number is written in any way but -12.5e-3 and is none of the words for a missing one: then somebody else has to look.
+// Empty lines are skipped. A `quote` of NUL is none; `ascii`: any other character is unusual, too.
+bool read_cells(std::string_view text, char delimiter, char quote, bool ascii, const std::vector<Cell>& kinds,
+                const std::vector<std::string>& missing, Cells& out);
 
 // The different texts of a column over many pieces of a file, numbered in the order in which they came.
 class Dictionary {

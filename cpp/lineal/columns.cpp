@@ -1,6 +1,7 @@
 #include "columns.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -79,32 +80,42 @@ bool tally(const Code* codes, Index count, Index levels, std::int64_t* counts) {
     return wrong == 0;
 }
 
+template <class Code>
+bool fits(const Code* codes, Index count, Index levels) {
+    Code least = 0, most = -1;
+    for (Index i = 0; i < count; ++i) {
+        least = std::min(least, codes[i]);
+        most = std::max(most, codes[i]);
+    }
+    return least >= -1 && most < levels;
+}
+
 template <class Code, class Entry, class Value>
 void recode(const Code* codes, Index count, const Entry* table, Value* out) {
     for (Index i = 0; i < count; ++i) out[i] = static_cast<Value>(table[static_cast<Index>(codes[i]) + 1]);
 }
 
-template <class Code>
-void records(const Code* codes, Index count, const std::int64_t* ends, const char* text, char* out) {
-    for (Index i = 0; i < count; ++i) {
-        const Index k = static_cast<Index>(codes[i]) + 1;
-        const Index start = ends[k], size = ends[k + 1] - start;
-        std::memcpy(out, text + start, 16);  // what is too much is written over
-        if (size > 16) std::memcpy(out + 16, text + start + 16, static_cast<std::size_t>(size - 16));
-        out += size;
-    }
-}
-
-void interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride) {
+std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride) {
     constexpr Index ROWS = 128;  // of a matrix of some dozen columns, what the first-level cache holds
+    constexpr std::uint64_t EXPONENT = 0x7ff0000000000000u;
+    std::vector<std::uint64_t> odd(columns.size());
     for (Index start = 0; start < count; start += ROWS) {
         const Index stop = std::min(count, start + ROWS);
         for (std::size_t j = 0; j < columns.size(); ++j) {
             const double* from = columns[j];
             double* to = out + at[j];
-            for (Index i = start; i < stop; ++i) to[i * stride] = from[i];
+            std::uint64_t found = 0;
+            for (Index i = start; i < stop; ++i) {
+                found |= (std::bit_cast<std::uint64_t>(from[i]) & EXPONENT) == EXPONENT;
+                to[i * stride] = from[i];
+            }
+            odd[j] |= found;
         }
     }
+    std::vector<Index> which;
+    for (std::size_t j = 0; j < columns.size(); ++j)
+        if (odd[j]) which.push_back(static_cast<Index>(j));
+    return which;
 }
 
 #define LINEAL_CODES(Code)                                                                              \
@@ -113,7 +124,7 @@ void interleave(const std::vector<const double*>& columns, const std::vector<Ind
     template void recode(const Code*, Index, const std::int32_t*, std::int8_t*);                     \
     template void recode(const Code*, Index, const std::int32_t*, std::int16_t*);                    \
     template void recode(const Code*, Index, const std::int32_t*, std::int32_t*);                    \
-    template void records(const Code*, Index, const std::int64_t*, const char*, char*);
+    template bool fits(const Code*, Index, Index);
 LINEAL_CODES(std::int8_t)
 LINEAL_CODES(std::int16_t)
 LINEAL_CODES(std::int32_t)

@@ -22,16 +22,15 @@ Summary summarise(const double* values, Index count);
 template <class Code>
 bool tally(const Code* codes, Index count, Index levels, std::int64_t* counts);
 
+// Whether all codes lie between -1 and `levels` - 1.
+template <class Code>
+bool fits(const Code* codes, Index count, Index levels);
+
 // out[i] = table[code + 1]; codes are known to fit, and entries to fit the type of `out`
 template <class Code, class Entry, class Value>
 void recode(const Code* codes, Index count, const Entry* table, Value* out);
 
-// The records of codes, one after the other: record k is the stretch of `text` from ends[k] to ends[k + 1], k = code + 1.
-// `text` must be readable for 16 bytes beyond its end, `out` writable.
-template <class Code>
-void records(const Code* codes, Index count, const std::int64_t* ends, const char* text, char* out);
-
-// out[i * stride + at[j]] = columns[j][i]
-void interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride);
+// out[i * stride + at[j]] = columns[j][i]; returns the columns that hold a NaN or an infinity
+std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride);
 
 }  // namespace lineal

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from fractions import Fraction
 
@@ -62,24 +63,56 @@ def test_codes_out_of_range_are_refused(codes):
     with pytest.raises(ValueError, match="between -1 and 2"):
         _core.recode(array, np.zeros(4, np.int32))
     with pytest.raises(ValueError, match="between -1 and 2"):
-        _core.records(array, np.zeros(5, np.int64), bytes(16))
+        _core.hash_columns([(_core.Sha256(), array, np.zeros(5, np.int64), bytes(16))])
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.data())
-def test_records_follow_each_other(cells, data):
-    codes = data.draw(st.lists(st.integers(-1, len(cells) - 2), max_size=30))
+def test_records_are_hashed_one_after_the_other(cells, data):
+    codes = data.draw(st.lists(st.integers(-1, len(cells) - 2), max_size=30)) * data.draw(st.sampled_from([1, 50]))
     ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
-    found = _core.records(np.array(codes, np.int16), ends, b"".join(cells) + bytes(16))
-    assert found.tobytes() == b"".join(cells[code + 1] for code in codes)
+    found = _core.Sha256()
+    found.update(b"begun")
+    _core.hash_columns([(found, np.array(codes, np.int16), ends, b"".join(cells) + bytes(16))])
+    assert found.digest() == hashlib.sha256(b"begun" + b"".join(cells[code + 1] for code in codes)).digest()
+
+
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 57, 63, 64, 65, 119, 120, 1000, 10**6])
+def test_digests_are_those_of_hashlib(size):
+    data = np.random.default_rng(size).bytes(size)
+    for cut in {0, size // 3, size}:
+        found = _core.Sha256()
+        found.update(data[:cut])
+        assert found.digest() == hashlib.sha256(data[:cut]).digest()
+        found.update(memoryview(data)[cut:])
+        assert found.digest() == hashlib.sha256(data).digest()
+
+
+@pytest.mark.parametrize("rows", [0, 3, 511, 512, 5000])
+def test_numbers_are_hashed_with_one_nan(rows):
+    values = np.random.default_rng(rows).normal(size=rows)
+    values[2::700] = -math.nan
+    found, other = _core.Sha256(), _core.Sha256()
+    _core.hash_columns([(found, values), (other, -values)])
+    for digest, column in ((found, values), (other, -values)):
+        plain = np.where(np.isnan(column), math.nan, column).astype("<f8")
+        assert digest.digest() == hashlib.sha256(plain.tobytes()).digest()
+
+
+def test_a_refused_column_leaves_all_digests_as_they_were():
+    found, codes = _core.Sha256(), np.zeros(1, np.int8)
+    with pytest.raises(ValueError, match="leave 16 bytes"):
+        _core.hash_columns([(found, np.ones(3)), (found, codes, np.array([0, 1, 2]), b"ab")])
+    assert found.digest() == hashlib.sha256().digest()
 
 
 def test_columns_side_by_side():
     rng = np.random.default_rng(1)
     columns = [rng.normal(size=300) for _ in range(3)]
     out = np.full((300, 5), -1.0)
-    _core.interleave(columns, [3, 0, 4], out)
-    assert (out[:, [3, 0, 4]] == np.column_stack(columns)).all()
+    columns[1][7], columns[2][299] = math.nan, -math.inf
+    assert _core.interleave(columns, [3, 0, 4], out) == [1, 2]
+    assert np.array_equal(out[:, [3, 0, 4]], np.column_stack(columns), equal_nan=True)
     assert (out[:, [1, 2]] == -1.0).all()
     with pytest.raises(ValueError, match="outside"):
         _core.interleave(columns[:1], [5], out)
@@ -115,3 +148,31 @@ def test_too_many_different_texts_are_not_shared():
     for piece in (rows[: MOST - 2], rows[MOST - 2 :], rows[:3]):
         batch = plain_batch("".join(f"{row}\n" for row in piece).encode(), ",", ["a"], (), {"a"})
         assert lexicons.unified(batch).column(0).to_pylist() == piece
+
+
+def test_a_room_keeps_what_is_written_while_pages_move_into_it():
+    piece = b"".join(b"%d,%d\n" % (k, k % 5) for k in range(60_000))
+    whole = 2**21
+    for waiting in (1, 5):
+        parsed = [plain_batch(piece, ",", ["a", "b"], {"a", "b"}, {"a", "b"}) for _ in range(12)]
+        room = _core.Room(waiting * whole)
+        values = room.memory().view(np.float64)
+        assert values.nbytes == waiting * whole
+        step = len(values) // 10
+        for k in range(10):
+            room.reach((k + 1) * step * 8)
+            values[k * step : (k + 1) * step] = k
+            del parsed[:1]
+        room.settle()
+        room.reach(values.nbytes)  # nothing moves any more
+        del parsed, room
+        assert all((values[k * step : (k + 1) * step] == k).all() for k in range(10))
+
+
+def test_rooms_that_are_left_alone_give_everything_back():
+    rooms = [_core.Room(3 * 2**21) for _ in range(3)]
+    piece = b"1,2\n" * 400_000
+    held = plain_batch(piece, ",", ["a", "b"], {"a", "b"}, {"a", "b"})
+    rooms[1].reach(2**21)
+    del held, rooms
+    assert _core.Room(0).memory().size == 0

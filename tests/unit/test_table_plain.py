@@ -156,3 +156,14 @@ def test_negative_zero_and_signs():
     values = found.column(0).to_pylist()
     assert values == [0.0, 0.0, -1.25, -12345678.0, -123456789.5]
     assert [struct.pack("<d", value) for value in values[:2]] == [struct.pack("<d", -0.0)] * 2
+
+
+@pytest.mark.parametrize("at", [0, 31, 32, 33, 8159, 8160, 9000, 19_998])
+@pytest.mark.parametrize("byte", [b'"', b"\0"])
+def test_a_quote_or_a_nul_byte_anywhere_is_seen(byte, at):
+    piece = b"1,u,v\n" * 3334
+    odd = piece[:at] + byte + piece[at + 1 :]
+    assert plain_batch(piece, ",", NAMES, {"a"}, {"a", "c"}, '"').num_rows == 3334
+    assert plain_batch(odd, ",", NAMES, {"a"}, {"a", "c"}, '"') is None
+    other = plain_batch(piece[:2] + b'"' + piece[3:], ",", NAMES, {"a"}, {"a", "b"}, None)
+    assert other.column(1)[0].as_py() == '"'

@@ -176,20 +176,21 @@ class Encoder:
         return Part(numbers, tuple(codes), unknown, texts)
 
     def _numbers(self, batch: Any, out: Array, unknown: dict[str, int]) -> None:
-        """Write the columns of numbers: whole ones together, so that every line of memory is written once."""
-        at, found, places = 0, [], []
+        """Write the columns of numbers: plain ones together, so that every line of memory is written once."""
+        at, found, places, terms = 0, [], [], []
         for term in self.plain:
             stop = at + len(term.columns)
             arrays = [column(batch, name) for name in term.inputs]
-            whole = term.whole(arrays[0]) if isinstance(term, Number) else None
-            if whole is None:
+            raw = term.raw(arrays[0]) if isinstance(term, Number) else None
+            if raw is None:
                 self._count(unknown, term.column, term.write(out[:, at:stop], *arrays))
             else:
-                found.append(whole)
+                found.append(raw)
                 places.append(at)
+                terms.append((term, arrays[0]))
             at = stop
-        if found:
-            _core.interleave(found, places, out)
+        for k in _core.interleave(found, places, out) if found else ():  # those that are not finite throughout
+            terms[k][0].write(out[:, places[k] : places[k] + 1], terms[k][1])
 
     @staticmethod
     def _count(unknown: dict[str, int], name: str, count: int) -> None:

@@ -32,8 +32,8 @@ class Fingerprint:
 
     def __init__(self, numbers: Iterable[str], texts: Iterable[str]) -> None:
         """Begin with the names of the number columns and of the text columns."""
-        self.numbers = {name: hashlib.sha256() for name in numbers}
-        self.texts = {name: hashlib.sha256() for name in texts}
+        self.numbers = {name: _core.Sha256() for name in numbers}
+        self.texts = {name: _core.Sha256() for name in texts}
         self.records: dict[str, tuple[list[str], npt.NDArray[np.int64], bytes]] = {}
 
     def add(self, batch: Any) -> None:
@@ -47,19 +47,22 @@ class Fingerprint:
 
     def add_some(self, batch: Any, names: Iterable[str]) -> None:
         """Add some columns of a batch; columns do not wait for each other."""
-        for name in names:
-            self.add_column(name, column(batch, name))
+        _core.hash_columns([self._job(name, column(batch, name)) for name in names])
 
     def add_column(self, name: str, cells: Any) -> None:
         """Add cells to one column of either kind."""
-        if name in self.numbers:
-            self.add_numbers(name, numbers(cells)[0])
-        else:
-            self.texts[name].update(self._text_bytes(name, *packed(cells)).data)
+        _core.hash_columns([self._job(name, cells)])
 
     def add_numbers(self, name: str, values: Array) -> None:
-        """Add cells to one column of numbers."""
-        self.numbers[name].update(number_bytes(values))
+        """Add cells to one column of numbers, as little-endian doubles, missing ones as the one NaN 0x7ff8000000000000."""
+        _core.hash_columns([(self.numbers[name], np.ascontiguousarray(values))])
+
+    def _job(self, name: str, cells: Any) -> tuple[Any, ...]:
+        """Return what is to be hashed of some cells: numbers, or codes and their records."""
+        if name in self.numbers:
+            return self.numbers[name], np.ascontiguousarray(numbers(cells)[0])
+        codes, levels = packed(cells)
+        return self.texts[name], np.ascontiguousarray(codes), *self._records(name, levels)
 
     def add_matrix(self, names: Sequence[str], matrix: npt.NDArray[Any]) -> None:
         """Add the rows of a matrix with a column of numbers for every name, in as many threads as a pass takes."""
@@ -77,24 +80,21 @@ class Fingerprint:
         """Add columns side by side, some rows at a time: those that a cache holds."""
         height = max(CELLS // len(names), 512)
         for start in range(0, len(matrix), height):
-            part = np.ascontiguousarray(matrix[start : start + height].T, dtype="<f8")
-            if np.isnan(np.sum(part)):  # some cell is missing, or infinities have met
-                part = np.where(np.isnan(part), np.nan, part)
-            for name, cells in zip(names, part, strict=True):
-                self.numbers[name].update(cells.data)
+            part = np.ascontiguousarray(matrix[start : start + height].T, dtype=np.float64)
+            _core.hash_columns([(self.numbers[name], cells) for name, cells in zip(names, part, strict=True)])
 
     def add_texts(self, name: str, cells: Sequence[str]) -> None:
         """Add cells, none missing, to one column of text."""
         self.texts[name].update(b"".join(_record(cell) for cell in cells))
 
-    def _text_bytes(self, name: str, codes: npt.NDArray[Any], levels: list[str]) -> npt.NDArray[np.uint8]:
-        """Return text cells, each after its length in four bytes; a missing one as 0xffffffff."""
+    def _records(self, name: str, levels: list[str]) -> tuple[npt.NDArray[np.int64], bytes]:
+        """Return the records of levels, each after its length in four bytes, that of a missing cell first; and where they end."""
         known = self.records.get(name)
         if known is None or known[0] is not levels:
             cells = [_MISSING, *map(_record, levels)]
             ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
             known = self.records[name] = (levels, ends, b"".join(cells) + bytes(16))
-        return _core.records(codes, known[1], known[2])
+        return known[1:]
 
     def hex(self) -> str:
         """Return ``sha256:`` and the hash over all columns, sorted by name."""
@@ -140,15 +140,6 @@ class Lanes:
         finally:
             for _names, pool in self.lanes:
                 pool.shutdown(cancel_futures=True)
-
-
-def number_bytes(values: Array) -> memoryview:
-    """Return numbers as little-endian doubles, missing ones as the one NaN 0x7ff8000000000000."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = np.add.reduce(values)
-    if np.isnan(total):  # some cell is missing, or infinities have met
-        values = np.where(np.isnan(values), np.nan, values)
-    return np.ascontiguousarray(values, dtype="<f8").data
 
 
 def _record(cell: str) -> bytes:

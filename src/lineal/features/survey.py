@@ -194,7 +194,7 @@ class Column:
                 for position in np.flatnonzero(wrong[codes])[:3]:
                     self.bad.append((int(rows[position]), cell(array, int(position))))
         if self.reading is None:
-            if wrong.any() or self.notations is not None:
+            if (wrong.any() or self.notations is not None) and not (self.notations == [] and self.calendars == []):
                 self._narrow([level for level, count in zip(levels, counts[1:].tolist(), strict=True) if count])
         elif isinstance(self.reading, Calendar):
             self._date(self.reading, levels, counts[1:])
@@ -203,8 +203,6 @@ class Column:
 
     def _narrow(self, levels: list[str]) -> None:
         """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""
-        if self.notations == [] and self.calendars == []:
-            return
         if self.notations is None:  # the first text that is no number: those before are judged as well
             new = list(dict.fromkeys([*self.levels, *levels]))
         else:

@@ -30,19 +30,19 @@ class CellError(InputError):
 
 def finite_numbers(column: str, array: Any) -> Array:
     """Return a column as numbers, NaN where missing; raise CellError for text and infinities."""
-    return _finite(column, array)[0]
+    values = _numbers(column, array)
+    if not math.isfinite(_total(values)) and np.isinf(np.fmax.reduce(np.abs(values), initial=0.0)):
+        position = int(np.flatnonzero(np.isinf(values))[0])
+        raise CellError(column, position, cell(array, position), "a finite number")
+    return values
 
 
-def _finite(column: str, array: Any) -> tuple[Array, bool]:
-    """Return a column as numbers, and whether its sum says that none is missing; raise CellError for text and infinities."""
+def _numbers(column: str, array: Any) -> Array:
+    """Return a column as numbers, NaN where missing; raise CellError for text."""
     values, bad = numbers(array)
     if bad.size:
         raise CellError(column, int(bad[0]), cell(array, int(bad[0])), "a number")
-    whole = math.isfinite(_total(values))
-    if not whole and np.isinf(np.fmax.reduce(np.abs(values), initial=0.0)):
-        position = int(np.flatnonzero(np.isinf(values))[0])
-        raise CellError(column, position, cell(array, position), "a finite number")
-    return values, whole
+    return values
 
 
 def _total(values: Array) -> float:
@@ -89,12 +89,12 @@ class Number(Single):
         filled(finite_numbers(self.column, arrays[0]), self.fill, self.indicator, out)
         return 0
 
-    def whole(self, array: Any) -> Array | None:
-        """Return its only column as it is, where no cell of it is missing; None otherwise."""
+    def raw(self, array: Any) -> Array | None:
+        """Return its only column as it is, missing cells and infinities included; None where there are two."""
         if self.indicator:
             return None
-        values, whole = _finite(self.column, array)
-        return values if whole and values.flags.c_contiguous else None
+        values = _numbers(self.column, array)
+        return values if values.flags.c_contiguous else None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""

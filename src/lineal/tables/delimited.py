@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import pyarrow as pa
@@ -43,7 +43,8 @@ class Delimited(Table):
     """A delimited text file. All its cells are text; columns wanted as numbers are parsed while reading.
 
     A cell that is no number turns its column, in that part of the file, back into text, so that whoever asked
-    can say what stands there.
+    can say what stands there. The encoding of a long file that begins with ASCII is ``known`` after the first pass, which
+    goes on in another one where it meets other characters.
     """
 
     file: File
@@ -51,6 +52,7 @@ class Delimited(Table):
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] | None = None
     stubborn: set[str] = field(default_factory=set, compare=False)
+    known: list[File] = field(default_factory=list, compare=False)
     odd: list[bool] = field(default_factory=list, compare=False)
 
     plain = True
@@ -60,14 +62,16 @@ class Delimited(Table):
         cls, path: Path, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
     ) -> Delimited:
         """Look at a file's first megabyte and return it as a table."""
-        file = File(path).decoded()
+        file = File(path)
+        known = [] if file.begins_plainly() else [file.decoded()]
+        file = known[0] if known else file
         data, whole = file.sample()
         if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
             delimiter = "\t"
         dialect = detect(data, whole, file.name, delimiter=delimiter, quote=quote, header=header)
         if dialect.header and whole and not data[dialect.start :].strip(b"\r\n"):
             raise InputError(f"{file.name} has a header but no rows.")
-        return cls(file, dialect)
+        return cls(file, dialect, known=known)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -83,8 +87,9 @@ class Delimited(Table):
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Say if the file was not UTF-8, and if its quotes are no quotes."""
         found = []
-        if self.file.encoding is not None:
-            spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(self.file.encoding, "UTF-16")
+        encoding = self._settled().encoding
+        if encoding is not None:
+            spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
             found.append(f"{self.origin} is not UTF-8; it is read as {spoken}.")
         if self.dialect.stray:
             found.append(f"{self.origin} has quotes that do not enclose whole cells; they are read as plain text.")
@@ -117,28 +122,53 @@ class Delimited(Table):
                 f"{problem} Its first line was taken as data; say that it is a header if it is one."
             ) from None
 
+    def _settled(self) -> File:
+        """Return the file with its encoding, which is looked for if need be."""
+        if not self.known:
+            self.known.append(self.file.decoded())
+        return self.known[0]
+
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
-        start = 0
-        lexicons = Lexicons()
-        with self.file.open() as stream:
-            spare: deque[bytearray] = deque()
-            pieces = self._pieces(buffers(stream, self._cut, spare))
-            for found in ahead(partial(self._attempt, spare), pieces):
-                if isinstance(found, _RowError):
-                    raise InputError(f"{self.place(start + found.number - 1)} of {self.origin} {found.sentence}")
-                batch = lexicons.unified(found)
-                for at in range(0, batch.num_rows, BATCH_ROWS):
-                    part = batch.slice(at, BATCH_ROWS)
-                    yield np.arange(start, start + part.num_rows, dtype=np.int64), part
-                    start += part.num_rows
+        start, lexicons = 0, Lexicons()
+        offset: int | None = 0
+        while offset is not None:
+            sizes: deque[int] = deque()
+            began, offset = offset, None
+            with self._file.open(began) as stream:
+                for found in self._parsed(stream, 0 if began else self.dialect.start, sizes):
+                    if isinstance(found, _RowError):
+                        raise InputError(f"{self.place(start + found.number - 1)} of {self.origin} {found.sentence}")
+                    if found is None:  # the first characters that are not ASCII: the same bytes again in their encoding
+                        offset = began
+                        break
+                    began += sizes.popleft()
+                    batch = lexicons.unified(found)
+                    for at in range(0, batch.num_rows, BATCH_ROWS):
+                        part = batch.slice(at, BATCH_ROWS)
+                        yield np.arange(start, start + part.num_rows, dtype=np.int64), part
+                        start += part.num_rows
+            if offset is not None:
+                self._settled()
+        if not self.known:
+            self.known.append(self.file)
         if start == 0:
             raise InputError(f"{self.origin} has a header but no rows.")
+
+    @property
+    def _file(self) -> File:
+        return self.known[0] if self.known else self.file
+
+    def _parsed(self, stream: IO[bytes], skip: int, sizes: deque[int]) -> Iterator[Any]:
+        """Yield what the pieces of a stream hold, and note how many bytes each took."""
+        spare: deque[bytearray] = deque()
+        pieces = self._pieces(buffers(stream, self._cut, spare), skip, sizes)
+        yield from ahead(partial(self._attempt, spare), pieces)
 
     def place(self, row: int) -> str:
         """Return the row, counted from one, and its line in the file."""
         wanted = row + (2 if self.dialect.header else 1)
-        with self.file.open() as stream:
+        with self._file.open() as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
             options: dict[str, Any] = (
                 {"quotechar": self.dialect.quote} if self.dialect.quote else {"quoting": csv.QUOTE_NONE}
@@ -159,7 +189,7 @@ class Delimited(Table):
         try:
             return records_end(data, final, self.dialect.quote, self.dialect.delimiter)
         except UnclosedError as unclosed:
-            with self.file.open() as stream:
+            with self._file.open() as stream:
                 line = 1 + sum(1 for text in stream if text.endswith(b"\n")) - unclosed.rest.count(b"\n")
             shown = unclosed.rest[:40].decode(errors="replace")
             raise InputError(
@@ -167,18 +197,24 @@ class Delimited(Table):
                 " close it, or say that quotes are plain text."
             ) from None
 
-    def _pieces(self, parts: Iterator[bytearray]) -> Iterator[bytearray]:
-        skip = self.dialect.start
+    def _pieces(self, parts: Iterator[bytearray], skip: int, sizes: deque[int]) -> Iterator[bytearray]:
+        size = 0
         for part in parts:
+            size += len(part)
             piece = part[skip:] if skip else part
             skip = max(0, skip - len(part))
             if piece.startswith((b"\r", b"\n")):  # strip copies, so only where it may matter
                 piece = piece.lstrip(b"\r\n")
             if piece:
+                sizes.append(size)
+                size = 0
                 yield piece
 
     def _attempt(self, spare: deque[bytearray], piece: bytearray) -> Any:
-        """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers."""
+        """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers.
+
+        None: it is not ASCII, and the file's encoding is not known yet.
+        """
         try:
             return self._parse(piece)
         except _RowError as bad:
@@ -187,14 +223,17 @@ class Delimited(Table):
             spare.append(piece)
 
     def _parse(self, piece: bytearray) -> Any:
+        numbers = self.numbers - self.stubborn
+        unsure = not self.known
+        batch = self._plain(piece, numbers, unsure)
+        if batch is not None or (unsure and not piece.isascii()):
+            return batch
         if b"\0" in piece:
             raise _RowError(
                 piece.count(b"\n", 0, piece.index(b"\0")) + 1, "holds a NUL byte: the file is damaged or not text."
             )
-        numbers = self.numbers - self.stubborn
-        batch = self._plain(piece, numbers)
-        data = b"" if batch is not None else bytes(piece)
-        while batch is None:
+        data = bytes(piece)
+        while True:
             try:
                 table = self._read(data, numbers)
             except pa.ArrowInvalid as problem:
@@ -215,14 +254,14 @@ class Delimited(Table):
                     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
             self.stubborn.update(refused)
             numbers = numbers - refused
-        return batch
 
-    def _plain(self, piece: bytearray, numbers: frozenset[str]) -> Any:
+    def _plain(self, piece: bytearray, numbers: frozenset[str], strict: bool) -> Any:
         """Return a piece without quotes whose cells are plainly written as one record batch; None for any other."""
-        if self.texts is None or len(self.odd) >= ODD or (self.dialect.quote and self.dialect.quote.encode() in piece):
+        if self.texts is None or len(self.odd) >= ODD:
             return None
-        batch = plain_batch(piece, self.dialect.delimiter, self.names, numbers, self.numbers | self.texts)
-        if batch is None:
+        quote, wanted = self.dialect.quote, self.numbers | self.texts
+        batch = plain_batch(piece, self.dialect.delimiter, self.names, numbers, wanted, quote, strict=strict)
+        if batch is None and not (quote and quote.encode() in piece) and not (strict and not piece.isascii()):
             self.odd.append(True)
         return batch
 

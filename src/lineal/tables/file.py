@@ -20,8 +20,8 @@ ROOM = 1 << 16
 """A buffer is longer than a piece by this much, for the end of the piece before."""
 SAMPLE_BYTES = 1 << 20
 SAMPLE_LINES = 8
-LONG, LOOKED = 1 << 24, 400
-"""A file of so many bytes is looked at by two threads; so many bytes show UTF-16."""
+LONG = 1 << 24
+"""The bytes of a file of so many are not all looked at before it is read."""
 
 Bytes = bytes | bytearray
 Item = TypeVar("Item")
@@ -69,11 +69,12 @@ class File:
             )
 
     @contextmanager
-    def open(self) -> Iterator[IO[bytes]]:
-        """Open the file's bytes, unpacked; check before and after that it did not change."""
+    def open(self, start: int = 0) -> Iterator[IO[bytes]]:
+        """Open the file's bytes from ``start`` on, unpacked; check before and after that it did not change."""
         self.check()
         try:
             with self.path.open("rb") as stream:
+                stream.seek(start)
                 if self.gzipped:
                     with gzip.GzipFile(fileobj=stream) as unpacked:
                         yield self._utf8(unpacked)  # type: ignore[arg-type]
@@ -97,29 +98,16 @@ class File:
 
     def decoded(self) -> File:
         """Return the file with the encoding that its bytes show; one more look at all of them."""
-        if not self.gzipped and self.stamp[0] >= LONG and self._ascii():
-            return self
         found = encoding_of(self.open)
         return self if found is None else replace(self, encoding=found)
 
-    def _ascii(self) -> bool:
-        """Whether all bytes are ASCII, and no UTF-16 either; looked at by two threads."""
-        half = self.stamp[0] // 2
+    def begins_plainly(self) -> bool:
+        """Whether a long file begins with ASCII: then who reads it may look at the rest on the way."""
+        if self.gzipped or self.stamp[0] < LONG:
+            return False
         with self.open() as stream:
-            first = stream.read(LOOKED)
-            with ThreadPoolExecutor(1) as beside:
-                later = beside.submit(self._ascii_between, half, self.stamp[0])
-                return self._ascii_between(0, half) & later.result() and b"\0" not in first
-
-    def _ascii_between(self, start: int, stop: int) -> bool:
-        buffer = bytearray(1 << 18)
-        with self.path.open("rb", buffering=0) as stream, memoryview(buffer) as room:
-            stream.seek(start)
-            while start < stop and (count := stream.readinto(room[: min(len(buffer), stop - start)])):
-                if not (buffer.isascii() if count == len(buffer) else buffer[:count].isascii()):
-                    return False
-                start += count
-        return True
+            first = stream.read(SAMPLE_BYTES)
+        return first.isascii() and b"\0" not in first
 
     def sample(self) -> tuple[bytes, bool]:
         """Return the first megabyte, more if it holds few lines, and whether that is the whole file."""

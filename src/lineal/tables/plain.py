@@ -18,19 +18,27 @@ MOST = 2**15 - 1
 
 
 def plain_batch(
-    piece: bytes | bytearray, delimiter: str, names: Sequence[str], numbers: Collection[str], wanted: Collection[str]
+    piece: bytes | bytearray,
+    delimiter: str,
+    names: Sequence[str],
+    numbers: Collection[str],
+    wanted: Collection[str],
+    quote: str | None = None,
+    *,
+    strict: bool = False,
 ) -> Any:
     r"""Return a piece of whole rows as a record batch; None where something about it is unusual.
 
-    There must be no quotes in it. ``numbers`` become doubles, other ``wanted`` columns text packed as codes.
+    A ``quote`` is unusual; if ``strict``, so is all that is not ASCII. ``numbers`` become doubles, other ``wanted``
+    columns text packed as codes.
 
     >>> plain_batch(b"1.5,u\nNA,v\n", ",", ["a", "b"], {"a"}, {"a", "b"}).to_pylist()
     [{'a': 1.5, 'b': 'u'}, {'a': None, 'b': 'v'}]
     """
     kinds = [0 if name not in wanted else 1 if name in numbers else 2 for name in names]
-    if not any(kinds) or len(delimiter.encode()) > 1:
+    if not any(kinds) or len(delimiter.encode()) > 1 or len((quote or "").encode()) > 1:
         return None
-    found = _core.cells(piece, delimiter, kinds, _WORDS)
+    found = _core.cells(piece, delimiter, kinds, _WORDS, quote or "", strict)
     if found is None:
         return None
     rows, columns = found
