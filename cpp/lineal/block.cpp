@@ -62,9 +62,9 @@ void Layout::place_gradient(Index outputs, const double* sums, double* out) cons
             out[loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose_sums[j * outputs + c];
 }
 
-Index Layout::room(Index more) const {
+Index Layout::room(Index more, Index least) const {
     const Index fitting = more * 32768 / std::max<Index>(width(), 1) / 8 * 8;
-    return std::min(std::clamp<Index>(fitting, 16, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
+    return std::min(std::clamp<Index>(fitting, least, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
 }
 
 Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
@@ -85,8 +85,8 @@ Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
     }
 }
 
-Block::Block(const Layout& layout, const Request& request, Index extra_groups)
-    : layout(layout), request(request), k(kernels()), room(layout.room(request.single || extra_groups > 0 ? 3 : 1)) {
+Block::Block(const Layout& layout, const Request& request, Index extra_groups, Index least)
+    : layout(layout), request(request), k(kernels()), room(layout.room(request.single || extra_groups > 0 ? 3 : 1, least)) {
     const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
     const Index size = request.in_place ? 0 : layout.groups() * stride;
     const Index targets = request.y ? request.y.columns : 0;

@@ -65,8 +65,8 @@ struct Layout {
     // doubles of a gradient as panels and loose columns leave it, panel sums [c][width] and loose sums [column][k], and where they go: out[p][k]
     Index gradient_size(Index outputs) const { return (outputs * (width() + loose_columns()) + 7) / 8 * 8; }
     void place_gradient(Index outputs, const double* sums, double* out) const;
-    // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache
-    Index room(Index more = 1) const;
+    // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache; at least so many
+    Index room(Index more = 1, Index least = 16) const;
 
 private:
     void place(const Part& part, Index column, bool expanded);
@@ -97,8 +97,8 @@ struct Coefficients {
 // A block of rows: which, their panel, their targets, weights and scores.
 class Block {
 public:
-    // `extra_groups`: column groups of working memory beside the panel.
-    Block(const Layout& layout, const Request& request, Index extra_groups = 0);
+    // `extra_groups`: column groups of working memory beside the panel; `least`: rows.
+    Block(const Layout& layout, const Request& request, Index extra_groups = 0, Index least = 16);
 
     // Starts at `row` and ends before `stop`.
     void seek(Index row, Index stop);

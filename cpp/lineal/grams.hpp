@@ -65,13 +65,13 @@ inline void block_of(const double* left, const double* right, Index right_stride
     }
 }
 
-// Three groups a, weighted, stay in the first-level cache while all groups b from there on pass by.
-void gram(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
-          Ahead& ahead) {
-    for (Index h = 0; h < panel.groups; h += 3) {
+// Three groups a, weighted, stay in the first-level cache while the groups b of [first, last) from there on pass by.
+void gram_strips(const Panel& panel, Index first, Index last, Index count, const double* weight, double* scratch,
+                 const Extent* extents, double* gram, Ahead& ahead) {
+    for (Index h = 0; h < last; h += 3) {
         const Index most = panel.groups - h < 3 ? panel.groups - h : 3;
         const double* right = panel.data + h * panel.stride;
-        if (extents) extent(right, panel.stride, most, count, extents->weight, extents->sum + 8 * h, extents->largest + 8 * h);
+        if (extents && h >= first) extent(right, panel.stride, most, count, extents->weight, extents->sum + 8 * h, extents->largest + 8 * h);
         if (weight) {
             for (Index a = 0; a < most; ++a)
                 for (Index i = 0; i < count; ++i)
@@ -81,12 +81,28 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
                     }
             right = scratch;
         }
-        for (Index g = h; g < panel.groups; ++g, gram += 8 * lineal::block_columns) {
+        const Index from = h < first ? first : h;
+        double* out = gram + lineal::block_start(panel.groups, h / 3) + 8 * lineal::block_columns * (from - h);
+        for (Index g = from; g < last; ++g, out += 8 * lineal::block_columns) {
             const double* left = panel.data + g * panel.stride;
             const Index some = g - h + 1 < most ? g - h + 1 : most;
-            if (ahead.at < ahead.end) block_of<true>(left, right, panel.stride, some, count, gram, &ahead);
-            else block_of<false>(left, right, panel.stride, some, count, gram, &ahead);
+            if (ahead.at < ahead.end) block_of<true>(left, right, panel.stride, some, count, out, &ahead);
+            else block_of<false>(left, right, panel.stride, some, count, out, &ahead);
         }
+    }
+}
+
+// Where the panel does not fit into the second-level cache, a part of the groups b stays there while all strips a pass by.
+void gram(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
+          Ahead& ahead) {
+    constexpr Index fitting = 108, part = 72;  // groups, multiples of three
+    if (panel.groups <= fitting) {
+        gram_strips(panel, 0, panel.groups, count, weight, scratch, extents, gram, ahead);
+        return;
+    }
+    for (Index first = 0; first < panel.groups; first += part) {
+        const Index last = panel.groups - first < part ? panel.groups : first + part;
+        gram_strips(panel, first, last, count, weight, scratch, extents, gram, ahead);
     }
 }
 

@@ -78,12 +78,16 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
 void Hessian::place(const Team& team, const double* partial, double* out, Index stride) const {
     const std::vector<Index>& to = layout_.panel_to_column;
     const std::vector<Index>& loose = layout_.loose_to_column;
-    for (Index b = 0; b < panel_columns_; ++b)
-        for (Index a = 0; a <= b; ++a) {
-            const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
-            out[i * stride + j] = out[j * stride + i] = partial[block_entry(width_ / 8, b, a)];
-        }
     constexpr Index tile = 32;  // or every line of a column would be written once for each of its entries
+    run(panel_columns_ > 512 ? team : Team{1, team.interrupted}, (panel_columns_ + tile - 1) / tile, [&](int, Index band, Watch&) {
+        const Index left = tile * band, right = std::min(left + tile, panel_columns_);
+        for (Index top = left; top < panel_columns_; top += tile)
+            for (Index b = top; b < std::min(top + tile, panel_columns_); ++b)
+                for (Index a = left; a < std::min(right, b + 1); ++a) {
+                    const Index i = to[static_cast<std::size_t>(b)], j = to[static_cast<std::size_t>(a)];
+                    out[i * stride + j] = out[j * stride + i] = partial[block_entry(width_ / 8, b, a)];
+                }
+    }, nullptr);
     run(loose_columns_ > 512 ? team : Team{1, team.interrupted}, (loose_columns_ + tile - 1) / tile, [&](int, Index band, Watch&) {
         const Index top = tile * band, bottom = std::min(top + tile, loose_columns_);
         for (Index a = top; a < bottom; ++a) {

@@ -15,6 +15,11 @@ public:
 
     Index size() const { return count_ * each(); }  // doubles of a partial result
     Index groups() const { return h_ > 0 ? 3 : 0; }  // working memory it needs of a block
+    // Rows of a block that are worth the reading and writing of a result larger than the second-level cache.
+    Index rows() const { return width_ >= 512 && 2 * width_ > layout_.width() ? 120 : 16; }
+    // What counts of a partial result when chunks are made: one that other caches have to hold is dear to clear and to add; a
+    // large table of loose columns is summed by few chunks as it is.
+    Index merging() const { return (loose_columns_ > 0 ? 1 : size() <= 32768 ? 4 : 16) * size(); }
     double cost() const;  // nanoseconds a row, roughly
 
     // Adds a block whose panel is packed; weights[c][room] are s curvature, probabilities for softmax. Squared: extents too.

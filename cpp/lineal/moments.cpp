@@ -40,7 +40,7 @@ struct Summary {
 
 struct Worker {
     Worker(const Layout& layout, const Request& request, const Hessian& hessian)
-        : block(layout, request, hessian.groups()), gram(hessian.size()), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
+        : block(layout, request, hessian.groups(), hessian.rows()), gram(hessian.size()), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
           stats(4 * layout.loose_columns()), around(layout.loose_columns()) {}
     Block block;
     Buffer gram;
@@ -213,7 +213,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
     const double each = 5 + static_cast<double>(width) / 5 + hessian.cost();
     const double time = static_cast<double>(rows()) * each + 3 * static_cast<double>(layout.nonzeros);
     const Team mine = fitting(team, time);
-    const Index count = chunks(time, 8 * all + 4 * hessian.size());
+    const Index count = chunks(time, 8 * all + hessian.merging());
     std::vector<std::unique_ptr<Worker>> workers(static_cast<std::size_t>(mine.threads));
     Buffer origin(width);
     Summary total(all);

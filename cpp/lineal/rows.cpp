@@ -47,8 +47,8 @@ void settle(double& high, double& low) {
 
 // One worker's part of a pass: its block of rows and its partial sums.
 struct Worker {
-    Worker(const Layout& layout, const Request& request, Index groups, Index sums)
-        : block(layout, request, groups), sums(sums), slope_sum(static_cast<std::size_t>(request.outputs)) {}
+    Worker(const Layout& layout, const Request& request, Index groups, Index least, Index sums)
+        : block(layout, request, groups, least), sums(sums), slope_sum(static_cast<std::size_t>(request.outputs)) {}
     Block block;
     Buffer sums;
     std::vector<double> slope_sum;
@@ -58,11 +58,11 @@ struct Worker {
 // Gives each worker its memory when it starts, in its own thread.
 class Workers {
 public:
-    Workers(int count, const Layout& layout, const Request& request, Index groups, Index sums)
-        : layout_(layout), request_(request), groups_(groups), sums_(sums), all_(static_cast<std::size_t>(std::max(count, 1))) {}
+    Workers(int count, const Layout& layout, const Request& request, Index groups, Index sums, Index least = 16)
+        : layout_(layout), request_(request), groups_(groups), sums_(sums), least_(least), all_(static_cast<std::size_t>(std::max(count, 1))) {}
     Worker& start(int id) {
         std::unique_ptr<Worker>& worker = all_[static_cast<std::size_t>(id)];
-        if (!worker) worker = std::make_unique<Worker>(layout_, request_, groups_, sums_);
+        if (!worker) worker = std::make_unique<Worker>(layout_, request_, groups_, least_, sums_);
         else {
             worker->sums.clear();
             std::fill(worker->slope_sum.begin(), worker->slope_sum.end(), 0.0);
@@ -75,7 +75,7 @@ public:
 private:
     const Layout& layout_;
     const Request& request_;
-    Index groups_, sums_;
+    Index groups_, sums_, least_;
     std::vector<std::unique_ptr<Worker>> all_;
 };
 
@@ -101,7 +101,8 @@ Index Rows::chunks(double nanoseconds, Index partial) const {
     // a chunk is worth a thread's while and ten times the merging of its result
     const double least = std::max(3e4, 5.0 * static_cast<double>(partial));
     const Index most = std::max<Index>(1, layout_.rows / 256);
-    return std::clamp<Index>(static_cast<Index>(nanoseconds / least), 1, std::min<Index>(most, 128));
+    const Index count = std::clamp<Index>(static_cast<Index>(nanoseconds / least), 1, std::min<Index>(most, 128));
+    return count < 16 ? count : count / 8 * 8;  // or two threads, or four, would not end together
 }
 
 Team Rows::fitting(const Team& team, double nanoseconds) const {
@@ -147,10 +148,10 @@ double Rows::grams(const Team& team, const Request& request, const Hessian& hess
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * (cost(layout_, 1, 1) + hessian.cost());
     const Team mine = fitting(team, time);
     const Index size = hessian.size();
-    Workers workers(mine.threads, layout_, request, hessian.groups(), size);
+    Workers workers(mine.threads, layout_, request, hessian.groups(), size, hessian.rows());
     const Buffer sums(size);
     double weight_sum = 0;
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, chunks(time, hessian.merging()), rows(), workers, [&](Worker& worker) {
         worker.block.pack();
         weigh(worker.block);
         worker.weight_sum += worker.block.weight_sum;
@@ -208,10 +209,9 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const double each = cost(layout_, k, 2) + hessian.cost() + (request.sample > 1 && h > 0 ? apart(layout_) : 0);
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * each;
     const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, hessian.groups(), size);
+    Workers workers(mine.threads, layout_, request, hessian.groups(), size, hessian.rows());
     const Coefficients w(layout_, coef);
-    // a large table of loose columns is summed by few chunks as it is
-    const Index pieces = chunks(time, gradient_sums + (layout_.loose_columns() > 0 ? 1 : 4) * hessian.size());
+    const Index pieces = chunks(time, gradient_sums + hessian.merging());
     const Buffer sums(pieces > 1 ? size : 0);
     const double* whole = sums.get();
     Evaluation out;

@@ -644,3 +644,24 @@ def test_scaled_dual_points_pay_what_the_textbook_says(scale: float, soft: bool)
         assert high + low == pytest.approx(float(np.sum(s * apart**2)) / 2, rel=1e-6 if scale > 0.99 else 1e-12)
     with pytest.raises(ValueError, match="squared and logistic"):
         rows.dual(2, np.zeros((400, 1)), None, None, np.zeros((3, 2)), np.zeros((3, 2)), 0.0, scale)
+
+
+@pytest.mark.parametrize("columns", [863, 870, 1000])
+def test_products_of_more_columns_than_a_cache_holds(columns: int) -> None:
+    rng = np.random.default_rng(columns)
+    n = 700
+    X, y, weight = rng.normal(size=(n, columns)), rng.normal(size=(n, 1)), rng.random(n)
+    rows = _core.Rows([_core.Ones(n), _core.Dense(X)])
+    whole = np.column_stack([np.ones(n), X, y])
+    total, mean, _, largest, gram = rows.products(weight, y)
+    np.testing.assert_allclose(gram, whole.T @ (weight[:, None] * whole), rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(mean, weight @ whole / weight.sum(), rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(largest, np.abs(whole).max(axis=0))
+    assert total == pytest.approx(weight.sum())
+    plain = rows.products(None, y)
+    np.testing.assert_allclose(plain[4], whole.T @ whole, rtol=1e-12, atol=1e-11)
+    for threads in (1, 3):
+        _core.set_threads(threads)
+        again = rows.products(None, y)
+        _core.set_threads(0)
+        assert all(np.array_equal(a, b) for a, b in zip(again, plain, strict=True))
