@@ -7,11 +7,13 @@ import numpy.typing as npt
 import pytest
 
 from lineal.designs import as_design
+from lineal.factor import Cholesky
 from lineal.fitting import fit
 from lineal.losses import Squared
 from lineal.moments import survey
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem import EPS, Problem
+from lineal.solvers.direct import PLENTY, remaining
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -41,6 +43,29 @@ def test_one_look_at_the_rows_is_enough(k: int, strength: float) -> None:
     np.testing.assert_allclose(found.coef, truth, rtol=1e-11, atol=1e-12)
     value = float(np.sum(left**2)) / 2 / len(x) + strength / 2 * float(np.sum(found.coef[1:] ** 2))
     np.testing.assert_allclose(found.objective, value, rtol=1e-12)
+
+
+def test_means_cost_the_other_columns_no_digits() -> None:
+    """An intercept that depends on many columns with means makes the whole ill-conditioned, but nothing else is lost."""
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(4000, 600)) + 3.0
+    y = x @ rng.normal(size=(600, 1)) / 20.0 + rng.normal(size=(4000, 1))
+    wide = np.hstack([np.ones((4000, 1)), x])
+    even = wide / np.linalg.norm(wide, axis=0)
+    gram = even.T @ even
+    factor = Cholesky.of(gram)
+    schur = gram[1:, 1:] - np.outer(gram[1:, 0], gram[0, 1:])
+    left = np.diagonal(schur)
+    condition = 1.0 / np.linalg.cond(schur / np.sqrt(np.outer(left, left)), 1)
+    assert factor.condition * PLENTY < EPS  # by itself it would ask for the rows
+    assert remaining(factor) == pytest.approx(condition * left.min(), rel=0.5)  # LAPACK estimates the condition
+    found = fit(Memory(as_design(x), y), Squared(1), Ridge(0.01, np.r_[0.0, np.ones(600)]), tol=1e-12)
+    assert found.verdict.kind == "optimal"
+    assert found.problem.passes == 1
+    long, charges = wide.astype(np.longdouble), 0.01 * np.r_[0.0, np.ones(600)][:, None]
+    gradient = long.T @ (long @ found.coef - y) / 4000 + charges * found.coef
+    truth = found.coef - np.linalg.solve(wide.T @ wide / 4000 + np.diag(charges[:, 0]), gradient.astype(float))
+    np.testing.assert_allclose(found.coef, truth, rtol=1e-9, atol=1e-11)
 
 
 def test_evaluations_are_those_of_the_rows_and_their_errors_are_bounded() -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import lapack
 
+from lineal.factor import Cholesky
 from lineal.problem import EPS, Problem
 from lineal.solver import Array, Solver, Step, kinks
 
@@ -55,7 +57,7 @@ class Direct(Solver):
             value = problem.evaluate(coef).value
             yield Step(coef, value, normal.gap(coef), problem.passes, "normal equations in double-double")
             return
-        if PLENTY * factor.condition < EPS:
+        if PLENTY * factor.condition < EPS and PLENTY * remaining(factor.parts[0]) < EPS:
             problem.ask_rows()
             here = problem.evaluate(start, hessian=problem.shape[0])
         coef, last = start, np.inf
@@ -73,6 +75,26 @@ class Direct(Solver):
                 last = estimate
             coef = coef - shift
             here = problem.evaluate(coef, hessian=problem.shape[0])
+
+
+def remaining(factor: Cholesky) -> float:
+    """Return the reciprocal condition of what is left when the first column has been eliminated, made even again.
+
+    Means make an intercept depend on the other columns without costing these any digits, but for what the smallest share
+    says that elimination leaves of a column's square. Of a factor in parts the condition of the whole.
+    """
+    if type(factor) is not Cholesky or factor.singular or len(factor.scale) < 2:
+        return factor.condition
+    first = factor.upper[0, 1:]
+    left = 1.0 - first**2
+    if not np.all(left > 0.0):
+        return factor.condition
+    size = np.sqrt(left)
+    rest = factor.even[1:, 1:] - np.outer(first, first)
+    rest /= size
+    norm = lapack.dlange("1", rest.T / size)  # type: ignore[call-arg]
+    condition, _ = lapack.dpocon(np.asfortranarray(factor.upper[1:, 1:] / size), float(norm), uplo="U")
+    return float(condition * left.min())
 
 
 def wants_digits(problem: Problem, condition: float) -> bool:
