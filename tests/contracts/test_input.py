@@ -49,6 +49,17 @@ def test_nan_and_infinity_are_refused_in_fit_and_predict(kind, bad, form):
             getattr(model, name)(broken)
 
 
+@pytest.mark.parametrize("kind", [*ESTIMATORS, Lasso, LinearSVC])
+def test_fields_of_packed_records_are_rows_like_others(kind):
+    weight = RNG.integers(1, 4, size=60).astype(float)
+    rows = np.zeros(60, dtype=[("mark", "u1"), ("x", "f8", (4,)), ("y", "f8"), ("weight", "f8")])
+    rows["x"], rows["y"], rows["weight"] = X, target(kind), weight
+    plain = kind().fit(X, target(kind), sample_weight=weight)
+    model = kind().fit(rows["x"], rows["y"], sample_weight=rows["weight"])
+    np.testing.assert_array_equal(model.coef_, plain.coef_)
+    np.testing.assert_array_equal(model.predict(rows["x"]), plain.predict(X))
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_targets_that_are_not_finite_are_refused(bad):
     y = Y.copy()

@@ -35,6 +35,20 @@ def read_only(array: Array) -> Array:
     return array
 
 
+def askew(array: Array) -> Array:
+    """Return the same numbers at an odd address."""
+    found = np.ndarray(array.shape, array.dtype, bytearray(array.nbytes + 8), 1)
+    found[...] = array
+    return found
+
+
+def field(array: Array) -> Array:
+    """Return the same numbers as a field of packed records, whose length is no multiple of theirs."""
+    found = np.zeros(len(array), dtype=[("row", "f8", array.shape[1:]), ("mark", "u1")])
+    found["row"] = array
+    return found["row"]
+
+
 def scattered(kind: str, dtype: type, wide: bool) -> Maker:
     def make(n: int, seed: int) -> tuple[Design, Array]:
         rng = np.random.default_rng(seed)
@@ -107,6 +121,8 @@ DESIGNS: dict[str, Maker] = {
     "dense backwards": dense(lambda a: a[::-1, ::-1]),
     "dense columns of a wider one": dense(lambda a: a[:, 2:7]),
     "dense read-only": dense(read_only),
+    "dense askew": dense(askew),
+    "dense field of records": dense(field),
     "dense one column": dense(lambda a: a[:, :1]),
     "dense no column": dense(lambda a: a[:, :0]),
     "dense eight columns": dense(lambda a: a[:, :8]),

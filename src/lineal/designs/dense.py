@@ -16,7 +16,7 @@ FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 class Dense(Native):
-    """A float32 or float64 matrix, never copied: C order is read in place, other orders are packed block by block.
+    """A float32 or float64 matrix, read in place in C order, packed block by block in others, copied where it lies askew.
 
     >>> Dense(np.array([[1.0, 2.0]], dtype=np.float32)).times(np.ones((2, 1)))
     array([[3.]])
@@ -27,6 +27,8 @@ class Dense(Native):
             raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
         if array.dtype not in FLOATS:
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
+        if not (array.size and array.flags.aligned) or any(stride % array.itemsize for stride in array.strides):
+            array = array.copy()  # fields of packed records, or bytes out of a file
         self.array = array
         super().__init__([_core.Dense(array)], array.shape)
 

@@ -42,7 +42,7 @@ class Memory(Source):
         y = _rows("y", y, n)
         offset = None if offset is None else _rows("offset", offset, n)
         if weight is not None:
-            weight = np.ascontiguousarray(weight, dtype=np.float64)
+            weight = _plain(weight)
             if weight.shape != (n,):
                 raise InputError(f"weight has shape {weight.shape}; {n} rows need shape ({n},).")
         if columns is not None and len(columns) != design.shape[1]:
@@ -112,8 +112,13 @@ class Blocks(Source):
         yield from self._blocks
 
 
+def _plain(values: Array) -> Array:
+    found = np.ascontiguousarray(values, dtype=np.float64)
+    return found if found.size and found.flags.aligned else found.copy()  # not a field of packed records
+
+
 def _rows(name: str, values: Array, n: int) -> Array:
-    values = np.ascontiguousarray(values, dtype=np.float64)
+    values = _plain(values)
     values = values.reshape(-1, 1) if values.ndim == 1 else values
     if values.ndim != 2 or values.shape[0] != n:
         raise InputError(f"{name} has shape {values.shape}; it needs one row for each of the {n} rows of the design.")
