@@ -20,7 +20,8 @@ inline V load_first(const double* from, Index count) {
 }
 inline V load_first(const float* from, Index count) {
 #if defined(__AVX512VL__)
-    return (V)_mm512_cvtps_pd(_mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
+    // with a mask of all lanes: the intrinsic without one begins with a register that GCC takes for uninitialised
+    return (V)_mm512_maskz_cvtps_pd(0xff, _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
 #else
     V value{};
     for (Index i = 0; i < count; ++i) value[i] = from[i];
