@@ -299,6 +299,21 @@ def test_a_ridge_times_a_rounded_sum_of_weights_is_known_to_doubles_only():
         assert above(prove(problem, coef).gap, exact, coef, exact.optimum(coef))
 
 
+def test_slopes_are_not_enough_where_the_intercept_has_still_to_move():
+    """The step that the uncharged columns ask for is paid four times by the slopes alone, and once by a pass that makes it."""
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=(300, 3))
+    y = (x[:, 0] + rng.logistic(size=300) > 0).astype(float)[:, None]
+    problem = Problem.of(Memory(as_design(x), y), Logistic(), Ridge(10.0, np.array([0.0, 1.0, 1.0, 1.0])))
+    best = fit(problem.source, problem.loss, problem.penalty, tol=1e-12)
+    coef = best.coef + np.array([[1e-3], [0.0], [0.0], [0.0]])
+    here = problem.evaluate(coef, hessian=4)
+    step = problem.factor(here, np.arange(4)).solve(here.gradient)
+    true = here.value - best.objective
+    gap = prove(problem, coef, hint=step, enough=1.0).gap
+    assert true <= gap <= 1.01 * true
+
+
 def test_radius_holds_the_exact_coefficients():
     rng = np.random.default_rng(2)
     x = rng.normal(size=(30, 3))
