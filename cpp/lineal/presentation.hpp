@@ -79,22 +79,6 @@ void each(const Part& part, Index i, F f) {
     }
 }
 
-// The first `count` < W numbers, then zeros.
-inline V load(const double* from, Index count) {
-#if defined(__AVX512F__)
-    return (V)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from);
-#else
-    V value{};
-    for (Index i = 0; i < count; ++i) value[i] = from[i];
-    return value;
-#endif
-}
-inline V load(const float* from, Index count) {
-    V value{};
-    for (Index i = 0; i < count; ++i) value[i] = from[i];
-    return value;
-}
-
 // Keeps a vector in a register: folded into several instructions it would be loaded as often.
 inline void hold(V& value) {
 #if defined(__AVX512F__)
@@ -140,9 +124,9 @@ void dots(const T* const* x, Index n, const double* w, Index stride, double* eta
     for (Index q = 0; j < n; ++q, j += W) {
         const Index count = std::min<Index>(n - j, W);
         V own[C];
-        for (Index c = 0; c < C; ++c) own[c] = count == W ? load(w + c * stride + j) : load(w + c * stride + j, count);
+        for (Index c = 0; c < C; ++c) own[c] = count == W ? load(w + c * stride + j) : load_first(w + c * stride + j, count);
         for (Index r = 0; r < R; ++r) {
-            const V v = count == W ? load(x[r] + j) : load(x[r] + j, count);
+            const V v = count == W ? load(x[r] + j) : load_first(x[r] + j, count);
             for (Index at = 0; at < Q; ++at)
                 if (at == q) take(at, own, r, v);
         }

@@ -8,27 +8,6 @@
 
 namespace {
 
-// The first `count` < W numbers, then zeros.
-inline V load_first(const double* from, Index count) {
-#if defined(__AVX512F__)
-    return (V)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from);
-#else
-    V value{};
-    for (Index i = 0; i < count; ++i) value[i] = from[i];
-    return value;
-#endif
-}
-inline V load_first(const float* from, Index count) {
-#if defined(__AVX512VL__)
-    // with a mask of all lanes: the intrinsic without one begins with a register that GCC takes for uninitialised
-    return (V)_mm512_maskz_cvtps_pd(0xff, _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
-#else
-    V value{};
-    for (Index i = 0; i < count; ++i) value[i] = from[i];
-    return value;
-#endif
-}
-
 // W rows: every accumulator walks along a row, its lanes are added at the end. The bits of a row are its own, whatever stands beside it.
 template <class T>
 inline V scores(const T* const* x, Index n, const double* w) {

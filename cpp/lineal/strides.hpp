@@ -82,7 +82,7 @@ inline V spread(const V* sum) { return splat(reduced(sum)); }
 template <Index G, class T>
 inline V piece(const T* x, Index n, Index g) {
     const Index left = n - g * W;
-    return (g + 1) * W + LANES <= G * W || left >= W ? load(x + g * W) : left > 0 ? load(x + g * W, left) : V{};
+    return (g + 1) * W + LANES <= G * W || left >= W ? load(x + g * W) : left > 0 ? load_first(x + g * W, left) : V{};
 }
 
 // Presents `count` rows one by one without a branch on mistakes, which nobody could foresee; returns how many there were. A row has

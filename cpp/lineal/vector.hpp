@@ -34,6 +34,27 @@ inline V load(const float* from) {
     std::memcpy(&value, from, sizeof value);
     return __builtin_convertvector(value, V);
 }
+// The first `count` < W numbers, then zeros.
+inline V load_first(const double* from, std::int64_t count) {
+#if defined(__AVX512F__)
+    return (V)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from);
+#else
+    V value{};
+    for (std::int64_t i = 0; i < count; ++i) value[i] = from[i];
+    return value;
+#endif
+}
+inline V load_first(const float* from, std::int64_t count) {
+#if defined(__AVX512VL__)
+    // with a mask of all lanes: the intrinsic without one begins with a register that GCC takes for uninitialised
+    return (V)_mm512_maskz_cvtps_pd(0xff, _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
+#else
+    V value{};
+    for (std::int64_t i = 0; i < count; ++i) value[i] = from[i];
+    return value;
+#endif
+}
+
 inline void store(double* to, V value) { std::memcpy(to, &value, sizeof value); }
 inline V splat(double value) { return value - V{}; }
 
