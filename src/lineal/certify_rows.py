@@ -29,6 +29,7 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
+CORNERS = "too few rows are between the corners of the loss"
 MIXTURES = (0.0, 1e-11, 1e-8)
 """Shares of the middle of the domain given to every theta, where too few are inside for a correction."""
 
@@ -100,6 +101,8 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
 
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
     """Return the bound of a dual point, moved a little into its domain where nothing can be proven with it."""
+    if _alone(problem, tied) and domain.hopeless(problem, start, MIXTURES[-1]):
+        return Bound(None, reason=CORNERS)
     for share in MIXTURES:
         theta = start if share == 0.0 else domain.mixed(problem, start, share)
         found, free = _bound(problem, coef, tied, theta), tied
@@ -119,7 +122,7 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     if _alone(problem, tied):
         levelled = domain.level(problem, theta)
         if levelled is None:
-            return Bound(None, reason="too few rows are between the corners of the loss")
+            return Bound(None, reason=CORNERS)
         theta = levelled
     start = theta
     theta, sums, factor = _settled(problem, coef, tied, start, none, limit)
@@ -128,7 +131,7 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     norm, error = 0.0, problem.grain(sums.size)
     if factor is not None:
         if factor.singular:
-            return Bound(None, reason="too few rows are between the corners of the loss")
+            return Bound(None, reason=CORNERS)
         spread = factor.spread()
         norm = factor.norm(sums.gradient) + float(np.sum(error * spread))
         if not 2.0 * float(np.max(problem.moments.largest @ spread)) * norm <= limit:

@@ -113,6 +113,18 @@ def _room(theta: Array, low: Array, high: Array) -> Array:
     return np.where(np.isfinite(both), both, np.minimum(np.minimum(below, above), 1.0))
 
 
+def hopeless(problem: Problem, theta: Array, share: float) -> bool:
+    """Whether ``level`` fails at once for the dual point, and for what ``mixed`` makes of it with up to this share.
+
+    Neither its sum nor that of V, whose slope is at most 1, changes by more than the way all rows go.
+    """
+    weight, low, high = _edges(problem)
+    point = theta[:, 0]
+    size = _dot(weight, np.abs(point))
+    way = share * (1.0 + size) + 8.0 * EPS * size
+    return not abs(_dot(weight, point)) - way <= HOPELESS * (_dot(weight, _room(point, low, high)) + way)
+
+
 def level(problem: Problem, theta: Array) -> Array | None:
     """Return the dual point moved by multiples of V until it sums to zero over the rows; None where that fails.
 
@@ -148,10 +160,12 @@ def _edges(problem: Problem) -> tuple[Array, Array, Array]:
     found: list[tuple[Array, Array, Array]] = []
     for block, weight, _ in rows(problem):
         present = (weight > 0.0)[:, None]
-        box = problem.loss.box(np.where(present, block.y, 0.0))
+        box = problem.loss.box(block.y if block.weight is None else np.where(present, block.y, 0.0))
         assert box is not None
-        low, high = (np.where(present, end, 0.0)[:, 0] for end in box)
+        low, high = (end[:, 0] if block.weight is None else np.where(present, end, 0.0)[:, 0] for end in box)
         found.append((weight, low, high))
+    if len(found) == 1:
+        return found[0]
     weights, lows, highs = zip(*found, strict=True)
     return np.concatenate(weights), np.concatenate(lows), np.concatenate(highs)
 

@@ -14,7 +14,7 @@ from lineal.losses.quantile import ramp_mismatch
 
 def sides(y: Array) -> Array:
     """Return -1 for class 0 and 1 for class 1."""
-    return np.where(y > 0.5, 1.0, -1.0)
+    return np.asarray(2.0 * (y > 0.5) - 1.0)
 
 
 class _Margin(Loss):
@@ -79,8 +79,8 @@ class Hinge(_Margin):
 
     def box(self, y: Array) -> tuple[Array, Array]:
         """Return [-1, 0] for class 1, [0, 1] for class 0."""
-        first = y > 0.5
-        return np.where(first, -1.0, 0.0), np.where(first, 0.0, 1.0)
+        high = 1.0 - (y > 0.5)
+        return high - 1.0, high
 
     def kinks(self, y: Array) -> list[Kink]:
         """Return the corner at 1 for class 1, at -1 for class 0."""

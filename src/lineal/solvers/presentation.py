@@ -57,7 +57,8 @@ class Window:
         """Return the rows of weight above 0, by a hash of (seed, epoch, row number): the same for any partition."""
         present = np.flatnonzero(self.weight > 0.0)
         if shuffle:
-            present = present[np.argsort(hashed(seed, epoch, self.numbers[present]), kind="stable")]
+            # different rows have different hashes, so that any sort gives the same order
+            present = present[np.argsort(hashed(seed, epoch, self.numbers[present]))]
         return np.asarray(present, dtype=np.int64)
 
 
