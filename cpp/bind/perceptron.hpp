@@ -3,6 +3,7 @@
 
 #include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
+#include "../lineal/twins.hpp"
 #include "epochs.hpp"
 #include "team.hpp"
 
@@ -38,6 +39,7 @@ struct Presenter {
     Index columns, outputs;
     bool across;
     std::vector<double> row, eta;
+    int alone = 0, refusals = 0;  // calls to come on one thread, after the other one did not run
 };
 
 // Weights [outputs][columns] on a copy whose rows begin, from the first dense column on, with a cache line.
@@ -120,8 +122,16 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     }
     {
         const nb::gil_scoped_release release;
-        const Forerunner forerunner(e, threads());
-        perceptrons().run(e);
+        if (self.alone > 0) --self.alone;
+        else if (paired(e, threads())) {
+            const bool done = together(e);
+            self.refusals = done ? 0 : std::min(self.refusals + 1, 6);
+            self.alone = done ? 0 : 1 << self.refusals;
+        }
+        if (e.at < e.length) {
+            const Forerunner forerunner(e, threads());
+            perceptrons().run(e);
+        }
     }
     for (const Aligned& copy : aligned) copy.back();
     const std::int64_t now[] = {e.at, e.presented, e.survived, e.mistakes, e.logged};

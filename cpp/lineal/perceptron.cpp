@@ -1,4 +1,5 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
+#include "halves.hpp"
 #include "presentation.hpp"
 #include "strides.hpp"
 #include "sure.hpp"
@@ -110,6 +111,6 @@ void project(const Presentation& e, const double* vector, double* out) {
 namespace lineal {
 
 extern const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL);
-const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run, project};
+const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run, half, project};
 
 }  // namespace lineal

@@ -34,10 +34,26 @@ struct Presentation {
     double* row;   // [columns]
 };
 
+// What two threads that present the same rows tell each other: each holds half of the columns. A side writes its part of the scores
+// of step s to said[side][s % 2] and then sets its mark to s; the first side may end the work by setting the other's mark to OFF,
+// which that one finds when it wants to go on to the next step.
+struct Twin {
+    static constexpr Index ROWS = 8, GRAM = 36, OFF = -1;
+    struct alignas(64) Mark {
+        Index step = 0;
+    };
+    Mark marks[2];
+    double* said[2][2];  // [ROWS][outputs] parts of scores, then [GRAM] parts of products of these rows
+    double* scratch[2];  // [ROWS][outputs] + [GRAM] + 2 [outputs], and half of ROWS + outputs rows in single precision
+    Index patience;      // of the first side: so many looks at the other's mark
+};
+
 struct Perceptrons {
     const char* name;
     // Presents rows until the end, or until it has to stop; e.at says where.
     void (*run)(Presentation& e);
+    // One of the two sides of a presentation that `paired` allows, to the end or until it is called off; only the first side's e counts.
+    void (*half)(Presentation& e, Twin& twin, Index side);
     // out[i] = x_i.vector for every row.
     void (*project)(const Presentation& e, const double* vector, double* out);
 };

@@ -11,6 +11,7 @@
 #include "columns.hpp"
 #include "teams.hpp"
 #include "text.hpp"
+#include "twins.hpp"
 
 namespace {
 
@@ -377,6 +378,7 @@ int main(int count, char**) {
     CHECK(plain_text_holds());
     check_descents();
     check_factor();
+    check_twins();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;
 }

@@ -43,7 +43,7 @@ VARIANTS: Final = ("plain", "averaged", "voted", "pocket")
 MOST: Final = 50_000_000
 """So many numbers a recorded table may hold."""
 
-CELLS: Final = 2**25
+CELLS: Final = 2**27
 """So many numbers, and products of them, are made use of between two looks at the clock and at Ctrl-C."""
 
 LOOKS: Final = 32

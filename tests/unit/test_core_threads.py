@@ -304,3 +304,43 @@ def test_a_thread_that_runs_ahead_of_a_perceptron_changes_no_bit(kind: str, clas
                 view.run(order, n, coef, None, state, 0, 1.0, 2**62, None, True)
             found.append((coef.tobytes(), state.tolist()))
         assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("kind", ["plain", "float32", "whole", "huge", "tiny"])
+@pytest.mark.parametrize("tie", [-1, 0, 1])
+def test_two_threads_with_half_of_the_columns_present_as_one_does(kind: str, tie: int) -> None:
+    """Rows whose scores differ, tie (whole numbers), or cannot be told in single precision (huge, tiny)."""
+    rng = np.random.default_rng(5)
+    n, p, k = 400, 301, 7
+    x = rng.normal(size=(n, p)) * {"huge": 1e25, "tiny": 1e-30}.get(kind, 1.0)
+    x = (
+        np.rint(x / 2.0)
+        if kind == "whole"
+        else x.astype(np.float32)
+        if kind == "float32"
+        else np.rint(x * 2.0**110) / 2.0**110
+    )
+    y = rng.integers(0, k, size=(n, 1)).astype(float)
+    x[np.arange(n), y[:, 0].astype(int)] += 2.0 * np.abs(x).max()
+    view = _core.Presenter([([_core.Ones(n), _core.Dense(x)], y, None, None)], p + 1, k, True)
+    found = []
+    for count in (1, 2):
+        _core.set_threads(count)
+        coef, state = np.zeros((k, p + 1)), np.zeros(5, dtype=np.int64)
+        largest = []
+        for _ in range(3):
+            state[0] = 0
+            largest.append(view.run(None, n, coef, None, state, tie, 0.5, 2**62, None, True))
+        found.append((coef.tobytes(), state.tolist(), largest))
+    assert found[0] == found[1]
+    if kind == "whole":  # all sums are exact: a plain loop
+        w = np.zeros((k, p + 1))
+        for row, own in 3 * list(zip(np.column_stack([np.ones(n), x]), y[:, 0].astype(int), strict=True)):
+            scores = w @ row
+            others = np.where(np.arange(k) == own, -np.inf, scores)
+            rival = int(k - 1 - np.argmax(others[::-1]) if tie > 0 else np.argmax(others))
+            wins = tie != 0 and (tie > 0) == (own > rival)
+            if not (scores[own] >= scores[rival] if wins else scores[own] > scores[rival]):
+                w[own] += 0.5 * row
+                w[rival] -= 0.5 * row
+        np.testing.assert_array_equal(coef, w)
