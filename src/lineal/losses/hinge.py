@@ -79,7 +79,7 @@ class Hinge(_Margin):
 
     def box(self, y: Array) -> tuple[Array, Array]:
         """Return [-1, 0] for class 1, [0, 1] for class 0."""
-        high = 1.0 - (y > 0.5)
+        high: Array = 1.0 - (y > 0.5).astype(np.float64)
         return high - 1.0, high
 
     def kinks(self, y: Array) -> list[Kink]:
