@@ -263,6 +263,8 @@ def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float
     """Return F, and half the squared slack in scaled columns: a guess of the distance where the loss bends by one."""
     if not np.all(np.isfinite(coef)):
         return np.inf, np.inf
+    if not problem.loss.smooth and problem.loss.native is None:
+        return _value(problem, coef), np.inf  # nobody asks for the gradient
     here = problem.evaluate(coef)
     gradient = here.gradient - problem.penalty.gradient(coef)
     if frame.shift is not None:
@@ -270,6 +272,21 @@ def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float
     slack = problem.penalty.slack(coef, gradient)
     bend = problem.loss.steepest if 0.0 < problem.loss.steepest < np.inf else 1.0
     return here.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
+
+
+def _value(problem: Problem, coef: Array) -> float:
+    """Return F, which needs one product with the rows less than its gradient."""
+    problem.passes += 1
+    total = 0.0
+    for block in problem.source.blocks():
+        eta = block.design.times(coef)
+        eta = eta if block.offset is None else eta + block.offset
+        if block.weight is None:
+            total += float(np.sum(problem.loss.value(block.y, eta)))
+        else:
+            present = block.weight > 0.0
+            total += float(np.sum(block.weight[present] * problem.loss.value(block.y[present], eta[present])))
+    return total / problem.moments.weight_sum + problem.penalty.value(coef)
 
 
 def _mix(duals: list[Array], tables: list[Array], share: float) -> None:
