@@ -110,7 +110,8 @@ def _room(theta: Array, low: Array, high: Array) -> Array:
     below, above = theta - low, high - theta
     with np.errstate(invalid="ignore"):
         both = below * (above / (high - low))
-    return np.where(np.isfinite(both), both, np.minimum(np.minimum(below, above), 1.0))
+    finite = np.isfinite(both)
+    return both if finite.all() else np.where(finite, both, np.minimum(np.minimum(below, above), 1.0))
 
 
 def hopeless(problem: Problem, theta: Array, share: float) -> bool:

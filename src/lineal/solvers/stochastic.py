@@ -279,7 +279,7 @@ def _value(problem: Problem, coef: Array) -> float:
     problem.passes += 1
     total = 0.0
     for block in problem.source.blocks():
-        eta = block.design.times(coef)
+        eta = block.design.times(coef) if np.any(coef) else np.zeros((block.n_rows, problem.shape[1]))
         eta = eta if block.offset is None else eta + block.offset
         if block.weight is None:
             total += float(np.sum(problem.loss.value(block.y, eta)))
