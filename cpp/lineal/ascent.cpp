@@ -96,8 +96,9 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
     return sum;
 }
 
-// Rows come in random order, which no cache foresees: ask for one that is needed soon.
-void expect(const Part* parts, Index count, Index row) {
+// Rows come in random order, which no cache foresees: ask for one that is needed soon. Inlined, or the compiler would leave
+// out a call that changes nothing.
+[[gnu::always_inline]] inline void expect(const Part* parts, Index count, Index row) {
     for (Index k = 0; k < count; ++k) {
         const Part& part = parts[k];
         if (part.kind != Kind::sparse) continue;
