@@ -247,6 +247,24 @@ void Block::forward(const Coefficients& coef, double* sums, bool finite) {
         for (Index i = rows.count; i < filled; ++i) sums[c * room + i] = 0.0;
 }
 
+void Block::forward_bent(const Coefficients& coef, double* sums) {
+    bent_.clear();
+    for (Index i = 0; i < rows.count; ++i)
+        if (curvature[i] != 0) bent_.push_back(rows[i]);
+    const Selection some{0, static_cast<Index>(bent_.size()), bent_.data()};
+    if (request.outputs != 1 || layout.loose.empty() || 16 * some.count > 15 * rows.count) {
+        forward(coef, sums);
+        return;
+    }
+    const Index filled = (rows.count + 7) / 8 * 8;
+    k.forward(panel, rows.count, coef.panel.get(), layout.width(), 1, sums, room);
+    by_row_.clear();
+    for (const Placed& placed : layout.loose) k.loose_forward(placed.part, some, coef.loose.get() + placed.at, 1, by_row_.get());
+    for (Index i = 0, t = 0; i < rows.count; ++i)
+        if (curvature[i] != 0) sums[i] += by_row_.get()[t++];
+    std::fill(sums + rows.count, sums + filled, 0.0);
+}
+
 void Block::backward(const double* values, double* panel_gradient, double* loose_gradient) {
     const Index outputs = request.outputs;
     const double* by_row = values;

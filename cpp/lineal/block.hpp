@@ -113,6 +113,8 @@ public:
     void backward(const double* values, double* panel_gradient, double* loose_gradient);
     // What the losses of these rows are asked for.
     LossBlock losses(bool curvatures) const;
+    // The same of one output, as far as `curvature` is not zero: nothing is asked of the loose entries of the other rows
+    void forward_bent(const Coefficients& coef, double* sums);
     // curvature to and from kept[n][outputs]
     void remember(double* kept) const;
     void recall(const double* kept);
@@ -139,7 +141,7 @@ private:
     std::size_t coded(std::size_t from, double* table, bool spaced);
     std::vector<Coded> coded_;
     Index row_ = 0, stop_ = 0;
-    std::vector<Index> index_;
+    std::vector<Index> index_, bent_;
     Buffer memory_, by_row_;
 };
 

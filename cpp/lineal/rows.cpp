@@ -288,11 +288,12 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         if (!request.in_place) block.pack();
+        if (kept.known) block.recall(kept.data);
         if (single) single->forward(block);
+        else if (kept.known) block.forward_bent(u, block.step);
         else block.forward(u, block.step);
         LossBlock loss = describe(worker, true);
-        if (kept.known) block.recall(kept.data);
-        else {
+        if (!kept.known) {
             block.forward(w, block.eta);
             block.k.loss(loss);
             if (kept.data) block.remember(kept.data);

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lineal import _core
 
@@ -104,6 +105,26 @@ def test_shapes_are_checked() -> None:
         rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, 0)
     with pytest.raises(ValueError, match="shape"):
         _core.invert(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.4, 1.0])
+@pytest.mark.parametrize("single", [False, True])
+def test_rows_without_curvature_add_nothing_to_a_product(share: float, single: bool) -> None:
+    rng = np.random.default_rng(8)
+    n, p = 3000, 40
+    m = sparse.random_array((n, p), density=0.1, format="csr", rng=rng)
+    m = m.astype(np.float32) if single else m
+    codes, x = rng.integers(-1, 6, n).astype(np.int32), rng.normal(size=(n, 3))
+    parts = [_core.Ones(n), _core.Sparse(m.indptr, m.indices, m.data, p), _core.Codes(codes, 6), _core.Dense(x)]
+    whole = np.hstack([np.ones((n, 1)), m.toarray(), codes[:, None] == np.arange(6), x])
+    weight = rng.integers(0, 3, n).astype(float)
+    kept = np.where(rng.random((n, 1)) < share, 0.0, rng.random((n, 1)))
+    direction = rng.normal(size=(whole.shape[1], 1))
+    given = (5, np.ones((n, 1)), weight, None, np.zeros_like(direction), direction, 0.0, 1, 0, kept)
+    found, total = _core.Rows(parts).curve(*given, known=True)
+    present = np.where(weight[:, None] > 0.0, kept, 0.0)
+    np.testing.assert_allclose(found, whole.T @ (present * (whole @ direction)), rtol=1e-10, atol=1e-9)
+    assert total == weight.sum()
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11, 17, 65, 130])
