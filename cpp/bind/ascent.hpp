@@ -9,7 +9,6 @@
 
 namespace {
 
-using Marks = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
     std::vector<Part> parts;
@@ -92,9 +91,10 @@ nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& l
     return nb::make_tuple(seen.loss, seen.mismatch, seen.shift);
 }
 
-nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta) {
+nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta, std::optional<Kept> room) {
     const std::size_t n = score.size();
-    const Ramp ramp{score.data(), data_of(at, n, "at"), data_of(low, n, "low"), data_of(high, n, "high"), data_of(weight, n, "weight"), data_of(theta, n, "theta")};
+    const Ramp ramp{score.data(), data_of(at, n, "at"), data_of(low, n, "low"), data_of(high, n, "high"), data_of(weight, n, "weight"), data_of(theta, n, "theta"),
+                    room ? data_of(*room, n, "room") : nullptr};
     RampSums sums;
     {
         const nb::gil_scoped_release release;
@@ -109,7 +109,7 @@ void bind_ascent(nb::module_& m) {
           nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("total").none() = nb::none(), nb::arg("batch") = 0);
     m.def("look", look_at_rows, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("epsilon"), nb::arg("bend"),
           nb::arg("free"));
-    m.def("ramp_sums", sums_of_ramps, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"));
+    m.def("ramp_sums", sums_of_ramps, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("room") = nb::none());
     m.def("row_squares", squares_of_rows, nb::arg("parts"), nb::arg("inverse"), nb::arg("square").noconvert());
 }
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../lineal/closed.hpp"
+#include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"
 
@@ -27,11 +28,13 @@ std::vector<double> values_of(const Matrix& from) {
 
 // F with its gradient, mean |slope| and second derivative; `square`, `largest` and `bound` as in struct Charges
 nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, Index hessian,
-                         nb::handle square_array, nb::handle largest_array, double bound, double parameter) {
+                         nb::handle square_array, nb::handle largest_array, double bound, double parameter, std::optional<Marks> sides) {
     const Rows& rows = self.rows();
     const Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Index p = rows.columns(), k = asked.request.outputs;
+    if (sides && k != 1) throw nb::value_error("sides are kept of one output only");
+    unsigned char* const left = sides ? data_of(*sides, static_cast<std::size_t>(rows.rows()), "sides") : nullptr;
     if (hessian < 0 || hessian > p)
         throw nb::value_error(("hessian must be between 0 and " + std::to_string(p) + ", got " + std::to_string(hessian)).c_str());
     const std::vector<double> square = values_of(Input(square_array, "square", {p}).matrix()), largest = values_of(Input(largest_array, "largest", {p}).matrix());
@@ -44,7 +47,7 @@ nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle 
     Value value;
     without_lock([&] {
         value = objective(Passes(rows, team(), asked.request, false), charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
-                          second ? second->data : nullptr);
+                          second ? second->data : nullptr, left);
     });
     return nb::make_tuple(value.value, value.error, gradient.array, slope.array, second ? second->array : nb::none());
 }

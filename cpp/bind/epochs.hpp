@@ -16,6 +16,7 @@ namespace {
 
 using Numbers = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 using Kept = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
+using Marks = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Order = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 const char* const row_losses[] = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "crammer-singer", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson"};

@@ -17,6 +17,7 @@
 #include "conjugate.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
+#include "interior.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
@@ -362,7 +363,9 @@ NB_MODULE(_core, m) {
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
         .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"),
-             nb::arg("parameter") = 0.0)
+             nb::arg("parameter") = 0.0, nb::arg("sides") = nb::none())
+        .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"), nb::arg("coef"),
+             nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"), nb::arg("tol"), nb::arg("most"))
         .def("closed", closed_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("limits"), nb::arg("share"),
              nb::arg("most"), nb::arg("endless"))
         .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),

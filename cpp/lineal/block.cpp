@@ -1,6 +1,9 @@
 #include "block.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <numeric>
 
 #if defined(__linux__)
@@ -227,6 +230,13 @@ void Block::release() {
 
 void Block::forward(const Coefficients& coef, double* sums, bool finite) {
     const Index outputs = request.outputs, filled = (rows.count + 7) / 8 * 8;
+    if (layout.bare()) {
+        for (Index c = 0; c < outputs; ++c) {
+            const double own = coef.panel.get()[c * layout.width()];
+            for (Index i = 0; i < rows.count; ++i) sums[c * room + i] += own;
+        }
+        return;
+    }
     k.forward(panel, rows.count, coef.panel.get(), layout.width(), outputs, sums, room);
     if (!layout.loose.empty() && !(finite && coef.idle)) {
         by_row_.clear();
@@ -265,8 +275,35 @@ void Block::forward_bent(const Coefficients& coef, double* sums) {
     std::fill(sums + rows.count, sums + filled, 0.0);
 }
 
+namespace {
+
+double added(const double* values, Index count) {
+    double a = 0, b = 0, c = 0, d = 0;
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) {
+        a += values[i];
+        b += values[i + 1];
+        c += values[i + 2];
+        d += values[i + 3];
+    }
+    for (; i < count; ++i) a += values[i];
+    return (a + c) + (b + d);
+}
+
+}  // namespace
+
+void Block::pull(const Placed& dense, double* panel_gradient) {
+    k.pull(dense.part, rows, slope, panel_gradient + dense.at);
+    for (const Placed& placed : layout.panel)
+        if (placed.part.kind == Kind::ones) panel_gradient[placed.at] += added(slope, rows.count);
+}
+
 void Block::backward(const double* values, double* panel_gradient, double* loose_gradient) {
     const Index outputs = request.outputs;
+    if (layout.bare()) {
+        for (Index c = 0; c < outputs; ++c) panel_gradient[c * layout.width()] += added(values + c * room, rows.count);
+        return;
+    }
     const double* by_row = values;
     if (outputs > 1) {
         for (Index c = 0; c < outputs; ++c)
@@ -300,6 +337,17 @@ std::size_t Block::coded(std::size_t from, double* table, bool spaced) {
 void Block::remember(double* kept) const {
     for (Index i = 0; i < rows.count; ++i)
         for (Index c = 0; c < request.outputs; ++c) kept[rows[i] * request.outputs + c] = curvature[c * room + i];
+}
+
+void Block::leave(unsigned char* sides) const {
+    const double within = request.parameter;
+    const auto exponent = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff); };
+    const int own = exponent(within);
+    for (Index i = 0; i < rows.count; ++i) {
+        const double size = std::fabs(eta[i] - y[i]);
+        const int level = std::clamp(own - exponent(size - within), 0, 127);
+        sides[rows[i]] = static_cast<unsigned char>(level + (size < within ? 128 : 0));
+    }
 }
 
 void Block::recall(const double* kept) {

@@ -65,6 +65,8 @@ struct Layout {
     // doubles of a gradient as panels and loose columns leave it, panel sums [c][width] and loose sums [column][k], and where they go: out[p][k]
     Index gradient_size(Index outputs) const { return (outputs * (width() + loose_columns()) + 7) / 8 * 8; }
     void place_gradient(Index outputs, const double* sums, double* out) const;
+    // the intercept alone: no panel is needed for its products
+    bool bare() const { return panel.size() == 1 && loose.empty() && panel[0].part.kind == Kind::ones; }
     // rows of a block, a multiple of 8: a panel of them, or `more` panels, fits into the second-level cache; at least so many
     Index room(Index more = 1, Index least = 16) const;
 
@@ -111,6 +113,8 @@ public:
     void forward(const Coefficients& coef, double* sums, bool finite = false);
     // panel gradient [c][width] and loose gradient [column][outputs] += X' values, values[c][room]
     void backward(const double* values, double* panel_gradient, double* loose_gradient);
+    // the same of the slopes of rows that are read where they lie: one dense part and columns of ones
+    void pull(const Placed& dense, double* panel_gradient);
     // What the losses of these rows are asked for.
     LossBlock losses(bool curvatures) const;
     // The same of one output, as far as `curvature` is not zero: nothing is asked of the loose entries of the other rows
@@ -118,6 +122,9 @@ public:
     // curvature to and from kept[n][outputs]
     void remember(double* kept) const;
     void recall(const double* kept);
+    // Of the distance d = ||score - y| - T|, T the parameter of the loss: 128 where |score - y| < T, and as the lower seven bits
+    // L between 0 and 127 with 2^(E - L) <= d < 2^(E - L + 1), T in [2^E, 2^(E + 1)); 0 for all above, 127 for all below.
+    void leave(unsigned char* sides) const;
     // The entries of the loose columns below `limit` (in the design), for loose_gram.
     void entries(Index limit);
 
@@ -131,6 +138,7 @@ public:
     Ahead ahead;  // the rows after these, where they lie in one piece
     double *y, *weight, *eta, *slope, *curvature, *step;
     double weight_sum = 0;
+    bool lasting = false;  // its panel is used again: no row may change its place
     std::vector<Index> entry_starts, entry_columns;
     std::vector<double> entry_values;
 

@@ -108,10 +108,10 @@ double SmallFactor::spread(double* out) const {
 }
 
 Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
-                double* hessian) {
+                double* hessian, unsigned char* sides) {
     const Request& request = passes.request;
     const Index p = passes.rows.columns(), k = request.outputs;
-    const Evaluation sums = passes.evaluate(coef, h, slope, gradient, hessian);
+    const Evaluation sums = passes.evaluate(coef, h, slope, gradient, hessian, sides);
     const double total = sums.weight_sum;
     // one second derivative for all outputs, one for each, or one of all of them together
     const bool coupled = request.loss == Loss::softmax;

@@ -36,9 +36,9 @@ struct Value {
 };
 
 // F with its gradient[p][k], the mean |slope| [k] and its second derivative in the first `h` columns, laid out as
-// Rows::evaluate does, in one pass.
+// Rows::evaluate does, in one pass; sides[n] as in Rows::evaluate, if given.
 Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
-                double* hessian);
+                double* hessian, unsigned char* sides = nullptr);
 
 // The same kept in one place.
 struct Here {

@@ -106,4 +106,20 @@ void gram(const Panel& panel, Index count, const double* weight, double* scratch
     }
 }
 
+// Every row is copied to the place after those that count, where the next one may take its place: no branch.
+Index gather(const Panel& panel, Index count, double* weight) {
+    Index kept = 0;
+    for (Index i = 0; i < count; ++i) {
+        const double own = weight[i];
+        for (Index g = 0; g < panel.groups; ++g)
+            for (int v = 0; v < VG; ++v) {
+                double* group = panel.data + g * panel.stride + v * W;
+                store(group + 8 * kept, load(group + 8 * i));
+            }
+        weight[kept] = own;
+        kept += own != 0;
+    }
+    return kept;
+}
+
 }  // namespace

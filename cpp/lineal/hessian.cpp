@@ -36,32 +36,47 @@ double Hessian::cost() const {
     return static_cast<double>(count_) * (width * width / 50 + 3 * loose * (loose + width / 8));
 }
 
-void Hessian::add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents) const {
+void Hessian::add_one(Block& block, Index count, const double* weight, bool plain, double* partial, const Extent* extents) const {
     Panel panel = block.panel;
     panel.groups = width_ / 8;
     if (panel_columns_ == 1 && loose_columns_ == 0 && !extents) {  // the intercept alone: a tile of eight columns would be seven too many
         double sums[4] = {};
-        for (Index i = 0; i < block.rows.count; ++i)
-            sums[i % 4] += panel.data[8 * i] * panel.data[8 * i] * (plain ? 1.0 : weight[i]);
+        const auto sum = [&](auto term) {
+            Index i = 0;
+            for (; i + 4 <= count; i += 4)
+                for (Index r = 0; r < 4; ++r) sums[r] += term(i + r);
+            for (; i < count; ++i) sums[0] += term(i);
+        };
+        if (plain) sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i]; });
+        else if (layout_.bare()) sum([&](Index i) { return weight[i]; });
+        else sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i] * weight[i]; });
         partial[0] += (sums[0] + sums[2]) + (sums[1] + sums[3]);
         return;
     }
-    block.k.gram(panel, block.rows.count, plain ? nullptr : weight, block.extra.data, extents,
+    block.k.gram(panel, count, plain ? nullptr : weight, block.extra.data, extents,
                  partial, block.ahead);
     if (loose_columns_ > 0)
         block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
-                           block.rows.count, weight, panel, partial, table_.rows.data(), table_.pairs.data());
+                           count, weight, panel, partial, table_.rows.data(), table_.pairs.data());
 }
 
 void Hessian::add(Block& block, double* partial, const Extent* extents) const {
     if (h_ == 0) return;
     if (loose_columns_ > 0) block.entries(h_);
     if (loss_ == Loss::squared) {
-        add_one(block, block.weight, !block.request.weight, partial, extents);
+        add_one(block, block.rows.count, block.weight, !block.request.weight, partial, extents);
+        return;
+    }
+    if ((loss_ == Loss::huber || loss_ == Loss::squared_hinge) && loose_columns_ == 0 && panel_columns_ > 1 && !block.lasting) {
+        // curvature is one or nothing: rows without any are left out, and the others need no weights of their own
+        Panel panel = block.panel;
+        panel.groups = width_ / 8;
+        const Index kept = block.k.gather(panel, block.rows.count, block.curvature);
+        add_one(block, kept, block.curvature, !block.request.weight, partial);
         return;
     }
     if (loss_ != Loss::softmax) {
-        for (Index c = 0; c < outputs_; ++c) add_one(block, block.curvature + c * block.room, false, partial + c * each());
+        for (Index c = 0; c < outputs_; ++c) add_one(block, block.rows.count, block.curvature + c * block.room, false, partial + c * each());
         return;
     }
     for (Index a = 0; a < outputs_; ++a)
@@ -71,7 +86,7 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
             const double* pb = block.curvature + b * block.room;
             for (Index i = 0; i < block.rows.count; ++i)
                 block.step[i] = block.weight[i] * pa[i] * (a == b ? 1.0 - pb[i] : -pb[i]);
-            add_one(block, block.step, false, partial);
+            add_one(block, block.rows.count, block.step, false, partial);
         }
 }
 

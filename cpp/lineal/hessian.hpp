@@ -29,7 +29,7 @@ public:
 
 private:
     Index each() const { return each_; }
-    void add_one(Block& block, const double* weight, bool plain, double* partial, const Extent* extents = nullptr) const;
+    void add_one(Block& block, Index count, const double* weight, bool plain, double* partial, const Extent* extents = nullptr) const;
     void place(const Team& team, const double* partial, double* out, Index stride) const;
 
     const Layout& layout_;

@@ -85,6 +85,8 @@ struct Kernels {
     // groups, extents are taken if they are asked for
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
                  Ahead& ahead);
+    // The rows whose weight is not zero move to the front, with their weights; returns how many
+    Index (*gather)(const Panel& panel, Index count, double* weight);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
                     double* low, Index gram_stride);
@@ -120,6 +122,10 @@ struct Kernels {
 
     // eta[i] += constant + x_i.coef of a dense part whose rows have no gaps, read where they lie
     void (*straight)(const Part& part, const Selection& rows, const double* coef, double constant, double* eta);
+    // gradient[j] += sum_i values[i] x_ij of such a part
+    void (*pull)(const Part& part, const Selection& rows, const double* values, double* gradient);
+    // of such a part's columns first[j], that of the first row, sum[j] = sum_i (x_ij - first[j]), square[j] of their squares, largest |x_ij|
+    void (*spread)(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest);
     // out[i] = {1 - mean[i], mean[i]}; returns whether every mean lies between 0 and 1, neither reached
     bool (*pair)(const double* mean, Index count, double* out);
 

@@ -41,12 +41,27 @@ struct Summary {
 struct Worker {
     Worker(const Layout& layout, const Request& request, const Hessian& hessian)
         : block(layout, request, hessian.groups(), hessian.rows()), gram(hessian.size()), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
-          stats(4 * layout.loose_columns()), around(layout.loose_columns()) {}
+          stats(4 * layout.loose_columns()), around(layout.loose_columns()), first(layout.width()) {}
     Block block;
     Buffer gram;
     Index columns;
     Summary whole, part;
-    Buffer stats, around;
+    Buffer stats, around, first;
+
+    // The summary of a block around its first row. That row adds (x - mean)^2 itself, so that around it the sum of squares is
+    // at most the scatter times twice the rows of a block: so many EPS, times the rows added in a chain, may cancel, no more.
+    void spread(const Placed& dense, const double* origin) {
+        const auto rows = static_cast<double>(block.rows.count);
+        double *mean = part.mean.get(), *scatter = part.scatter.get();
+        for (const Placed& placed : block.layout.panel)
+            if (placed.part.kind == Kind::ones) part.largest.get()[placed.at] = 1;  // at its origin, without scatter
+        block.k.spread(dense.part, block.rows, first.get() + dense.at, mean + dense.at, scatter + dense.at, part.largest.get() + dense.at);
+        for (Index j = dense.at; j < dense.at + dense.part.columns; ++j) {
+            const double apart = mean[j] / rows;
+            scatter[j] = std::max(scatter[j] - mean[j] * apart, 0.0);
+            mean[j] = (first.get()[j] - origin[j]) + apart;
+        }
+    }
 };
 
 // The summary of the loose columns, from sums over their entries. sum s x^2 - S mean^2 cancels only in columns that are
@@ -83,7 +98,8 @@ bool summarise_loose(Worker& worker, Index begin, Index end, Watch& watch) {
 }
 
 // With a gram, panel columns have their mean and largest |x| only; the gram tells their scatter.
-bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, const double* origin, Watch& watch) {
+// `dense`: the one part that is read where it lies, all its rows of weight one.
+bool summarise(Worker& worker, const Hessian& hessian, const Placed* dense, Index begin, Index end, const double* origin, Watch& watch) {
     Block& block = worker.block;
     const Layout& layout = block.layout;
     worker.whole.clear();
@@ -91,6 +107,13 @@ bool summarise(Worker& worker, const Hessian& hessian, Index begin, Index end, c
     worker.gram.clear();
     block.seek(begin, end);
     while (block.next()) {
+        if (dense) {
+            worker.spread(*dense, origin);
+            worker.whole.merge(worker.part, 0, layout.width(), block.weight_sum);
+            worker.whole.weight += block.weight_sum;
+            if (watch.stop()) return false;
+            continue;
+        }
         block.pack();
         if (hessian.size() == 0) {
             block.k.moments(block.panel, block.rows.count, block.weight, block.weight_sum, origin, worker.part.mean.get(),
@@ -209,6 +232,8 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
     request.outputs = 0;
     request.weight = weight;
     const Hessian hessian(layout, Loss::squared, 1, h);
+    const Placed* const dense = h == 0 && !weight && &layout == &layout_ ? straight() : nullptr;
+    request.in_place = dense != nullptr;
     const Index width = layout.width(), all = width + layout.loose_columns();
     const double each = 5 + static_cast<double>(width) / 5 + hessian.cost();
     const double time = static_cast<double>(rows()) * each + 3 * static_cast<double>(layout.nonzeros);
@@ -219,7 +244,9 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
     Summary total(all);
     const Buffer sums(hessian.size());
     {
-        Block first(layout, request);
+        Request panel = request;
+        panel.in_place = false;
+        Block first(layout, panel);
         first.seek(0, rows());
         if (first.next()) {
             first.rows.count = 1;
@@ -232,7 +259,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
         [&](int id, Index chunk, Watch& watch) {
             std::unique_ptr<Worker>& worker = workers[static_cast<std::size_t>(id)];
             if (!worker) worker = std::make_unique<Worker>(layout, request, hessian);
-            summarise(*worker, hessian, rows() / count * chunk + std::min(chunk, rows() % count),
+            summarise(*worker, hessian, dense, rows() / count * chunk + std::min(chunk, rows() % count),
                       rows() / count * (chunk + 1) + std::min(chunk + 1, rows() % count), origin.get(), watch);
         },
         [&](int id) {

@@ -20,6 +20,7 @@ void add_row(const Ramp& ramp, Index i, RampSums& sums) {
     sums.apart += w * std::fabs((r > 0 ? high : r < 0 ? low : 0.0) - theta);
     const double v = high > low ? below * (above / (high - low)) : 0.0;
     sums.metric += w * v;
+    if (ramp.room) ramp.room[i] = v;
     sums.steepest = std::max(sums.steepest, v);
     if (!(v > 0)) return;
     const double more = std::max(mismatch(std::clamp(theta - v, low, high)), mismatch(std::clamp(theta + v, low, high))) - own;

@@ -12,6 +12,7 @@ struct Ramp {
     const double* high;
     const double* weight;
     const double* theta;  // within [low, high]
+    double* room = nullptr;  // V of every row goes there, if given
 };
 
 // Sums over rows of positive weight w, with r = score - at, V = (theta - low)(high - theta) / (high - low).

@@ -27,6 +27,9 @@ std::vector<Part> Rows::beside(const Matrix& y) const {
 
 namespace {
 
+// A block of rows with more columns does not stay in the cache until it is read again.
+constexpr Index in_place_columns = 2048;
+
 // high + low += value, keeping the rounding error
 void gather(double& high, double& low, double value) {
     const double sum = high + value, back = sum - high;
@@ -201,8 +204,12 @@ void keep(Worker& worker, const LossBlock& rows) {
 
 }  // namespace
 
-Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
-                          double* gradient, double* hessian_out, double* kept) const {
+Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& coef, Index h, double* slope_sum,
+                          double* gradient, double* hessian_out, double* kept, unsigned char* sides) const {
+    // without a second derivative rows that follow each other are read where they lie: once from memory, once from the cache
+    const Placed* const dense = h == 0 && !kept && asked.outputs == 1 && asked.sample <= 1 ? straight() : nullptr;
+    Request request = asked;
+    request.in_place = dense && dense->part.columns <= in_place_columns;
     const Index k = request.outputs, gradient_sums = layout_.gradient_size(k);
     const Hessian hessian(layout_, request.loss, k, h);
     const Index size = gradient_sums + hessian.size();
@@ -211,6 +218,9 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, hessian.groups(), size, hessian.rows());
     const Coefficients w(layout_, coef);
+    double constant = 0;
+    for (const Placed& placed : layout_.panel)
+        if (request.in_place && placed.part.kind == Kind::ones) constant += w.panel.get()[placed.at];
     const Index pieces = chunks(time, gradient_sums + hessian.merging());
     const Buffer sums(pieces > 1 ? size : 0);
     const double* whole = sums.get();
@@ -218,13 +228,18 @@ Evaluation Rows::evaluate(const Team& team, const Request& request, const Matrix
     std::fill(slope_sum, slope_sum + k, 0.0);
     sweep(mine, pieces, rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
-        block.pack();
-        block.forward(w, block.eta, true);
+        if (request.in_place) block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
+        else {
+            block.pack();
+            block.forward(w, block.eta, true);
+        }
         LossBlock loss = describe(worker, h > 0 || kept);
         block.k.loss(loss);
         if (kept) block.remember(kept);
+        if (sides) block.leave(sides);
         keep(worker, loss);
-        block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        if (request.in_place) block.pull(*dense, worker.sums.get());
+        else block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
         hessian.add(block, worker.sums.get() + gradient_sums);
     }, [&](Worker& worker) {
         if (pieces > 1) worker.block.k.add(worker.sums.get(), sums.get(), size);

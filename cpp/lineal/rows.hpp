@@ -39,9 +39,10 @@ public:
     void transpose_times(const Team& team, const Matrix& values, double* out) const;
     // out[p][p] = X' diag(weight) X
     void gram(const Team& team, const Matrix& weight, double* out) const;
-    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[n][k], if given
+    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[n][k], if given,
+    // which side of the loss's parameter |score - y| of one output is on, and how near, to sides[n]: see Block::leave
     Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
-                        double* gradient, double* hessian, double* kept = nullptr) const;
+                        double* gradient, double* hessian, double* kept = nullptr, unsigned char* sides = nullptr) const;
     // gradient may be null
     DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
                         double* slope_sum, double* gradient) const;

@@ -43,6 +43,105 @@ void straight(const Part& part, const Selection& rows, const double* coef, doubl
     else straight<double>(part, rows, coef, constant, eta);
 }
 
+// Columns `from` ... `from` + count - 1 of a row as N vectors, the last one filled up with zeros.
+template <int N, class T>
+inline void row_of(const T* x, Index count, V (&out)[N]) {
+#pragma GCC unroll 4
+    for (int a = 0; a < N - 1; ++a) out[a] = load(x + a * W);
+    const Index left = count - (N - 1) * W;
+    out[N - 1] = left < W ? load_first(x + (N - 1) * W, left) : load(x + (N - 1) * W);
+}
+
+template <int N>
+inline void put_row(const V (&values)[N], Index count, double* to) {
+    double all[N * W];
+    for (int a = 0; a < N; ++a) store(all + a * W, values[a]);
+    for (Index j = 0; j < count; ++j) to[j] = all[j];
+}
+
+template <int N, class T>
+inline void pull_of(const T* x, const Part& part, const Selection& rows, const double* values, Index count, double* gradient) {
+    V one[N] = {}, two[N] = {}, row[N];
+    Index i = 0;
+    for (; i + 2 <= rows.count; i += 2) {
+        const V first = splat(values[i]), second = splat(values[i + 1]);
+        row_of<N>(x + rows[i] * part.row_stride, count, row);
+#pragma GCC unroll 4
+        for (int a = 0; a < N; ++a) one[a] = fma(row[a], first, one[a]);
+        row_of<N>(x + rows[i + 1] * part.row_stride, count, row);
+#pragma GCC unroll 4
+        for (int a = 0; a < N; ++a) two[a] = fma(row[a], second, two[a]);
+    }
+    if (i < rows.count) {
+        row_of<N>(x + rows[i] * part.row_stride, count, row);
+        for (int a = 0; a < N; ++a) one[a] = fma(row[a], splat(values[i]), one[a]);
+    }
+    double sums[N * W];
+    for (int a = 0; a < N; ++a) store(sums + a * W, one[a] + two[a]);
+    for (Index j = 0; j < count; ++j) gradient[j] += sums[j];
+}
+
+template <int N, class T>
+inline void spread_of(const T* x, const Part& part, const Selection& rows, Index count, double* first, double* sum, double* square, double* largest) {
+    V from[N], row[N], sums[N] = {}, squares[N] = {}, top[N] = {};
+    row_of<N>(x + rows[0] * part.row_stride, count, from);
+    for (Index i = 0; i < rows.count; ++i) {
+        const T* own = x + rows[i] * part.row_stride;
+        __builtin_prefetch(own + 4096 / sizeof(T));
+        __builtin_prefetch(own + 4096 / sizeof(T) + 64 / sizeof(T));
+        row_of<N>(own, count, row);
+#pragma GCC unroll 4
+        for (int a = 0; a < N; ++a) {
+            const V apart = row[a] - from[a], size = absolute(row[a]);
+            sums[a] += apart;
+            squares[a] = fma(apart, apart, squares[a]);
+            top[a] = size <= top[a] ? top[a] : size;  // a NaN stays
+        }
+    }
+    put_row<N>(from, count, first);
+    put_row<N>(sums, count, sum);
+    put_row<N>(squares, count, square);
+    put_row<N>(top, count, largest);
+}
+
+// Calls work(N, first column, columns) for at most four vectors of columns at a time.
+template <class Work>
+inline void by_vectors(Index columns, Work work) {
+    for (Index j = 0; j < columns; j += 4 * W) {
+        const Index count = std::min<Index>(4 * W, columns - j);
+        switch ((count + W - 1) / W) {
+            case 1: work.template operator()<1>(j, count); break;
+            case 2: work.template operator()<2>(j, count); break;
+            case 3: work.template operator()<3>(j, count); break;
+            default: work.template operator()<4>(j, count); break;
+        }
+    }
+}
+
+template <class T>
+void pull(const Part& part, const Selection& rows, const double* values, double* gradient) {
+    by_vectors(part.columns, [&]<int N>(Index j, Index count) {
+        pull_of<N>(static_cast<const T*>(part.values) + j, part, rows, values, count, gradient + j);
+    });
+}
+
+void pull(const Part& part, const Selection& rows, const double* values, double* gradient) {
+    if (part.single) pull<float>(part, rows, values, gradient);
+    else pull<double>(part, rows, values, gradient);
+}
+
+template <class T>
+void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
+    by_vectors(part.columns, [&]<int N>(Index j, Index count) {
+        spread_of<N>(static_cast<const T*>(part.values) + j, part, rows, count, first + j, sum + j, square + j, largest + j);
+    });
+}
+
+void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
+    if (part.single) spread<float>(part, rows, first, sum, square, largest);
+    else spread<double>(part, rows, first, sum, square, largest);
+}
+
 bool pair(const double* mean, Index count, double* out) {
     I inside = ~I{};
     Index i = 0;

@@ -20,6 +20,7 @@ Table::Table(const Layout& layout, const Request& request) : layout_(layout), re
             continue;
         }
         block.pack();
+        block.lasting = true;
         weight_sum_ += block.weight_sum;
     }
     extra_ = Buffer(3 * 8 * (room + 1));

@@ -37,8 +37,10 @@ public:
     Passes(const Rows& rows, const Team& team, const Request& request, bool many)
         : rows(rows), team(team), request(request), table(many && Table::suits(rows.layout()) ? new Table(rows.layout(), request) : nullptr) {}
 
-    Evaluation evaluate(const Matrix& coef, Index h, double* slope_sum, double* gradient, double* hessian) const {
-        return table ? table->evaluate(coef, h, slope_sum, gradient, hessian) : rows.evaluate(team, request, coef, h, slope_sum, gradient, hessian);
+    // `sides`: of a pass over rows that are not packed
+    Evaluation evaluate(const Matrix& coef, Index h, double* slope_sum, double* gradient, double* hessian, unsigned char* sides = nullptr) const {
+        return table ? table->evaluate(coef, h, slope_sum, gradient, hessian)
+                     : rows.evaluate(team, request, coef, h, slope_sum, gradient, hessian, nullptr, sides);
     }
     DualEvaluation dual(const Matrix& coef, const Matrix& shift, double* slope_sum, double* gradient) const {
         return table ? table->dual(coef, shift, slope_sum, gradient) : rows.dual(team, request, coef, shift, slope_sum, gradient);

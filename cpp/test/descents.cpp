@@ -7,6 +7,7 @@
 
 #include "../lineal/ascent.hpp"
 #include "../lineal/epochs.hpp"
+#include "../lineal/interior.hpp"
 #include "../lineal/lengthwise.hpp"
 #include "../lineal/sweeps.hpp"
 
@@ -342,7 +343,84 @@ void check_foresight(Index columns, Index points) {
 
 }  // namespace
 
+// The median of nine numbers, at the end of the path of their absolute distances; and what a pass leaves of these.
+static void check_path(const Team& team) {
+    Part part;
+    part.kind = Kind::ones;
+    part.rows = 9;
+    part.columns = 1;
+    const Rows rows({part});
+    const std::vector<double> y{3.0, -1.0, 4.0, 1.5, -9.0, 2.0, 6.0, 5.0, 35.0}, weight(9, 1.0 / 9.0), low(9, -1.0), high(9, 1.0), none(1);
+    std::vector<double> coef(1), residual(9), u(9), v(9), theta(9);
+    for (std::size_t i = 0; i < 9; ++i) {
+        residual[i] = -y[i];
+        u[i] = std::max(residual[i], 0.0) + 30;
+        v[i] = std::max(-residual[i], 0.0) + 30;
+        theta[i] = -1 + 2 * u[i] / (u[i] + v[i]);
+    }
+    const Corners corners{rows, 1, weight.data(), low.data(), high.data(), none.data(), none.data(), 1e-3, 1e-13};
+    PathPoint point{coef.data(), residual.data(), u.data(), v.data(), theta.data()};
+    const Followed found = follow(corners, team, point, 1e-10, 100);
+    CHECK(found.ending == Ending::enough && found.gap <= 1e-8 && std::fabs(coef[0] - 3.0) < 1e-6);
+    Request request;
+    request.loss = Loss::huber;
+    request.parameter = 2.5;
+    request.y = matrix(y, 9, 1);
+    std::vector<double> slope(1), gradient(1);
+    std::vector<unsigned char> sides(9);
+    rows.evaluate(team, request, matrix(coef, 1, 1), 0, slope.data(), gradient.data(), nullptr, nullptr, sides.data());
+    bool good = true;
+    for (std::size_t i = 0; i < 9; ++i) {
+        const double size = std::fabs(coef[0] - y[i]), apart = std::fabs(size - 2.5);
+        const int level = sides[i] % 128;
+        good = good && (sides[i] >= 128) == (size < 2.5);
+        good = good && (level == 0 ? apart >= 1 : apart >= std::ldexp(2.0, -level) && apart < std::ldexp(4.0, -level));  // 2 <= 2.5 < 4
+    }
+    CHECK(good);
+}
+
+// Moments, slopes and second derivatives of ones and one dense part, which is read where it lies or packed.
+static void check_in_place(const Design& d, const Team& team) {
+    const Rows rows({d.parts[0], d.parts[2]});
+    const Index n = d.n, p = rows.columns();
+    const auto x = [&](Index i, Index j) { return j == 0 ? 1.0 : d.x(i, 3 + j); };
+    std::vector<double> mean(Design::at(p)), scatter(mean), largest(mean), gradient(mean), slope(1), second(Design::at(p * p));
+    rows.moments(team, {}, mean.data(), scatter.data(), largest.data());
+    bool good = true;
+    for (Index j = 0; j < p; ++j) {
+        double sum = 0, square = 0, top = 0;
+        for (Index i = 0; i < n; ++i) sum += x(i, j) / static_cast<double>(n), top = std::max(top, std::fabs(x(i, j)));
+        for (Index i = 0; i < n; ++i) square += (x(i, j) - sum) * (x(i, j) - sum);
+        good = good && near(mean[Design::at(j)], sum) && near(scatter[Design::at(j)], square) && largest[Design::at(j)] == top;
+    }
+    CHECK(good);
+    const std::vector<double> y = numbers(n, 31), coef = numbers(p, 32);
+    Request request;
+    request.loss = Loss::huber;
+    request.parameter = 0.7;
+    request.y = matrix(y, n, 1);
+    for (const Index h : {Index{0}, p}) {
+        rows.evaluate(team, request, matrix(coef, p, 1), h, slope.data(), gradient.data(), h > 0 ? second.data() : nullptr);
+        std::vector<double> sum(Design::at(p)), bent(Design::at(p * p));
+        for (Index i = 0; i < n; ++i) {
+            double r = -y[Design::at(i)];
+            for (Index j = 0; j < p; ++j) r += x(i, j) * coef[Design::at(j)];
+            for (Index j = 0; j < p; ++j) {
+                sum[Design::at(j)] += x(i, j) * std::clamp(r, -0.7, 0.7);
+                for (Index k = 0; k < p; ++k) bent[Design::at(j * p + k)] += std::fabs(r) < 0.7 ? x(i, j) * x(i, k) : 0.0;
+            }
+        }
+        for (Index j = 0; j < p; ++j) good = good && near(sum[Design::at(j)], gradient[Design::at(j)]);
+        for (Index j = 0; h > 0 && j < p * p; ++j) good = good && near(bent[Design::at(j)], second[Design::at(j)]);
+    }
+    CHECK(good);
+}
+
 void check_descents() {
+    check_path({1, {}});
+    for (const Index n : {1, 4, 300})
+        for (const Index p : {1, 8, 19, 40})
+            for (const bool single : {false, true}) check_in_place(Design(n, p, single, p > 8, false), {2, {}});
     for (const Index points : {1, 3, 8, 17, 40}) {
         check_lengthwise(3, 5, points, 1);
         check_lengthwise(2000, 60, points, 2);

@@ -132,7 +132,25 @@ class Rows:
         largest: Array,
         bound: float,
         parameter: float = 0.0,
+        sides: npt.NDArray[np.uint8] | None = None,
     ) -> tuple[float, float, Array, Array, Array | None]: ...
+    def follow(
+        self,
+        weight: Array,
+        low: Array,
+        high: Array,
+        smooth: Array,
+        linear: Array,
+        coef: Array,
+        residual: Array,
+        u: Array,
+        v: Array,
+        theta: Array,
+        central: float,
+        singular: float,
+        tol: float,
+        most: int,
+    ) -> tuple[int, float, str]: ...
     def closed(
         self,
         loss: int,
@@ -321,7 +339,7 @@ def look(
     free: bool,
 ) -> tuple[float, float, float]: ...
 def ramp_sums(
-    score: Array, at: Array, low: Array, high: Array, weight: Array, theta: Array
+    score: Array, at: Array, low: Array, high: Array, weight: Array, theta: Array, room: Array | None = None
 ) -> tuple[float, float, float, float, float, float, float]: ...
 def row_squares(parts: list[Part], inverse: Array, square: Array) -> None: ...
 def exp(x: Array) -> Array: ...

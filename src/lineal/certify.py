@@ -23,6 +23,7 @@ import numpy.typing as npt
 
 from lineal.basis import Basis
 from lineal.certify_rows import MIXTURES, bound, independent
+from lineal.certify_sides import gap_of_sides
 from lineal.factor import Factor
 from lineal.feasible import add_up, feasible, opened, settled
 from lineal.normal import Normal
@@ -164,6 +165,8 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
             return Proof(
                 here.value, baseline, _decrement(problem, coef, here, whole), unit=_unit(problem, coef, baseline)
             )
+    if (known := gap_of_sides(problem, coef, here)) is not None and math.isfinite(known):
+        return Proof(here.value, baseline, known, unit=_unit(problem, coef, baseline))
     moved, there = coef, here
     for _ in range(polish + 1):
         proof = _prove_here(problem, moved, there, hint if moved is coef else None, baseline)

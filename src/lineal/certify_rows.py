@@ -275,13 +275,14 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
         y, eta = domain.scores(block, coef, weight)
         present = weight > 0.0
         if len(kinks := problem.loss.kinks(y)) == 1:
-            more = _core.ramp_sums(eta, *kinks[0], weight, part)
+            room = np.zeros_like(part)
+            more = _core.ramp_sums(eta, *kinks[0], weight, part, room)
             sums.mismatch, sums.value, sums.size = sums.mismatch + more[0], sums.value + more[1], sums.size + more[2]
             sums.apart, sums.strain = sums.apart + more[3], sums.strain + more[4]
             sums.steepest = max(sums.steepest, more[6])
             sums.gradient += block.design.transpose_times(weight[:, None] * part)
             if u:
-                metric += more[5] if alone else _gram(problem, block, columns, weight, domain.metric(problem, y, part))
+                metric += more[5] if alone else _gram(problem, block, columns, weight, room)
             continue
         rows = problem.loss.mismatch(y, eta, part)
         sums.mismatch += float(np.sum(weight[present] * rows[present]))

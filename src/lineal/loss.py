@@ -36,6 +36,7 @@ class Loss(ABC):
     ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
     ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
     a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
+    ``within`` is the distance ``|eta - y|`` below which the loss bends by one, and not at all beyond; None for other losses.
     ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities. ``upward`` says that a score
     of 0, or a best score that classes share, speaks for the later class; otherwise it is the earlier one.
     """
@@ -52,6 +53,7 @@ class Loss(ABC):
     pooled: ClassVar[bool] = True
     likelihood: ClassVar[bool] = False
     decides: ClassVar[bool] = False
+    within: ClassVar[float | None] = None
 
     @property
     def upward(self) -> bool:

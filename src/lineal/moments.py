@@ -86,7 +86,7 @@ class Survey:
                 raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
         if self.products and block.design.rows is not None and block.offset is None:
             return self._with_products(block, rows)
-        weight, y = np.ones(block.n_rows), block.y
+        weight, y = np.broadcast_to(1.0, block.n_rows), block.y  # of no memory
         if block.weight is not None:
             present = block.weight > 0.0
             weight, y = block.weight[present], y[present]

@@ -120,8 +120,25 @@ def _intercept_alone(problem: Problem) -> Null:
         coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
     elif moments.offset > 0.0 and problem.loss.smooth:
         coef = _newton(alone, coef, np.arange(1))
+    if problem.shape[1] == 1 and not problem.loss.smooth:
+        return Null(coef, *_means(problem, coef))
     here = alone.evaluate(coef)
     return Null(coef, here.value, here.slope)
+
+
+def _means(problem: Problem, constant: Array) -> tuple[float, Array]:
+    """Return the mean loss of a constant score and its mean |slope|, where the loss has one score and corners."""
+    value = slope = 0.0
+    for block in problem.source.blocks():
+        y, offset, weight = block.y, block.offset, block.weight
+        if weight is not None:
+            present = weight > 0.0
+            y, weight, offset = y[present], weight[present], None if offset is None else offset[present]
+        eta = np.broadcast_to(constant, y.shape) if offset is None else constant + offset
+        rows, slopes = problem.loss.value(y, eta), np.abs(problem.loss.slope(y, eta))[:, 0]
+        value += float(np.sum(rows if weight is None else weight * rows))
+        slope += float(np.sum(slopes if weight is None else weight * slopes))
+    return value / problem.moments.weight_sum, np.array([slope / problem.moments.weight_sum])
 
 
 def _constant(problem: Problem, alone: Problem, start: float) -> float:
@@ -129,7 +146,7 @@ def _constant(problem: Problem, alone: Problem, start: float) -> float:
     loss, places, jumps, slope = problem.loss, [], [], 0.0
     sides: list[tuple[float, float, float]] = []
     for block in problem.source.blocks():
-        y, weight = block.y, np.ones(block.n_rows) if block.weight is None else block.weight
+        y, weight = block.y, np.broadcast_to(1.0, block.n_rows) if block.weight is None else block.weight
         offset = block.offset
         if block.weight is not None and not np.all(present := weight > 0.0):
             y, weight, offset = y[present], weight[present], None if offset is None else offset[present]
@@ -172,8 +189,10 @@ def _root(alone: Problem, left: float, middle: float, right: float, sample: int)
         left, right = (left, middle) if slope > 0.0 else (middle, right)
         step = middle - slope / bend if bend > 0.0 else np.inf
         following = step if left <= step <= right else 0.5 * (left + right)
-        if slope == 0.0 or abs(following - middle) <= 1e-12 * (abs(middle) + abs(right - left)) or following == middle:
+        if abs(following - middle) <= 1e-12 * (abs(middle) + abs(right - left)) or following == middle:
             break
+        if slope * slope <= 2e-13 * bend * abs(here.value):
+            break  # a yardstick need not be known to more digits than that
         middle = following
     return middle
 

@@ -19,6 +19,7 @@ from lineal.normal import Normal
 from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.penalty import Penalty
 from lineal.products import Products
+from lineal.sides import Sides, look, sided
 from lineal.source import Source
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class Problem:
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
     _shared: Shared = field(default_factory=Shared, repr=False)
+    _sides: Sides | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
@@ -164,11 +166,18 @@ class Problem:
         if (rows := block.design.rows) is None:
             return None
         self.passes += 1
+        charges = (self.penalty.curvature(), moments.largest, moments.offset)
+        if hessian in (0, self.shape[0]) and (hessian or self._sides is not None) and sided(block, loss):
+            found, self._sides, passes = look(self._sides, block, loss, coef, hessian, charges, moments.weight_sum)
+            self.passes += passes - 1
+            return Evaluation(*found)
         given = (loss.native, block.y, block.weight, block.offset, coef, hessian)
-        value, error, gradient, slope, second = rows.objective(
-            *given, self.penalty.curvature(), moments.largest, moments.offset, loss.parameter
-        )
+        value, error, gradient, slope, second = rows.objective(*given, *charges, loss.parameter)
         return Evaluation(value, error, gradient, slope, second if held is None else held)
+
+    def sides(self, coef: Array) -> Sides | None:
+        """Return on which side of a bend the rows are at ``coef``, if that was kept."""
+        return self._sides if self._sides is not None and np.array_equal(self._sides.coef, coef) else None
 
     def _assembled(self, sums: Sums, coef: Array, hessian: int, held: Array | None) -> Evaluation:
         """Return F and its derivatives from sums over the rows."""

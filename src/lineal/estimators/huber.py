@@ -7,11 +7,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from lineal import fitting
 from lineal.estimators.charging import charging
-from lineal.estimators.intake import features_and_target, numbers, offsets, weights
+from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number
 from lineal.estimators.regression import Regressor, target_of
 from lineal.losses import Huber
+from lineal.problem import Problem
 from lineal.scale import scaled_huber
 from lineal.verdict import TOLERANCE
 
@@ -71,29 +73,8 @@ class HuberRegressor(Regressor):
 
         ``offset`` is added to every score without a coefficient.
         """
-        if self.scale is None:
-            return self._with_scale(X, y, sample_weight, offset)
         epsilon, alpha = number("epsilon", self.epsilon, least=1.0), number("alpha", self.alpha)
-        scale = number("scale", self.scale, above=0.0)
-        self._regress(
-            X,
-            y,
-            sample_weight,
-            offset,
-            loss=Huber(epsilon * scale),
-            penalty=charging(lambda total: alpha * scale / total),
-            intercept=flag("fit_intercept", self.fit_intercept),
-            tol=number("tol", self.tol),
-            max_iter=count("max_iter", self.max_iter),
-            warm_start=flag("warm_start", self.warm_start),
-        )
-        self.scale_, self.n_iter_ = scale, self._steps
-        self.outliers_ = np.abs(numbers(y)[:, 0] - self.predict(X, offset=offset)) > epsilon * scale
-        return self
-
-    def _with_scale(self, X: Any, y: Any, sample_weight: Any, offset: Any) -> Self:
-        """Fit coefficients and scale together."""
-        epsilon, alpha = number("epsilon", self.epsilon, least=1.0), number("alpha", self.alpha)
+        known = None if self.scale is None else number("scale", self.scale, above=0.0)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         most, warm = count("max_iter", self.max_iter), flag("warm_start", self.warm_start)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
@@ -101,13 +82,35 @@ class HuberRegressor(Regressor):
         source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
         total = float(len(values) if weight is None else weight.sum())
         start = self._before(1, intercept=intercept) if warm else None
-        scale = np.inf if start is None else float(self.scale_)
-        found = scaled_huber(source, epsilon, alpha / total, charges, tol=tol, max_iter=most, start=start, scale=scale)
-        self._note(found.fit, target_of(None), tol)
-        self.verdict_, self.objective_ = found.verdict, found.objective
-        self._spread(found.coef, intercept=intercept)
-        self.scale_, self.n_iter_ = found.scale, found.steps
-        shift = offsets(offset, len(values), 1)
-        eta = source.block.design.times(found.coef)
-        self.outliers_ = np.abs(values - (eta if shift is None else eta + shift))[:, 0] > found.scale * epsilon
+        if known is None:
+            scale = np.inf if start is None else float(self.scale_)
+            both = scaled_huber(
+                source, epsilon, alpha / total, charges, tol=tol, max_iter=most, start=start, scale=scale
+            )
+            found, coef = both.fit, both.coef
+        else:
+            penalty = charging(lambda total: alpha * known / total)(total, charges)
+            found = fitting.fit(source, Huber(epsilon * known), penalty, start=start, tol=tol, max_iter=most)
+            coef = found.coef
+        self._note(found, target_of(None), tol)
+        self._spread(coef, intercept=intercept)
+        if known is None:
+            self.verdict_, self.objective_, self.scale_, self.n_iter_ = (
+                both.verdict,
+                both.objective,
+                both.scale,
+                both.steps,
+            )
+        else:
+            self.scale_, self.n_iter_ = known, self._steps
+        sides = found.problem.sides(coef) if weight is None else None
+        self.outliers_ = _far(found.problem, coef, epsilon * self.scale_) if sides is None else sides.beyond()
         return self
+
+
+def _far(problem: Problem, coef: Array, threshold: float) -> npt.NDArray[np.bool_]:
+    """Return which rows' residuals exceed the threshold."""
+    block = problem.source.whole
+    assert block is not None
+    eta = block.design.times(coef)
+    return np.asarray(np.abs((eta if block.offset is None else eta + block.offset) - block.y)[:, 0] > threshold)

@@ -32,6 +32,11 @@ class Huber(Scalar):
         """Rows on the quadratic part stay that far from the threshold, or the kernels refuse the dual point."""
         return 1e-7 * self.threshold
 
+    @property
+    def within(self) -> float | None:  # type: ignore[override]
+        """The threshold."""
+        return self.threshold
+
     def value(self, y: Array, eta: Array) -> Array:
         """Return c (|r| - c / 2) with c = min(|r|, T)."""
         size = np.abs(eta - y)
@@ -82,6 +87,7 @@ class _Above(Huber):
     """Huber's loss, with the curvature of the parabola that touches it at r and -r."""
 
     native: ClassVar[int | None] = None
+    within: ClassVar[float | None] = None
 
     def curvature(self, y: Array, eta: Array) -> Array:
         """Return T / max(|r|, T)."""

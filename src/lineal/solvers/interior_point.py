@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.factor import Cholesky
+from lineal.factor import SINGULAR, SMALL, Cholesky
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem import Problem
@@ -98,7 +98,7 @@ def _dot(a: Array, b: Array) -> float:
 def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[Array, Array, float]:
     """Return coefficients, dual points and gap far along the path of a problem with ``linear.b`` added."""
     state = _State(problem, start, linear)
-    gap = state.gap()
+    gap = state.follow(tol, 100)
     for _ in range(100):
         if gap <= tol * abs(state.value()) or not state.advance():
             break
@@ -281,6 +281,22 @@ class _State:
     def by_row(self, theta: Array) -> Array:
         """Return the dual point of every row of the source from those of its corners."""
         return self._by_row(theta)[:, None]
+
+    def follow(self, tol: float, most: int) -> float:
+        """Take steps in the compiled core until the gap is at most ``tol`` of the loss; return the gap.
+
+        Where the gram has no safe factor, or corners are not all those of rows, it is left as it is, for ``advance``.
+        """
+        block = self.problem.source.whole
+        rows = None if block is None or len(self.places) or self.rows != len(self.present) else block.design.rows
+        if rows is None or len(self.coef) > SMALL:
+            return self.gap()
+        self.coef = np.ascontiguousarray(self.coef)
+        given = (self.w, self.low, self.high, self.smooth, np.ascontiguousarray(self.linear), self.coef)
+        moved = (self.residual, self.u, self.v, self.theta)
+        steps, gap, _ = rows.follow(*given, *moved, CENTRAL, SINGULAR, tol, most)
+        self.passes += 6 * steps
+        return gap
 
     def advance(self) -> bool:
         """Take one predictor-corrector step; False where rounding allows none."""

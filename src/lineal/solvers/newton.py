@@ -8,12 +8,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.factor import Factor
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.descent import descend
 
 SETTLED = 1e-6
 """Below this share of F a step changes the second derivative by a thousandth: it serves for the steps that remain."""
+
+NEAR = 0.01
+"""A larger sample whose F would fall by no more than this share is solved with the second derivative of a smaller one."""
 
 LONG = 10**8
 """From this many multiplications on, another second derivative costs more than the gap it would make tighter."""
@@ -44,9 +48,9 @@ class Newton(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per full evaluation."""
-        coef = start
+        coef, known = start, None
         for sample in samples(problem) if self.sampled else ():
-            coef = _descend(problem, coef, sample)
+            coef, known = _descend(problem, coef, sample, known)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
         lame, kept, last, told = False, None, np.inf, False
@@ -131,25 +135,34 @@ def samples(problem: Problem) -> list[int]:
     return rates
 
 
-def _descend(problem: Problem, coef: Array, sample: int) -> Array:
-    """Return a rough minimiser over a subsample; a subsample without one is left at once."""
+def _descend(problem: Problem, coef: Array, sample: int, known: Factor | None) -> tuple[Array, Factor | None]:
+    """Return a rough minimiser over a subsample, and the last factor; a subsample without one is left at once.
+
+    ``known`` is the factor of a smaller subsample at its minimiser: with it one gradient is enough.
+    """
     columns = np.arange(problem.shape[0])
-    here = problem.evaluate(coef, hessian=len(columns), sample=sample)
+    here = problem.evaluate(coef, hessian=0 if known is not None else len(columns), sample=sample)
+    if known is not None:
+        shift = known.solve(here.gradient)
+        if 0.5 * float(np.vdot(shift, here.gradient)) <= NEAR * abs(here.value):
+            return np.asarray(coef - shift), known
+        here = problem.evaluate(coef, hessian=len(columns), sample=sample)
     first = here.value
+    # The subsample's own optimum is off by about coefficients / rows: no use in going closer.
+    goal = 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows
+    goal *= 1.0 if problem.loss.within is None else abs(first)
     for _ in range(12):
         factor = problem.factor(here, columns)
         if factor.singular:
-            return coef
+            return coef, None
         shift = factor.solve(here.gradient)
         estimate = 0.5 * float(np.sum(shift * here.gradient))
-        # The subsample's own optimum is off by about coefficients / rows: no use in going closer. Where a step leaves about
-        # the square of what it takes, that is known before it is looked at.
-        goal = 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows
+        # Where a step leaves about the square of what it takes, that is known before it is looked at.
         after = estimate**2 / abs(here.value) if problem.loss.endless and here.value != 0.0 else estimate
         if min(estimate, after) <= goal:
-            return np.asarray(coef - shift)
+            return np.asarray(coef - shift), factor
         found = search(problem, coef, here, shift, sample=sample)
         if found is None or found[1].value < 0.01 * first:
-            return coef
+            return coef, None
         coef, here = found
-    return coef
+    return coef, None
