@@ -88,7 +88,7 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
 
 // A charged fit of a short table; None where somebody has to look closer (see closed.hpp). `limits` = (steepest, reach, room, farthest, least)
 nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
-                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, bool endless) {
+                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, double last, bool endless) {
     const Rows& rows = self.rows();
     const Input y(y_array, "y", {rows.rows(), -1}), square(square_array, "square", {rows.columns()});
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -108,6 +108,7 @@ nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::han
     descent.endless = endless;
     descent.share = share;
     descent.most = most;
+    descent.last = last;
     Closed found;
     bool usual = false;
     without_lock([&] { usual = close(rows, team(), request, squares.data(), known, descent, found); });

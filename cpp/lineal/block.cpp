@@ -71,8 +71,9 @@ Index Layout::room(Index more, Index least) const {
 }
 
 Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
-    : panel(layout.width() * coef.columns), loose(layout.loose_columns() * coef.columns),
-      coded(coef.columns == 1 ? layout.loose_columns() + static_cast<Index>(layout.loose.size()) : 0) {
+    : panel(layout.width() * coef.columns) {
+    if (!layout.loose.empty()) loose = Buffer(layout.loose_columns() * coef.columns);
+    if (!layout.loose.empty() && coef.columns == 1) coded = Buffer(layout.loose_columns() + static_cast<Index>(layout.loose.size()));
     for (Index c = 0; c < coef.columns; ++c) {
         for (Index j = 0; j < layout.panel_columns(); ++j)
             panel.get()[c * layout.width() + j] = coef.at(layout.panel_to_column[static_cast<std::size_t>(j)], c);

@@ -51,6 +51,9 @@ struct Descent {
     bool endless = false;             // scores may run away: cut steps that are far too long
     double baseline = 0, share = 0;   // enough: estimate <= share (baseline - value)
     Index most = 0;                   // steps
+    // From an estimate of this share on, one more step, after which no second derivative is made; and on a short table the best point
+    // of a long step is looked for. 0: neither, steps by halving alone.
+    double last = 0;
 };
 
 struct Walked {
@@ -58,8 +61,8 @@ struct Walked {
     std::vector<double> values, estimates;    // of the points at which a step was computed
     std::vector<Index> passes;                // before each of them
     Index count = 0;                          // passes in all
-    Here here;                                // at the last point
-    std::vector<SmallFactor> factors;         // of its second derivative, where there is one
+    Here here;                                // at the last point; after a last step only the second derivative in the first column
+    std::vector<SmallFactor> factors;         // of the second derivative that was made last, where there is one
     std::vector<double> shift;                // [p][k] the step that was computed last
 };
 

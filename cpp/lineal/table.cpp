@@ -97,15 +97,17 @@ void Table::along(double t, double& slope, double& bend) {
     double ignored = 0;
     for (const std::unique_ptr<Block>& block : blocks_) {
         const double* step = block->step;
-        for (Index i = 0; i < block->room; ++i) trial_.get()[i] = block->eta[i] - t * step[i];
+        const Index filled = (block->rows.count + 7) / 8 * 8;  // rows beyond the last have weight zero, and no step
+        for (Index i = 0; i < filled; ++i) trial_.get()[i] = block->eta[i] - t * step[i];
         LossBlock loss = block->losses(true);
         loss.eta = trial_.get();
         loss.slope_sum = &ignored;
         block->k.loss(loss);
-        for (Index i = 0; i < block->rows.count; ++i) {
-            firsts[i % 4] -= loss.slope[i] * step[i];
-            seconds[i % 4] += loss.curvature[i] * step[i] * step[i];
-        }
+        for (Index i = 0; i < filled; i += 4)
+            for (Index l = 0; l < 4; ++l) {
+                firsts[l] -= loss.slope[i + l] * step[i + l];
+                seconds[l] += loss.curvature[i + l] * step[i + l] * step[i + l];
+            }
     }
     slope = ((firsts[0] + firsts[1]) + (firsts[2] + firsts[3])) / weight_sum_;
     bend = ((seconds[0] + seconds[1]) + (seconds[2] + seconds[3])) / weight_sum_;

@@ -11,7 +11,7 @@ namespace lineal {
 class Table {
 public:
     // Whether the rows are few enough to stay in the second-level cache, and not worth a second thread.
-    static bool suits(const Layout& layout) { return layout.rows * layout.width() <= 1 << 17 && layout.nonzeros <= 1 << 14; }
+    static bool suits(const Layout& layout) { return layout.rows * layout.width() <= 1 << 16 && layout.nonzeros <= 1 << 13; }
 
     Table(const Layout& layout, const Request& request);
 

@@ -201,7 +201,7 @@ void check_closed(const Design& d, Index k, Loss loss) {
     request.y = matrix(y, n, k);
     request.weight = matrix(weight, n, 1);
     const Limits limits{loss == Loss::logistic ? 0.25 : loss == Loss::poisson ? HUGE_VAL : 1.0, 0.5, 0.01, 1e100, 0.0};
-    const Descent asked{{}, loss != Loss::squared, 0, 1e-10, 50};
+    const Descent asked{{}, loss != Loss::squared, 0, 1e-12, 50, 1e-6};
     Closed found;
     if (!close(rows, Team{3, {}}, request, square.data(), limits, asked, found)) return;  // a column may be zero in all rows that count, or one class
     const double* coef = found.walked.coefs.data() + found.walked.coefs.size() - static_cast<std::size_t>(p * k);

@@ -160,6 +160,7 @@ class Rows:
         limits: tuple[float, float, float, float, float],
         share: float,
         most: int,
+        last: float,
         endless: bool,
     ) -> (
         tuple[

@@ -8,8 +8,7 @@ that nearly depend on each other, one class, a gap that is not small at once) is
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +21,7 @@ from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
 from lineal.proof import Proof, unit
 from lineal.solvers import closed_form, whole_second_derivative
-from lineal.solvers.descent import MOST, SHARE
+from lineal.solvers.descent import MOST
 from lineal.solvers.direct import ENOUGH, Direct
 from lineal.solvers.newton import Newton
 from lineal.source import Source
@@ -30,12 +29,17 @@ from lineal.trace import Record, Trace
 
 Array = npt.NDArray[np.float64]
 
+LAST: Final = 2e-8
+"""From an estimate of this share of the gain on, one step more is enough: Newton's steps square what is left."""
+
+SHARE: Final = 1e-11
+"""An estimate of this share needs none. The coefficients then have six digits, and the proof is as tight as doubles allow."""
+
 NEAR: Final = 0.02
 """A proof is asked for where the step that is left would gain this share of ``tol``."""
 
 
-@dataclass(frozen=True)
-class Closed:
+class Closed(NamedTuple):
     """Coefficients, the problem they solve, how they were found, and how well that is proven."""
 
     coef: Array
@@ -56,7 +60,7 @@ def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | 
         return None
     began, near = time.monotonic(), NEAR * tol
     limits = (loss.steepest, loss.reach, loss.room, FARTHEST, EPS / ENOUGH)
-    found = rows.closed(loss.native, block.y, block.weight, square, limits, min(SHARE, near), MOST, loss.endless)
+    found = rows.closed(loss.native, block.y, block.weight, square, limits, min(SHARE, near), MOST, LAST, loss.endless)
     if found is None:
         return None
     total, count, mean, scatter, largest, target, baseline, begin, coef, values, estimates, passes, gap, blur = found
@@ -71,9 +75,9 @@ def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | 
         trace = Trace([Record(0, value, abs(estimates[-1]), problem.passes, seconds, "normal equations")])
         return Closed(coef, problem, proof, Direct.name, closed_form(len(coef)), trace)
     problem.passes += 1
-    steps = zip(values, estimates, passes, strict=True)
-    records = [Record(i, at, abs(left), 2 + number, seconds) for i, (at, left, number) in enumerate(steps)]
-    return Closed(coef, problem, proof, Newton.name, whole_second_derivative(coef.size), Trace(records))
+    steps = enumerate(zip(values, estimates, passes, strict=True))
+    trace = Trace([Record(i, at, abs(left), 2 + number, seconds) for i, (at, left, number) in steps])
+    return Closed(coef, problem, proof, Newton.name, whole_second_derivative(coef.size), trace)
 
 
 def _suits(loss: Loss) -> bool:

@@ -44,8 +44,12 @@ def judge(
         "null_objective": proof.null_objective,
         "tol": tol,
     }
-    strength = float(getattr(problem.penalty, "strength", 0.0))
-    if strength > 0.0 and problem.penalty.smooth and problem.penalty.charged[problem.intercept :].all():
+    penalty, strength = problem.penalty, float(getattr(problem.penalty, "strength", 0.0))
+    if (
+        strength > 0.0
+        and penalty.smooth
+        and np.minimum.reduce(penalty.curvature()[problem.intercept :], initial=1.0) > 0.0
+    ):
         evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
     if relative > tol:
         sentence = (

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from lineal import _core, closed, fitting
+from lineal.certify import prove
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.losses import Logistic, Poisson, Squared
@@ -18,12 +19,12 @@ from lineal.sources.memory import Memory
 LEAST = 2e-3
 
 
-def called(design, y, weight, square, loss=None, least=LEAST, share=2e-8, most=50):
+def called(design, y, weight, square, loss=None, least=LEAST, share=1e-11, most=50, last=2e-8):
     """Call the core as ``closed.close`` does."""
     loss = Squared() if loss is None else loss
     limits = (loss.steepest, loss.reach, loss.room, FARTHEST, least)
     rows = _core.Rows(design) if isinstance(design, list) else design.rows
-    return rows.closed(loss.native, y, weight, square, limits, share, most, loss.endless)
+    return rows.closed(loss.native, y, weight, square, limits, share, most, last, loss.endless)
 
 
 def exact(X: np.ndarray, y: np.ndarray, s: np.ndarray, square: np.ndarray) -> list[Fraction]:
@@ -203,8 +204,8 @@ def test_the_gap_bounds_the_distance_from_the_optimum_in_long_doubles(seed: int,
     X, y, weight, square = drawn(seed, loss)
     s = np.ones(len(X)) if weight is None else weight
     proven = 0
-    for share, most in ((2e-8, 50), (1e-3, 50), (0.0, 3), (0.0, 4)):
-        found = called(as_design(X), y, weight, square, loss, share=share, most=most)
+    for share, most, last in ((1e-11, 50, 2e-8), (1e-3, 50, 0.0), (1e-11, 50, 1e-2), (0.0, 3, 0.0), (0.0, 4, 0.0)):
+        found = called(as_design(X), y, weight, square, loss, share=share, most=most, last=last)
         if found is None:  # not near enough for a dual point
             continue
         proven += 1
@@ -213,7 +214,7 @@ def test_the_gap_bounds_the_distance_from_the_optimum_in_long_doubles(seed: int,
         assert 0.0 < gap < np.inf
         # a long double of size one is known to 1e-19
         assert gap >= distance - 1e-17 * max(1.0, abs(found[6]))
-        if distance > 1e-12:
+        if distance > 1e-12 and last < 1e-6:  # an old second derivative makes no good dual point
             assert gap <= 2.0 * distance
     assert proven
 
@@ -231,12 +232,13 @@ def test_steps_in_one_call_end_like_the_long_way(
     long = fitting.fit(source, loss, penalty)
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
-    assert short.verdict.gap == pytest.approx(long.verdict.gap, rel=0.1, abs=1e-17)
+    assert short.verdict.relative_gap <= max(2.0 * closed.SHARE, 1.1 * long.verdict.relative_gap)
+    assert short.verdict.gap == pytest.approx(prove(long.problem, short.coef).gap, rel=0.25, abs=1e-16)
     assert (short.solver, short.reason) == (long.solver, long.reason)
-    assert short.trace.column("passes") == long.trace.column("passes")
-    assert short.problem.passes == long.problem.passes
-    np.testing.assert_allclose(short.trace.column("objective"), long.trace.column("objective"), rtol=1e-12)
-    np.testing.assert_allclose(short.coef, long.coef, rtol=1e-8, atol=1e-10 * np.abs(long.coef).max())
+    assert len(short.trace) <= len(long.trace) + 1
+    assert short.trace.column("objective")[0] == pytest.approx(long.trace.column("objective")[0], rel=1e-13)
+    assert short.objective <= long.objective + short.verdict.gap + 1e-14 * abs(long.objective)
+    np.testing.assert_allclose(short.coef, long.coef, rtol=1e-2, atol=1e-3 * np.abs(long.coef).max())
     for name in ("rows", "weight_sum", "mean", "scatter", "largest", "statistic", "offset"):
         np.testing.assert_allclose(
             getattr(short.problem.moments, name), getattr(long.problem.moments, name), rtol=1e-12
@@ -273,6 +275,6 @@ def test_targets_that_a_loss_does_not_know_and_one_class_are_left_to_the_long_wa
     with pytest.raises(InputError, match="between 0 and 1"):
         fitting.fit(Memory(design, 2.0 * y), Logistic(), penalty)
     with pytest.raises(ValueError, match="squared, logistic and Poisson"):
-        design.rows.closed(3, y, None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, False)
+        design.rows.closed(3, y, None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, 0.0, False)
     with pytest.raises(ValueError, match="one score"):
-        design.rows.closed(1, np.hstack([y, y]), None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, True)
+        design.rows.closed(1, np.hstack([y, y]), None, square, (1.0, 1.0, 1.0, FARTHEST, 0.0), 1e-8, 50, 0.0, True)

@@ -79,7 +79,7 @@ def rows(loss: str, n: int = 90, p: int = 4):
 @pytest.mark.parametrize("strength", [0.0, 1e-3, 1.0])
 @pytest.mark.parametrize("kind", ["logistic", "poisson"])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_steps_in_one_call_end_where_steps_one_by_one_end_and_are_no_more(kind, strength, weighted, monkeypatch):
+def test_steps_in_one_call_are_the_steps_one_by_one(kind, strength, weighted, monkeypatch):
     X, y, weight, offset = rows(kind)
     source = Memory(as_design(X), y, weight=weight if weighted else None, offset=offset if weighted else None)
     loss = Logistic() if kind == "logistic" else Poisson()
@@ -89,33 +89,33 @@ def test_steps_in_one_call_end_where_steps_one_by_one_end_and_are_no_more(kind, 
     monkeypatch.setattr(descent, "SHORT", 0.0)
     single = fitting.fit(source, loss, penalty, solver="newton")
     assert together.verdict.kind == single.verdict.kind == "optimal"
-    assert len(together.trace) <= len(single.trace)
-    assert together.trace.column("objective")[0] == pytest.approx(single.trace.column("objective")[0], rel=1e-13)
-    assert all(np.diff(together.trace.column("objective")) <= 1e-15)
-    assert abs(together.objective - single.objective) <= together.verdict.gap + single.verdict.gap
-    assert np.allclose(together.coef, single.coef, rtol=1e-3, atol=1e-4)
+    assert len(together.trace) == len(single.trace)
+    assert together.trace.column("passes") == single.trace.column("passes")
+    assert np.allclose(together.trace.column("objective"), single.trace.column("objective"), rtol=1e-13)
+    assert np.allclose(together.coef, single.coef, rtol=1e-9, atol=1e-12)
 
 
 def test_steps_stop_where_the_budget_says_and_go_on_where_tol_asks():
     X, y, _, _ = rows("logistic")
     source = Memory(as_design(X), y)
-    stopped = fitting.fit(source, Logistic(), Ridge(1e-3, np.array([0.0, 1, 1, 1, 1])), max_iter=1)
+    stopped = fitting.fit(source, Logistic(), Ridge(1e-3, np.array([0.0, 1, 1, 1, 1])), max_iter=2)
     assert stopped.verdict.kind == "budget"
-    assert len(stopped.trace) == 2
+    assert len(stopped.trace) == 3
     sharp = fitting.fit(source, Logistic(), Ridge(1e-3, np.array([0.0, 1, 1, 1, 1])), tol=1e-13)
     assert sharp.verdict.relative_gap <= 1e-13
 
 
-def test_two_blocks_end_at_the_same_optimum():
+def test_two_blocks_take_the_same_steps(monkeypatch):
+    monkeypatch.setattr(fitting, "close", lambda *_: None)
     X, y, _, _ = rows("logistic")
     one = Memory(as_design(X), y)
     block = one.block
     two = Blocks([Block(block.design.slice(a, b), y[a:b]) for a, b in ((0, 40), (40, 90))])
     assert two.whole is None
     penalty = Ridge(1e-3, np.array([0.0, 1, 1, 1, 1]))
-    whole, parts = (fitting.fit(source, Logistic(), penalty, tol=1e-13) for source in (one, two))
-    assert np.allclose(whole.coef, parts.coef, rtol=1e-6)
-    assert abs(whole.objective - parts.objective) <= whole.verdict.gap + parts.verdict.gap + 1e-15
+    assert np.allclose(
+        fitting.fit(one, Logistic(), penalty).coef, fitting.fit(two, Logistic(), penalty).coef, rtol=1e-9
+    )
 
 
 def test_separated_rows_are_still_told():

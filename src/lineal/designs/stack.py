@@ -33,11 +33,14 @@ class Stack(Native):
             flat.extend(design.designs if isinstance(design, Stack) else [design])
         if not flat:
             raise InputError("a stack needs at least one design.")
-        heights = {design.shape[0] for design in flat}
-        if len(heights) > 1:
-            raise InputError(f"designs side by side need the same number of rows, not {sorted(heights)}.")
+        rows, columns = flat[0].shape
+        for design in flat[1:]:
+            if design.shape[0] != rows:
+                heights = sorted({one.shape[0] for one in flat})
+                raise InputError(f"designs side by side need the same number of rows, not {heights}.")
+            columns += design.shape[1]
         self.designs = tuple(flat)
-        self._shape = (heights.pop(), sum(design.shape[1] for design in flat))
+        self._shape = (rows, columns)
         self._rows = None
 
     def _made(self) -> tuple[_core.Part, ...]:

@@ -28,17 +28,18 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     >>> encode(np.array([3.0, 7.0]))[0]
     array([3., 7.])
     """
-    whole = _whole(y)
-    if whole is None:
+    known = _whole(y)
+    if known is None:
         check_classification_targets(y)
-    if whole is None or (span := int(whole.max()) - (low := int(whole.min()))) > WIDEST:
+    if known is None or known[2] - known[1] > WIDEST:
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.asarray(codes, dtype=np.intp)
+    whole, low, high = known
     shifted = whole - low if low else whole
-    seen = np.bincount(shifted) > 0
+    seen = np.bincount(shifted)
     found = seen.nonzero()[0]
-    labels = (found + low).astype(y.dtype)
-    return labels, shifted if len(found) == span + 1 else (np.cumsum(seen) - 1)[shifted]
+    labels = (found + low if low else found).astype(y.dtype)
+    return labels, shifted if len(found) == high - low + 1 else (np.cumsum(seen > 0) - 1)[shifted]
 
 
 def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tuple[npt.NDArray[Any], Codes]:
@@ -89,11 +90,11 @@ def _given(class_weight: Mapping[Any, Any], labels: list[Any]) -> Array:
     return np.array([float(class_weight.get(label, 1.0)) for label in labels])
 
 
-def _whole(y: npt.NDArray[Any]) -> Codes | None:
-    """Return labels that are whole numbers as such, or None."""
+def _whole(y: npt.NDArray[Any]) -> tuple[Codes, int, int] | None:
+    """Return labels that are whole numbers as such, the least and the largest of them, or None."""
     kind = y.dtype.kind
     if kind in "biu":
-        return None if kind == "u" and y.dtype.itemsize == 8 else y.astype(np.intp)
+        return None if kind == "u" and y.dtype.itemsize == 8 else (y.astype(np.intp), int(y.min()), int(y.max()))
     if kind != "f":
         return None
     low, high = float(y.min()), float(y.max())
@@ -102,4 +103,4 @@ def _whole(y: npt.NDArray[Any]) -> Codes | None:
     if max(-low, high) > 2**31:
         return None
     whole = y.astype(np.intp)
-    return whole if (whole == y).all() else None
+    return (whole, int(low), int(high)) if (whole == y).all() else None

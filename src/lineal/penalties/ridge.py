@@ -33,7 +33,8 @@ class Ridge(Penalty):
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0.0):
             raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
-        if len(self.charges) and not (self.charges.min() >= 0.0 and self.charges.max() < math.inf):
+        least, most = np.minimum.reduce(self.charges, initial=0.0), np.maximum.reduce(self.charges, initial=0.0)
+        if not (least >= 0.0 and most < math.inf):
             raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
 
     @cached_property
@@ -54,7 +55,7 @@ class Ridge(Penalty):
     @staticmethod
     def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return an array that is handed out many times, and so may not be written to."""
-        array.flags.writeable = False
+        array.setflags(write=False)
         return array
 
     def value(self, coef: Array) -> float:

@@ -31,8 +31,7 @@ class Walk:
 def descend(problem: Problem, coef: Array, here: Evaluation) -> Walk | None:
     """Take Newton steps from ``coef`` until they are near the optimum or need a closer look; None where passes are long.
 
-    The steps of ``newton.search``, b <- b - t H^-1 g with t by halving, on one block in memory. On a short table and far from
-    the optimum t is looked for along the step first, which costs a look at the scores and spares steps.
+    The same steps as ``newton.search`` takes, b <- b - t H^-1 g with t by halving, on one block in memory.
     """
     block, loss, penalty = problem.source.whole, problem.loss, problem.penalty
     columns = problem.shape[0]
