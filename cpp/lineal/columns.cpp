@@ -6,6 +6,14 @@
 #include <cstring>
 #include <limits>
 
+#if defined(__GNUC__)
+#define LINEAL_INLINE inline __attribute__((always_inline))
+#define LINEAL_LAMBDA __attribute__((always_inline))
+#else
+#define LINEAL_INLINE inline
+#define LINEAL_LAMBDA
+#endif
+
 namespace lineal {
 
 namespace {
@@ -13,27 +21,26 @@ namespace {
 constexpr Index LANES = 4;
 
 // high + low += value, keeping the rounding error
-void gather(double& high, double& low, double value) {
+LINEAL_INLINE void gather(double& high, double& low, double value) {
     const double sum = high + value, back = sum - high;
     low += (high - (sum - back)) + (value - back);
     high = sum;
 }
 
-bool whole(const double* values, Index count) {
+LINEAL_INLINE bool whole(const double* values, Index count) {
     for (Index i = 0; i < count; ++i)
         if (std::abs(values[i]) < 4503599627370496.0 && values[i] != static_cast<double>(static_cast<std::int64_t>(values[i]))) return false;
     return true;  // beyond 2^52 all numbers are whole
 }
 
-}  // namespace
-
-Summary summarise(const double* values, Index count) {
+// Compiled once more for wider registers: the lanes, and with them all bits, stay the same.
+LINEAL_INLINE Summary summed(const double* values, Index count) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     double high[LANES] = {}, low[LANES] = {}, least[LANES], most[LANES], missing[LANES] = {};
     std::fill(least, least + LANES, infinity);
     std::fill(most, most + LANES, -infinity);
     const Index even = count / LANES * LANES;
-    const auto add = [&](double value, Index lane) {
+    const auto add = [&](double value, Index lane) LINEAL_LAMBDA {
         const bool there = value == value;
         const double x = there ? value : 0.0;
         missing[lane] += there ? 0.0 : 1.0;
@@ -43,8 +50,29 @@ Summary summarise(const double* values, Index count) {
         low[lane] += (high[lane] - (sum - back)) + (x - back);
         high[lane] = sum;
     };
+#if defined(__GNUC__)
+    typedef double Lanes __attribute__((vector_size(LANES * sizeof(double))));
+    const Lanes none = {};
+    Lanes tops = none, rests = none, lows = none + infinity, highs = none - infinity, gaps = none;
+    for (Index i = 0; i < even; i += LANES) {
+        Lanes value;
+        std::memcpy(&value, values + i, sizeof value);
+        const Lanes x = value == value ? value : none;
+        gaps += value == value ? none : none + 1.0;
+        lows = value < lows ? value : lows;
+        highs = value > highs ? value : highs;
+        const Lanes sum = tops + x, back = sum - tops;
+        rests += (tops - (sum - back)) + (x - back);
+        tops = sum;
+    }
+    for (Index lane = 0; lane < LANES; ++lane) {
+        high[lane] = tops[lane], low[lane] = rests[lane], missing[lane] = gaps[lane];
+        least[lane] = lows[lane], most[lane] = highs[lane];
+    }
+#else
     for (Index i = 0; i < even; i += LANES)
         for (Index lane = 0; lane < LANES; ++lane) add(values[i + lane], lane);
+#endif
     for (Index i = even; i < count; ++i) add(values[i], i - even);
     Summary out;
     out.low = *std::min_element(least, least + LANES);
@@ -58,6 +86,20 @@ Summary summarise(const double* values, Index count) {
     out.count = count - static_cast<Index>(gone);
     out.whole = whole(values, count);
     return out;
+}
+
+#if defined(__x86_64__) && defined(__GNUC__)
+__attribute__((target("avx2"))) Summary summed_quickly(const double* values, Index count) { return summed(values, count); }
+#endif
+
+}  // namespace
+
+Summary summarise(const double* values, Index count) {
+#if defined(__x86_64__) && defined(__GNUC__)
+    static const bool quick = __builtin_cpu_supports("avx2");
+    if (quick) return summed_quickly(values, count);
+#endif
+    return summed(values, count);
 }
 
 template <class Code>
@@ -82,12 +124,10 @@ bool tally(const Code* codes, Index count, Index levels, std::int64_t* counts) {
 
 template <class Code>
 bool fits(const Code* codes, Index count, Index levels) {
-    Code least = 0, most = -1;
-    for (Index i = 0; i < count; ++i) {
-        least = std::min(least, codes[i]);
-        most = std::max(most, codes[i]);
-    }
-    return least >= -1 && most < levels;
+    const Code top = static_cast<Code>(std::min<Index>(levels - 1, std::numeric_limits<Code>::max()));
+    Code wrong = 0;  // of the type of the codes, so that as many as a register holds are looked at together
+    for (Index i = 0; i < count; ++i) wrong = static_cast<Code>(wrong | ((codes[i] < -1) | (codes[i] > top)));
+    return wrong == 0;
 }
 
 template <class Code, class Entry, class Value>

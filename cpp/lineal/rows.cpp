@@ -221,7 +221,9 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
     double constant = 0;
     for (const Placed& placed : layout_.panel)
         if (request.in_place && placed.part.kind == Kind::ones) constant += w.panel.get()[placed.at];
-    const Index pieces = chunks(time, gradient_sums + hessian.merging());
+    // a large table of loose columns: clearing and merging it is no small part of a chunk
+    const Index most = hessian.size() > (1 << 18) && layout_.loose_columns() > 0 ? 16 : 128;
+    const Index pieces = std::min(chunks(time, gradient_sums + hessian.merging()), most);
     const Buffer sums(pieces > 1 ? size : 0);
     const double* whole = sums.get();
     Evaluation out;

@@ -58,6 +58,7 @@ def prove(
     theta: Array | None = None,
     polish: int = 0,
     enough: float = 0.0,
+    goal: float = 0.0,
     quiet: bool = False,
 ) -> Proof:
     """Bound ``F(coef) - F*`` from above.
@@ -66,16 +67,17 @@ def prove(
     dual point, one row for each row of the source, for losses whose slopes are none. ``polish`` allows that
     many Newton steps away from ``coef`` in search of a better dual point: the bound is then
     ``F(coef) - F(moved) + gap(moved)``, which is how coefficients far from the optimum get one. With a hint, a relative gap of
-    ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass. ``quiet`` says that the caller has
+    ``enough`` is taken from the slopes as they are, if they prove it, and spares a pass; a relative gap of ``goal`` is not made
+    smaller by another pass. ``quiet`` says that the caller has
     switched numpy's warnings off already.
     """
     if not quiet:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
-            return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, quiet=True)
+            return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, goal=goal, quiet=True)
     slight = _of_slopes(problem, coef, hint) if hint is not None and enough > 0.0 else None
     if slight is not None and slight.within(enough):
         return slight
-    proof = _prove_as_is(problem, coef, hint, theta, polish)
+    proof = _prove_as_is(problem, coef, hint, theta, polish, goal)
     if proof.within(1e-3 * TOLERANCE) or (light := _light(problem)) is None:
         return proof
     # F* is at least that of a penalty that is nowhere larger.
@@ -108,10 +110,12 @@ def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
     return None if gap is None else Proof(here.value, baseline, gap, unit=_unit(problem, coef, baseline))
 
 
-def _prove_as_is(problem: Problem, coef: Array, hint: Array | None, theta: Array | None, polish: int) -> Proof:
+def _prove_as_is(
+    problem: Problem, coef: Array, hint: Array | None, theta: Array | None, polish: int, goal: float = 0.0
+) -> Proof:
     if not problem.loss.smooth:
         return _prove_rows(problem, coef, theta)
-    proof = _prove(problem, coef, hint, polish)
+    proof = _prove(problem, coef, hint, polish, goal)
     if proof.gap is None and problem.loss.room < 1e-3:
         # The dual point of a Newton step is too near the border of the domain, or outside.
         rows = _prove_rows(problem, coef, theta)
@@ -145,7 +149,7 @@ def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
     return Proof(value, baseline, found.gap, found.reason, interior=True, unit=unit, theta=found.theta)
 
 
-def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Proof:
+def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal: float) -> Proof:
     baseline = null(problem).value
     if not math.isfinite(problem.penalty.value(coef)):
         inside = np.array_equal(problem.penalty.prox(coef, np.zeros(problem.shape[0])), coef)
@@ -169,7 +173,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int) -> Pr
         return Proof(here.value, baseline, known, unit=_unit(problem, coef, baseline))
     moved, there = coef, here
     for _ in range(polish + 1):
-        proof = _prove_here(problem, moved, there, hint if moved is coef else None, baseline)
+        proof = _prove_here(problem, moved, there, hint if moved is coef else None, baseline, goal)
         if proof.gap is not None or proof.interior or polish == 0:
             break
         found = _move(problem, moved, there)
@@ -228,10 +232,12 @@ def _move(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, Evalu
     return search(problem, coef, here, shift, hessian=held)
 
 
-def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float) -> Proof:
+def _prove_here(
+    problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float, goal: float
+) -> Proof:
     """Build a dual point at ``coef`` and add up what it proves; again where it leaves a bound the wrong way."""
     if problem.penalty.smooth:
-        return _prove_tied(problem, coef, here, hint, baseline, problem.tied)[0]
+        return _prove_tied(problem, coef, here, hint, baseline, problem.tied, goal)[0]
     tied = ~problem.penalty.charged[:, None] | opened(problem, coef, here.gradient - problem.penalty.gradient(coef))
     for _ in range(10):
         proof, more = _prove_tied(problem, coef, here, hint, baseline, tied)
@@ -244,7 +250,13 @@ def _prove_here(problem: Problem, coef: Array, here: Evaluation, hint: Array | N
 
 
 def _prove_tied(
-    problem: Problem, coef: Array, here: Evaluation, hint: Array | None, baseline: float, tied: Mask
+    problem: Problem,
+    coef: Array,
+    here: Evaluation,
+    hint: Array | None,
+    baseline: float,
+    tied: Mask,
+    goal: float = 0.0,
 ) -> tuple[Proof, Mask]:
     """Prove with a dual point whose gradient is zero where ``tied``; return also where else it has to be."""
     inner, basis, none = None, None, np.zeros_like(tied)
@@ -265,7 +277,7 @@ def _prove_tied(
             ), none
     reach = 0.0
     for shift in _shifts(problem, coef, here, hint, inner, basis, tied):
-        found = feasible(problem, coef, here, shift, inner, tied)
+        found = feasible(problem, coef, here, shift, inner, tied, goal * max(baseline - here.value, 0.0))
         reach = found.dual.reach
         if reach <= problem.loss.reach and math.isfinite(found.dual.high):
             if found.open is not None and np.any(found.open):

@@ -34,9 +34,12 @@ class Feasible:
 
 
 def feasible(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, inner: Factor | None, tied: Mask
+    problem: Problem, coef: Array, here: Evaluation, shift: Array, inner: Factor | None, tied: Mask, goal: float = 0.0
 ) -> Feasible:
-    """Return the dual point of a step, improved until the uncharged columns allow it to rounding, scaled if need be."""
+    """Return the dual point of a step, improved until the uncharged columns allow it to rounding, scaled if need be.
+
+    One that proves a gap of ``goal`` already is good enough.
+    """
     if shift.any():
         dual = problem.dual(coef, shift)
     else:
@@ -49,6 +52,10 @@ def feasible(
         noise = float((problem.grain(dual.slope_sum) * inner.spread()).sum())
         if left <= max(1e-9 * math.sqrt(max(dual.high, 0.0)), noise):
             break
+        if goal > 0.0 and shift.any() and problem.penalty.smooth:
+            gap = add_up(problem, coef, settled(problem, coef, dual, 1.0, inner, tied))
+            if gap is not None and gap <= goal:
+                break
         moved = shift + inner.solve(dual.gradient)
         better = problem.dual(coef, moved)
         if not inner.norm(better.gradient) < 0.5 * left:

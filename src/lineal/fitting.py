@@ -221,7 +221,10 @@ class _Run:
             return None
         # a step of zero makes no better dual point than the slopes are
         enough = self.tol if self.shift is not None and not self.shift.any() else 0.1 * self.tol
-        self.proof = prove(self.problem, self.coef, hint=self.shift, theta=self.theta, enough=enough, quiet=True)
+        self.proof = prove(
+            self.problem, self.coef,
+            hint=self.shift, theta=self.theta, enough=enough, goal=0.5 * self.tol, quiet=True,
+        )  # fmt: skip
         return self.proof
 
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,9 @@ class Column:
 
     def _count(self, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
         known = self.levels
+        if list(known) == levels:  # as a rule in all batches of a file but the first
+            known.update(zip(levels, map(add, known.values(), counts.tolist()), strict=True))
+            return
         for level, count in zip(levels, counts.tolist(), strict=True):
             if count:  # a dictionary may name levels that only rows left out have
                 known[level] = known.get(level, 0) + count
