@@ -114,7 +114,7 @@ bool close(const Rows& rows, const Team& team, const Request& request, const dou
     for (std::vector<double>* own : {&out.mean, &out.scatter, &out.largest}) own->resize(at(p));
     for (std::vector<double>* own : {&out.target, &out.constant}) own->resize(at(k));
     out.weight_sum = rows.moments(team, request.weight, out.mean.data(), out.scatter.data(), out.largest.data());
-    if (!(out.weight_sum > 0 && out.weight_sum <= limits.farthest)) return false;
+    if (!(out.weight_sum >= 1 / limits.farthest && out.weight_sum <= limits.farthest)) return false;
     for (Index j = 0; j < p; ++j) {
         const double top = out.largest[at(j)];
         if (!(top >= 1 / limits.farthest && top <= limits.farthest && std::isfinite(out.mean[at(j)]))) return false;

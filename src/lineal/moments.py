@@ -127,15 +127,19 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
 
     ``products`` asks for the products of a quadratic loss in the same pass.
     """
-    moments = source.sum(Survey(loss, products))
+    with np.errstate(over="ignore", invalid="ignore"):  # said in words below, where it matters
+        moments = source.sum(Survey(loss, products))
     largest = moments.largest
     usual = len(largest) and largest.min() >= 1.0 / FARTHEST and largest.max() <= FARTHEST
     if not (usual and math.isfinite(moments.mean.sum())):
         _look(source, moments)
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
-    if moments.weight_sum > FARTHEST:
-        raise InputError(f"the weights sum to {moments.weight_sum:.2g}, which is too large; divide them by their mean.")
+    if not 1.0 / FARTHEST <= moments.weight_sum <= FARTHEST:
+        size = "large" if moments.weight_sum > FARTHEST else "small"
+        raise InputError(
+            f"the weights sum to {moments.weight_sum:.2g}, which is too {size}; divide them by their mean."
+        )
     return moments
 
 

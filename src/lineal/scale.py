@@ -93,7 +93,9 @@ def scaled_huber(
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
-    with one_thread(source, 1):
+    # Numbers that are no doubles any more are looked at where they matter.
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+    with quiet, one_thread(source, 1):
         search = _Search(source, epsilon, charge, charges, tol, max_iter)
         null = search.null()
         found = search.run(start, null, scale)

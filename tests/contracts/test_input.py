@@ -11,7 +11,7 @@ import scipy.sparse
 from sklearn.exceptions import NotFittedError
 
 from lineal.errors import InputError
-from lineal.estimators import Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
+from lineal.estimators import HuberRegressor, Lasso, LinearRegression, LinearSVC, LogisticRegression, Ridge
 
 RNG = np.random.default_rng(1)
 X = RNG.normal(size=(60, 4))
@@ -58,6 +58,18 @@ def test_fields_of_packed_records_are_rows_like_others(kind):
     model = kind().fit(rows["x"], rows["y"], sample_weight=rows["weight"])
     np.testing.assert_array_equal(model.coef_, plain.coef_)
     np.testing.assert_array_equal(model.predict(rows["x"]), plain.predict(X))
+
+
+@pytest.mark.parametrize("kind", [*ESTIMATORS, Lasso, LinearSVC, HuberRegressor])
+@pytest.mark.parametrize(("size", "word"), [(1e-200, "small"), (1e200, "large")])
+def test_weights_whose_products_are_no_doubles_are_refused_in_words(kind, size, word):
+    with pytest.raises(InputError, match=f"too {word}; divide them by their mean"):
+        kind().fit(X, target(kind), sample_weight=np.full(60, size))
+
+
+def test_targets_whose_squares_are_no_doubles_make_no_noise():
+    model = HuberRegressor().fit(np.ones((2, 1)), [1e150, -1e150])  # warnings are errors here
+    assert model.verdict_.kind in ("optimal", "not_unique", "budget")
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
