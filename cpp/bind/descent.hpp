@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "../lineal/closed.hpp"
+#include "../lineal/triangle.hpp"
 #include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"
@@ -121,6 +122,32 @@ nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::han
                           nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), found.gap, found.blur);
 }
 
+// A square matrix whose rows follow each other.
+const double* rows_of(const Matrix& matrix) {
+    if (matrix.columns != matrix.rows) throw nb::value_error("matrix must be square");
+    if (matrix.rows > 0 && (matrix.column_stride != 1 || matrix.row_stride != matrix.columns)) throw nb::value_error("matrix must be C-contiguous");
+    return matrix.data;
+}
+
+nb::object cholesky_of(nb::handle array) {
+    const Input matrix(array, "matrix", {-1, -1});
+    const Index n = matrix.matrix().rows;
+    const double* values = rows_of(matrix.matrix());
+    const Output out({n, n});
+    bool good = true;
+    without_lock([&] { good = cholesky(team(), values, n, out.data); });
+    return good ? out.array : nb::none();
+}
+
+nb::object inverse_squares_of(nb::handle array) {
+    const Input matrix(array, "matrix", {-1, -1});
+    const Index n = matrix.matrix().rows;
+    const double* values = rows_of(matrix.matrix());
+    const Output out({n});
+    without_lock([&] { inverse_squares(team(), values, n, out.data); });
+    return out.array;
+}
+
 class PyFactor {
 public:
     explicit PyFactor(nb::handle array) {
@@ -153,6 +180,8 @@ private:
 };
 
 void bind_factor(nb::module_& m) {
+    m.def("cholesky", &cholesky_of, nb::arg("matrix"));
+    m.def("inverse_squares", &inverse_squares_of, nb::arg("matrix"));
     nb::class_<PyFactor>(m, "SmallFactor", "The Cholesky factor of a small matrix.")
         .def(nb::init<nb::handle>(), nb::arg("matrix"))
         .def_prop_ro("condition", &PyFactor::condition)

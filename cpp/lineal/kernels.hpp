@@ -87,6 +87,9 @@ struct Kernels {
                  Ahead& ahead);
     // The rows whose weight is not zero move to the front, with their weights; returns how many
     Index (*gather)(const Panel& panel, Index count, double* weight);
+    // x_i <- (x_i - sum_{from <= k < i} R_ki x_k) / R_ii for the rows first ... last of three groups, `stride` apart, R in a panel;
+    // all multiples of eight. own >= 0: x is R itself from column `own` on, of whose rows the factor is made; false: a pivot is not positive
+    bool (*substitute)(const Panel& factor, Index from, Index first, Index last, double* strip, Index stride, Index own);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
     void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
                     double* low, Index gram_stride);

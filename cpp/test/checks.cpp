@@ -8,6 +8,7 @@
 #include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "../lineal/picking.hpp"
+#include "../lineal/triangle.hpp"
 #include "columns.hpp"
 #include "teams.hpp"
 #include "text.hpp"
@@ -52,6 +53,36 @@ void check_picking(const Design& d, const Team& team) {
         for (Index j = 0; j < 2; ++j) good = good && row[j] == d.x(i, d.columns_ - 4 + 1 + 2 * j);
     }
     CHECK(good);
+}
+
+// R'R is the matrix, R^-1 by substitution has the squares, on any number of threads.
+void check_triangle(Index n) {
+    const std::vector<double> x = numbers(2 * n * n, 31);
+    std::vector<double> gram(Design::at(n * n)), turned(gram), again(gram), squares(Design::at(n)), same(squares), inverse(gram);
+    for (Index a = 0; a < n; ++a)
+        for (Index b = 0; b < n; ++b)
+            for (Index i = 0; i < 2 * n; ++i) gram[Design::at(a * n + b)] += x[Design::at(i * n + a)] * x[Design::at(i * n + b)];
+    bool good = cholesky(Team{1, {}}, gram.data(), n, turned.data()) && cholesky(Team{3, {}}, gram.data(), n, again.data());
+    good = good && turned == again;
+    inverse_squares(Team{1, {}}, turned.data(), n, squares.data());
+    inverse_squares(Team{3, {}}, turned.data(), n, same.data());
+    good = good && squares == same;
+    for (Index a = 0; a < n; ++a)
+        for (Index b = 0; b < n; ++b) {
+            double sum = 0, rest = a == b ? 1.0 : 0.0;
+            for (Index i = 0; i < n; ++i) sum += turned[Design::at(a * n + i)] * turned[Design::at(b * n + i)];
+            good = good && near(sum, gram[Design::at(a * n + b)]);
+            for (Index i = 0; i < a; ++i) rest -= turned[Design::at(a * n + i)] * inverse[Design::at(i * n + b)];
+            inverse[Design::at(a * n + b)] = rest / turned[Design::at(a * n + a)];  // of the lower triangle
+        }
+    for (Index b = 0; b < n; ++b) {
+        double sum = 0;
+        for (Index a = 0; a < n; ++a) sum += inverse[Design::at(a * n + b)] * inverse[Design::at(a * n + b)];
+        good = good && near(sum, squares[Design::at(b)]);
+    }
+    CHECK(good);
+    if (n > 0) gram[Design::at(n * n - 1)] = -1;
+    CHECK(n == 0 || !cholesky(Team{3, {}}, gram.data(), n, again.data()));
 }
 
 void check_grams(const Design& d, const Rows& rows, const Team& team) {
@@ -348,6 +379,7 @@ int main(int count, char**) {
         check_interrupt(d);
     }
     for (const Index n : {0, 1, 5, 300}) check_columns(n);
+    for (const Index n : {0, 1, 8, 24, 30, 49, 130}) check_triangle(n);
     check_figures(Team{3, {}});
     check_nested();
     for (const Index n : {1, 2, 5, 8, 33}) check_invert(n);

@@ -199,6 +199,9 @@ class Rows:
         parameter: float = 0.0,
     ) -> tuple[Array, list[float], list[float], list[int], int, float, float, Array, Array | None, Array]: ...
 
+def cholesky(matrix: Array) -> Array | None: ...
+def inverse_squares(matrix: Array) -> Array: ...
+
 class SmallFactor:
     """The Cholesky factor of a small matrix."""
 

@@ -21,6 +21,9 @@ SMALL = 64
 """Up to this many columns LAPACK's calls cost more than the factor, which the compiled core then makes."""
 
 
+MANY = 256
+"""From so many columns on the compiled core, on several threads, is faster than LAPACK, which is kept to one."""
+
 LONG = 256
 """From so many columns on a category is looked for, whose levels can be eliminated first."""
 
@@ -52,8 +55,8 @@ class Cholesky:
             return Cholesky(scale, even, 1.0, singular=False, even=even)
         columns = even.T  # the same matrix as LAPACK stores it, so that nothing is copied to be turned round
         norm = float(lapack.dlange("1", columns))  # type: ignore[call-arg]
-        upper, info = lapack.dpotrf(columns, lower=0, clean=1)
-        if info == 0:
+        upper = _upper(even)
+        if upper is not None:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
             if condition > SINGULAR:
                 return Cholesky(scale, upper, float(condition), singular=False, even=even)
@@ -89,8 +92,7 @@ class Cholesky:
         """Return the diagonal of H^-1, from the inverse of the triangle alone."""
         if self.singular or not len(self.scale):
             return np.asarray(np.diagonal(self.inverse()))
-        inverse, _ = lapack.dtrtri(self.upper, lower=0)
-        return np.asarray(np.einsum("ij,ij->i", inverse, inverse) * self.scale**2)
+        return _squares(self.upper) * self.scale**2
 
     def spread(self) -> Array:
         """Return the square root of the diagonal of H^-1."""
@@ -218,6 +220,23 @@ class Bordered(Cholesky):
         spread = self.border @ half
         found[self.levels] = 1.0 + np.einsum("ij,ij->i", spread, spread)
         return np.asarray(found * self.scale**2)
+
+
+def _upper(even: Array) -> Array | None:
+    """Return the upper Cholesky factor of a matrix, as LAPACK stores it; None where a pivot is not positive."""
+    if len(even) >= MANY:
+        turned = _core.cholesky(np.ascontiguousarray(even))
+        return None if turned is None else turned.T
+    upper, info = lapack.dpotrf(even.T, lower=0, clean=1)
+    return upper if info == 0 else None
+
+
+def _squares(upper: Array) -> Array:
+    """Return the sum of the squares of every row of the inverse of an upper triangle."""
+    if len(upper) >= MANY:
+        return _core.inverse_squares(np.ascontiguousarray(upper.T))
+    inverse, _ = lapack.dtrtri(upper, lower=0)
+    return np.asarray(np.einsum("ij,ij->i", inverse, inverse))
 
 
 def _apart(matrix: Array) -> slice:
