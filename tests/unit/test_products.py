@@ -93,7 +93,9 @@ def test_too_few_digits_ask_the_rows() -> None:
         coef = np.linalg.lstsq(np.hstack([np.ones((5000, 1)), x]), target, rcond=None)[0]
         here = problem.evaluate(coef, hessian=7)
         assert here.noise is None
-        assert here.value == Problem.of(source, Squared(1), NoPenalty(7)).evaluate(coef, hessian=7).value
+        asked = Problem.of(source, Squared(1), NoPenalty(7)).evaluate(coef, hessian=7)
+        # a pass without a second derivative adds in another order; products would be off by far more than this
+        assert abs(here.value - asked.value) <= here.error < 1e-6 * here.value
 
 
 def test_blocks_add_up() -> None:
