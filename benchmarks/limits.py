@@ -2,7 +2,8 @@
 
 The limit of a row is ``max(bytes / bandwidth, operations / peak)``. Bytes are those of the data as it is stored, read
 once (ten times for ten epochs); operations are counted only where a row cannot do without them. Bandwidth and peak are
-measured before a run by ``roof.cpp``, on as many threads as the row can use. A fit that iterates and proves cannot
+measured before a run by ``roof.cpp``, on all cores (perceptrons
+present rows on one of them, but another can fetch them). A fit that iterates and proves cannot
 reach its limit: the ratio says how many readings of the data it costs.
 """
 
@@ -50,16 +51,15 @@ def _gram(facts: Facts) -> float:
 
 @dataclass(frozen=True)
 class Work:
-    """What a row cannot do without: bytes of its data, how often they are read, operations, threads that can help."""
+    """What a row cannot do without: bytes of its data, how often they are read, operations."""
 
     bytes: Callable[[Facts], float]
     operations: Callable[[Facts], float] | None = None
     reads: int = 1
-    alone: bool = False
 
     def seconds(self, facts: Facts, roof: Mapping[str, Mapping[str, float]]) -> float:
         """Return the limit on a machine."""
-        speed = roof["1" if self.alone else max(roof, key=int)]
+        speed = roof[max(roof, key=int)]
         return max(self.reads * self.bytes(facts) / speed["bytes"], self.count(facts) / speed["flops"])
 
     def count(self, facts: Facts) -> float:
@@ -94,11 +94,10 @@ WORK: Mapping[str, Work] = {
     # the probabilities of both classes are written
     "predict": Work(lambda facts: DENSE(facts) + 16.0 * facts["rows"]),
     "predict-single": Work(lambda facts: DENSE(facts) / 2 + 16.0 * facts["rows"]),
-    # every row waits for the weights that the row before left
-    "perceptron": Work(DENSE, reads=10, alone=True),
-    "perceptron-sparse": Work(SPARSE, reads=10, alone=True),
+    "perceptron": Work(DENSE, reads=10),
+    "perceptron-sparse": Work(SPARSE, reads=10),
     "perceptron-classes": Work(
-        DENSE, lambda facts: 20.0 * facts["rows"] * facts["columns"] * facts["classes"], reads=10, alone=True
+        DENSE, lambda facts: 20.0 * facts["rows"] * facts["columns"] * facts["classes"], reads=10
     ),
 }
 """By row; ``predict-one``, ``separable``, ``overlapping`` and ``import`` have no limit that arithmetic knows."""

@@ -360,7 +360,7 @@ def test_a_limit_is_bytes_or_operations_whichever_takes_longer() -> None:
     assert limits.WORK["ols"].seconds(million, ROOF) == pytest.approx(1e6 * 101 * 102 / 2e11)
     assert limits.WORK["ols"].seconds(million | {"columns": 2}, ROOF) == pytest.approx(16e6 / 2e10)
     assert limits.WORK["hinge"].seconds(million | {"nonzeros": 10_000_000}, ROOF) == pytest.approx(120e6 / 2e10)
-    assert limits.WORK["perceptron"].seconds(million, ROOF) == pytest.approx(10 * 800e6 / 1e10)
+    assert limits.WORK["perceptron"].seconds(million, ROOF) == pytest.approx(10 * 800e6 / 2e10)
     assert set(PROBLEMS) - set(limits.WORK) == {"predict-one", "separable", "overlapping", "import"}
 
 
