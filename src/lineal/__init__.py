@@ -18,8 +18,8 @@ _HOMES = {
     "inspect": "lineal.features.inspecting",
     "load": "lineal.model_file",
     "separability": "lineal.separation",
-    "maximum_margin": "lineal.margins",
-    "zero_one": "lineal.mistakes",
+    "maximum_margin": "lineal.halfspaces.margins",
+    "zero_one": "lineal.halfspaces.mistakes",
     "summarise": "lineal.inference",
     "likelihood_ratio": "lineal.inference",
     "Model": "lineal.model",
@@ -48,7 +48,7 @@ _HOMES = {
     "ElasticNetCV": "lineal.estimators",
     "LogisticRegressionCV": "lineal.estimators",
     "TextFeatures": "lineal.estimators.text",
-    "path": "lineal.walk",
+    "path": "lineal.paths.walk",
 }
 """Where each public name lives; resolved on first use, so that `import lineal` loads nothing."""
 

@@ -13,13 +13,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lineal.factor import SMALL
+from lineal.algebra.factor import SMALL
+from lineal.certify.proof import Proof, unit
 from lineal.loss import Loss
 from lineal.moments import FARTHEST, Moments
 from lineal.null import Null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
-from lineal.proof import Proof, unit
 from lineal.solvers import closed_form, whole_second_derivative
 from lineal.solvers.descent import MOST
 from lineal.solvers.direct import ENOUGH, Direct

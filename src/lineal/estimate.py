@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
-from lineal.correcting import correcting, criterion, majority
 from lineal.errors import InputError
 from lineal.evidence import evidence
 from lineal.firth import firth
+from lineal.halfspaces.correcting import correcting, criterion, majority
+from lineal.halfspaces.mistakes import mistaking
 from lineal.loss import Loss
 from lineal.losses import (
     CrammerSinger,
@@ -29,7 +30,6 @@ from lineal.losses import (
     SquaredHinge,
     ZeroOne,
 )
-from lineal.mistakes import mistaking
 from lineal.moments import Moments, survey
 from lineal.null import Null, adopt, null
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge

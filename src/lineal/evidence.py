@@ -19,10 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.algebra.doubled import Doubled
 from lineal.blas import alone
 from lineal.covariance import inverse, root
 from lineal.design import Design
-from lineal.doubled import Doubled
 from lineal.errors import InputError
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty, Ridge

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.blas import one_thread
-from lineal.certify import prove
+from lineal.certify import Proof, prove
 from lineal.closed import close
 from lineal.covariance import covariance
 from lineal.errors import InputError, near
@@ -21,7 +21,6 @@ from lineal.moments import Moments
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, SHORT, Problem
-from lineal.proof import Proof
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose

@@ -20,9 +20,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.factor import Cholesky
 from lineal.designs import Dense, Ones, Stack
 from lineal.designs.native import Native
-from lineal.factor import Cholesky
 from lineal.losses import Huber
 from lineal.moments import Moments
 from lineal.passes import Evaluate, Sums

@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.algebra.doubled import Doubled
 from lineal.design import Design
 from lineal.designs import Affine
-from lineal.doubled import Doubled
 from lineal.loss import Loss
 from lineal.source import Block
 

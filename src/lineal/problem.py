@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from lineal.basis import Basis
-from lineal.doubled import Doubled
+from lineal.algebra.basis import Basis
+from lineal.algebra.doubled import Doubled
+from lineal.algebra.factor import Factor
+from lineal.algebra.normal import Normal
 from lineal.errors import InputError
-from lineal.factor import Factor
 from lineal.loss import Loss
 from lineal.moments import Moments, survey
-from lineal.normal import Normal
 from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.penalty import Penalty
 from lineal.products import Products

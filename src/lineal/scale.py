@@ -26,7 +26,7 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.blas import one_thread
-from lineal.certify_rows import bound
+from lineal.certify.rows import bound
 from lineal.errors import InputError
 from lineal.joint import Joint, Point, constant
 from lineal.losses import Huber, Squared

@@ -11,14 +11,14 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.figures.metrics import ClassFigures, NumberFigures
+from lineal.figures.scoring import TOLD, Score
 from lineal.fitting import fit
 from lineal.loss import Loss
-from lineal.metrics import ClassFigures, NumberFigures
 from lineal.moments import Moments, Survey
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import Problem
-from lineal.scoring import TOLD, Score
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
 from lineal.table import uniform

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
-from lineal.perceptron import TIES, VARIANTS
+from lineal.halfspaces.perceptron import TIES, VARIANTS
 from lineal.solver import Solver
 from lineal.solvers import BY_NAME
 

@@ -17,15 +17,15 @@ from lineal.committee import score
 from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
-from lineal.evaluation import evaluate as closely
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
+from lineal.figures.evaluation import evaluate as closely
+from lineal.figures.scoring import Score
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import survey
 from lineal.reductions import coded, committee, reduce, words_of
 from lineal.rows import Rows, asked, from_table, to_measure
-from lineal.scoring import Score
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits

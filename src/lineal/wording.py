@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.certify import Proof
 from lineal.problem import Problem
-from lineal.proof import Proof
 from lineal.separation import Answer, Direction
 from lineal.separation.integers import text
 from lineal.verdict import Verdict

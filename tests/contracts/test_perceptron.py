@@ -12,7 +12,7 @@ from sklearn.datasets import load_iris
 import lineal
 from lineal import Perceptron
 from lineal.errors import InputError
-from lineal.perceptron import TIES, VARIANTS
+from lineal.halfspaces.perceptron import TIES, VARIANTS
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 

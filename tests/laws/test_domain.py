@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineal import domain
-from lineal.certify_rows import bound
+from lineal.certify import domain
+from lineal.certify.rows import bound
 from lineal.designs import as_design
 from lineal.fitting import fit
 from lineal.losses import Absolute, EpsilonInsensitive, Hinge, Quantile

@@ -13,8 +13,8 @@ from scipy import sparse
 
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
-from lineal.halfspace import exact, judge
-from lineal.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
+from lineal.halfspaces.halfspace import exact, judge
+from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
 from lineal.solvers.presentation import window
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory

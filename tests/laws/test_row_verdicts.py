@@ -17,7 +17,7 @@ from exact import Exact
 from exact import number as ball
 
 from lineal.certify import prove
-from lineal.certify_rows import bound
+from lineal.certify.rows import bound
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
 from lineal.fitting import fit

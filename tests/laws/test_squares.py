@@ -10,17 +10,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal import directions, squares
-from lineal.certify_squares import Prover
+from lineal.certify import directions
+from lineal.certify.squares import Prover
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.fitting import fit
 from lineal.losses import Squared
-from lineal.paths import path
+from lineal.paths import squares
+from lineal.paths.squares import Squares
+from lineal.paths.strengths import path
 from lineal.penalties import L1, Bounds, ElasticNet
 from lineal.problem import Problem
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
-from lineal.squares import Squares
 
 INF = np.inf
 FAMILIES = ("l1", "elastic", "non-negative")

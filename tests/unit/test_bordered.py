@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import lapack
 
-from lineal.factor import LONG, Bordered, Cholesky
+from lineal.algebra.factor import LONG, Bordered, Cholesky
 
 
 def gram(sizes: list[int], rows: int, order: int, charge: float = 1e-3) -> np.ndarray:

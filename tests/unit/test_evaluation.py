@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 import lineal
+from lineal.figures.metrics import average_precision
+from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Squared
-from lineal.metrics import average_precision
-from lineal.scoring import Score
 
 
 @settings(max_examples=60, deadline=None)

@@ -16,7 +16,7 @@ from lineal.firth import firth
 from lineal.fitting import fit
 from lineal.losses import Huber, Squared
 from lineal.moments import survey
-from lineal.paths import path
+from lineal.paths.strengths import path
 from lineal.penalties import L1, NoPenalty
 from lineal.scale import scaled_huber
 from lineal.sources.memory import Memory

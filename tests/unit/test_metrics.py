@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn import metrics as peer
 
-from lineal import metrics
 from lineal.designs import Dense, as_design
+from lineal.figures import metrics
+from lineal.figures.metrics import ClassFigures, NumberFigures
+from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Quantile, Squared
-from lineal.metrics import ClassFigures, NumberFigures
-from lineal.scoring import Score
 from lineal.source import Block
 from lineal.sources.memory import Memory
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from lineal.algebra.factor import Cholesky
 from lineal.designs import as_design
-from lineal.factor import Cholesky
 from lineal.fitting import fit
 from lineal.losses import Squared
 from lineal.moments import survey

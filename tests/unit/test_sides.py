@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from lineal import _core, fitting, sides
 from lineal.certify import prove
-from lineal.certify_sides import gap_of_sides
+from lineal.certify.domain import metric
+from lineal.certify.sides import gap_of_sides
 from lineal.designs import as_design
-from lineal.domain import metric
 from lineal.estimators import HuberRegressor
 from lineal.losses import Absolute, Hinge, Huber, Quantile
 from lineal.penalties import NoPenalty, Ridge

@@ -19,9 +19,9 @@ from lineal.cli.progress import Watch
 from lineal.cli.summary import finite, text
 from lineal.errors import InputError
 from lineal.estimate import name
-from lineal.paths import Point
+from lineal.paths.strengths import Point
+from lineal.paths.trail import Trail, trail
 from lineal.table import as_table
-from lineal.trail import Trail, trail
 
 ENTERING: Final = 20
 """So many columns are drawn, the first to enter first."""

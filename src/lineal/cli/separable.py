@@ -20,8 +20,8 @@ from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text as json_text
 from lineal.features.splitting import Split
-from lineal.margins import Margin, widest
-from lineal.perceptron import Plan, present
+from lineal.halfspaces.margins import Margin, widest
+from lineal.halfspaces.perceptron import Plan, present
 from lineal.rows import Rows, asked, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather

@@ -21,9 +21,9 @@ from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.features.cells import texts
 from lineal.features.encoder import column, needed
-from lineal.halfspace import judge
-from lineal.ledger import Ledger, Line, spelled
-from lineal.perceptron import Plan, Run, present
+from lineal.halfspaces.halfspace import judge
+from lineal.halfspaces.ledger import Ledger, Line, spelled
+from lineal.halfspaces.perceptron import Plan, Run, present
 from lineal.sources.memory import Memory
 from lineal.table import Table, as_table
 

@@ -14,9 +14,9 @@ from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, numerals, only, seed
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
-from lineal.folds import Trials, pick, trials
 from lineal.losses import Squared
 from lineal.null import null
+from lineal.paths.folds import Trials, pick, trials
 from lineal.problem import Problem
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict

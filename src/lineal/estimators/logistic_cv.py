@@ -15,9 +15,9 @@ from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.parameters import count, flag, number, numerals, only, seed
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
-from lineal.folds import Index, Strengths, Trials, pick, trials
 from lineal.loss import Loss
 from lineal.losses import Logistic, Softmax
+from lineal.paths.folds import Index, Strengths, Trials, pick, trials
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
 

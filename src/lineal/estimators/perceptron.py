@@ -16,18 +16,18 @@ from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, encode
 from lineal.estimators.parameters import count, flag, number, only
-from lineal.halfspace import Judged, judge, progressive
-from lineal.ledger import Ledger
+from lineal.halfspaces.halfspace import Judged, judge, progressive
+from lineal.halfspaces.ledger import Ledger
+from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, Run
+from lineal.halfspaces.perceptron import present as run_perceptron
+from lineal.halfspaces.voters import Voters
 from lineal.loss import chosen
 from lineal.losses import Perceptron as Criterion
 from lineal.model import Model
 from lineal.penalties import NoPenalty
-from lineal.perceptron import TIES, VARIANTS, Plan, Run
-from lineal.perceptron import present as run_perceptron
 from lineal.sources.memory import Memory
 from lineal.trace import Trace
 from lineal.verdict import Verdict
-from lineal.voters import Voters
 
 Array = npt.NDArray[np.float64]
 

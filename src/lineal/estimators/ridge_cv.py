@@ -17,9 +17,9 @@ from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import flag, number, numerals, only
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
-from lineal.folds import leave_one_out, pick, trials
 from lineal.losses import Squared
 from lineal.moments import survey
+from lineal.paths.folds import leave_one_out, pick, trials
 from lineal.penalties import Ridge
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict

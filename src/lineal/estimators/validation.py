@@ -12,7 +12,7 @@ from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 
 from lineal.errors import InputError
-from lineal.folds import Index, Rule
+from lineal.paths.folds import Index, Rule
 
 Array = npt.NDArray[np.float64]
 Scorer = Callable[[Any, Any, Any, Array | None], float]

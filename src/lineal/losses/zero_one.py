@@ -1,4 +1,4 @@
-"""The zero-one loss: one for a mistake. Not convex, flat almost everywhere: no solver here follows it (see mistakes.py)."""
+"""The zero-one loss: one for a mistake. Not convex, flat almost everywhere: no solver follows it (halfspaces/mistakes.py)."""
 
 from __future__ import annotations
 

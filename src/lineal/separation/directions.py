@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from lineal.doubled import two_product
+from lineal.algebra.doubled import two_product
 from lineal.loss import Loss
 from lineal.problem import Problem
 from lineal.separation.cloud import centred

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from lineal.factor import SMALL
+from lineal.algebra.factor import SMALL
 from lineal.problem import Evaluation, Problem
 from lineal.solver import Array, Step
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from lineal.factor import Cholesky
+from lineal.algebra.factor import Cholesky
 from lineal.problem import EPS, Problem
 from lineal.solver import Array, Solver, Step, kinks
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.factor import SINGULAR, SMALL, Cholesky
+from lineal.algebra.factor import SINGULAR, SMALL, Cholesky
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem import Problem

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from lineal.factor import Factor
+from lineal.algebra.factor import Factor
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.descent import descend

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.factor import Cholesky
+from lineal.algebra.factor import Cholesky
 from lineal.losses import Huber
 from lineal.passes import Evaluate
 from lineal.problem import Problem

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from lineal.factor import Factor
+from lineal.algebra.factor import Factor
 from lineal.problem import Evaluation, Problem
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.curvature import product

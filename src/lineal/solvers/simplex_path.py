@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lineal.factor import Cholesky
+from lineal.algebra.factor import Cholesky
 from lineal.losses.sparsemax import hot
 from lineal.problem import Problem
 from lineal.solver import Array, Step

@@ -8,8 +8,8 @@ import numpy as np
 from scipy.linalg import lapack
 
 from lineal import _core
+from lineal.algebra.factor import Cholesky
 from lineal.designs import Affine
-from lineal.factor import Cholesky
 from lineal.losses import Squared
 from lineal.passes import Diagonal, Evaluate, Kept, Sums
 from lineal.problem import Problem

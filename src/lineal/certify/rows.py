@@ -18,9 +18,10 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core, domain
-from lineal.basis import Basis
-from lineal.factor import Factor
+from lineal import _core
+from lineal.algebra.basis import Basis
+from lineal.algebra.factor import Factor
+from lineal.certify import domain
 from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
 from lineal.source import Block

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.doubled import UNIT, Doubled
+from lineal.algebra.doubled import UNIT, Doubled
 
 EPS = float(np.finfo(np.float64).eps)
 

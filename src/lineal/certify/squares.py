@@ -20,13 +20,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.directions import Directions
+from lineal.certify.directions import Directions
+from lineal.certify.proof import Proof
 from lineal.null import null
 from lineal.penalties import Separable
 from lineal.penalties.separable import soft
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
-from lineal.proof import Proof
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from lineal.basis import Basis
+from lineal.algebra.basis import Basis
 from lineal.problem import EPS
 
 Array = npt.NDArray[np.float64]

@@ -12,11 +12,11 @@ import numpy.typing as npt
 from lineal.errors import InputError, near
 from lineal.estimate import Wish, build, prepare
 from lineal.features.splitting import Split
+from lineal.figures.scoring import Score
 from lineal.loss import Loss
-from lineal.paths import Point, path
+from lineal.paths.strengths import Point, path
 from lineal.penalty import Penalty
 from lineal.rows import Rows, from_table
-from lineal.scoring import Score
 from lineal.selection import measure
 from lineal.solver import Solver
 from lineal.spelling import Limits, PenaltyWish, read_ratio

@@ -15,9 +15,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.lengths import length
-from lineal.margins import widest
-from lineal.perceptron import TIES, Plan, Run
+from lineal.halfspaces.lengths import length
+from lineal.halfspaces.margins import widest
+from lineal.halfspaces.perceptron import TIES, Plan, Run
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
 from lineal.separation.integers import Whole, floats, whole

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal import paths
 from lineal.designs import as_design
 from lineal.errors import InputError, near
 from lineal.loss import Loss
 from lineal.losses import BY_NAME, PARAMETERS
-from lineal.paths import Path
+from lineal.paths import strengths as paths
+from lineal.paths.strengths import Path
 from lineal.penalties import L1, ElasticNet, Group, Ridge
 from lineal.penalty import Penalty
 from lineal.sources.memory import Memory

@@ -12,15 +12,15 @@ import numpy.typing as npt
 from lineal.blas import one_thread
 from lineal.errors import InputError
 from lineal.fitting import solve
-from lineal.lookahead import Lookahead
 from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.null import null
+from lineal.paths.lookahead import Lookahead
+from lineal.paths.squares import Squares
 from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.solver import Solver
 from lineal.source import Source
-from lineal.squares import Squares
 from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]

@@ -13,8 +13,8 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.decision import Rule
+from lineal.figures.metrics import ClassFigures, NumberFigures, squared
 from lineal.loss import Loss
-from lineal.metrics import ClassFigures, NumberFigures, squared
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""The least number of training mistakes of any halfspace, with bounds from both sides (covering.py).
+"""The least number of training mistakes of any halfspace, with bounds from both sides (halfspaces/covering.py).
 
     F(w) = (1/S) sum_i s_i [z_i'w <= 0],  z_i = x_i for the second class, -x_i for the first
 
@@ -15,11 +15,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal.covering import SLACK, Covering
 from lineal.errors import InputError
 from lineal.fitting import Fit
+from lineal.halfspaces.covering import SLACK, Covering
+from lineal.halfspaces.margins import widest
 from lineal.loss import Loss
-from lineal.margins import widest
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem

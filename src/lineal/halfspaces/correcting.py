@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.fitting import Fit
-from lineal.halfspace import judge
+from lineal.halfspaces.halfspace import judge
+from lineal.halfspaces.perceptron import TIES, Plan, present
 from lineal.loss import Loss
 from lineal.losses import Perceptron
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
-from lineal.perceptron import TIES, Plan, present
 from lineal.problem import Problem
 from lineal.source import Source
 from lineal.trace import Record

@@ -2,7 +2,7 @@
 
 For a stretch of strengths the columns that may come into use are worked on: all points of the stretch are found on their
 gram. All columns are then looked at for all points together, through the few directions that their residuals have
-(``directions.py``), and columns near their charge once more: that also gives the proofs. Columns that a point misses are
+(``certify/directions.py``), and columns near their charge once more: that also gives the proofs. Columns that a point misses are
 taken up, and the stretch goes on from that point.
 """
 
@@ -17,9 +17,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.certify_squares import Prover, Residuals
+from lineal.certify.directions import Directions, Place
+from lineal.certify.squares import Prover, Residuals
 from lineal.design import Design
-from lineal.directions import Directions, Place
 from lineal.null import null
 from lineal.penalties import L1, Bounds, ElasticNet, Separable
 from lineal.penalty import Penalty

@@ -16,7 +16,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.feasible import add_up, settled
+from lineal.certify.feasible import add_up, settled
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.sides import Sides

@@ -21,16 +21,16 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.basis import Basis
-from lineal.certify_rows import MIXTURES, bound, independent
-from lineal.certify_sides import gap_of_sides
-from lineal.factor import Factor
-from lineal.feasible import add_up, feasible, opened, settled
-from lineal.normal import Normal
+from lineal.algebra.basis import Basis
+from lineal.algebra.factor import Factor
+from lineal.algebra.normal import Normal
+from lineal.certify.feasible import add_up, feasible, opened, settled
+from lineal.certify.proof import Proof, unit
+from lineal.certify.rows import MIXTURES, bound, independent
+from lineal.certify.sides import gap_of_sides
 from lineal.null import null
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
-from lineal.proof import Proof, unit
 from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
 from lineal.verdict import TOLERANCE

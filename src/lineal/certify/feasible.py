@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from lineal.factor import Factor
+from lineal.algebra.factor import Factor
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
 

@@ -4,7 +4,7 @@
 
 Any w bounds gamma from below and any such a from above, so both together are a proof. If the length of w leaves the
 intercept out (the usual hard margin), sum a_i z_i must vanish in the intercept. The perceptron's theorem counts it.
-Both are searched in floating point; where columns in different units leave them apart, in integers (nearest.py).
+Both are searched in floating point; where columns in different units leave them apart, in integers (halfspaces/nearest.py).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.nearest import Key, nearest
+from lineal.halfspaces.nearest import Key, nearest
 from lineal.separation.cloud import Cloud
 from lineal.separation.integers import Whole, floats, mantissas, shifted, whole
 from lineal.separation.record import cloud_of

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.scoring import Score
+from lineal.figures.scoring import Score
 from lineal.source import Block, Source
 
 Array = npt.NDArray[np.float64]

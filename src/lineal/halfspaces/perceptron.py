@@ -21,13 +21,13 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.ledger import Ledger, Line
-from lineal.lengths import length, radius
+from lineal.halfspaces.ledger import Ledger, Line
+from lineal.halfspaces.lengths import length, radius
+from lineal.halfspaces.voters import Voters
 from lineal.loss import chosen
 from lineal.solvers.presentation import Segment, Window, hashed, parts, window, windows
 from lineal.source import Source
 from lineal.trace import Record, Trace
-from lineal.voters import Voters
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

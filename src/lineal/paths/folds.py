@@ -13,7 +13,7 @@ from lineal import fitting
 from lineal.blas import alone
 from lineal.loss import Loss
 from lineal.moments import survey
-from lineal.paths import path
+from lineal.paths.strengths import path
 from lineal.penalty import Penalty
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict

@@ -1,0 +1,1 @@
+"""How good predictions are: figures over rows, their intervals, confusion and calibration."""

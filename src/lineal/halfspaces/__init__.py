@@ -1,0 +1,1 @@
+"""Halfspaces of two classes: perceptrons, the widest margin, the fewest mistakes; floats propose, integers prove."""
