@@ -134,3 +134,20 @@ def test_encoded_rows_in_the_memory_of_parsed_ones_are_the_same(tmp_path, monkey
         found.append((model.coef.tobytes(), model.training["fingerprint"], model.verdict.kind))
     assert found[0] == found[1]
     assert found[0][2] == "optimal"
+
+
+@pytest.mark.parametrize("key", [None, "id"])
+def test_a_file_with_another_beside_it_is_parsed_once(tmp_path, passes, key):
+    rng = np.random.default_rng(7)
+    a, z = rng.normal(size=(2, 200))
+    first, other = tmp_path / "first.csv", tmp_path / "other.csv"
+    first.write_text("id,a,y\n" + "".join(f"k{i},{a[i]:.4f},{a[i] + 2 * z[i]:.4f}\n" for i in range(200)))
+    head = "id,z\n" if key else "z\n"
+    other.write_text(head + "".join(f"{f'k{i},' if key else ''}{z[i]:.4f}\n" for i in range(200)))
+    table = lineal.beside(first, other, key=key)
+    passes[0] = 0
+    model = lineal.fit(table, target="y", drop=["id"], penalty="none", test_size=0.25)
+    assert passes[0] == 1
+    assert dict(zip(model.columns, model.coef[:, 0], strict=True)) == pytest.approx(
+        {"(intercept)": 0.0, "a": 1.0, "z": 2.0}, abs=1e-3
+    )

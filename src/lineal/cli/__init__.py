@@ -1,4 +1,4 @@
-"""The command line: `lineal fit`, `path`, `predict`, `evaluate`, `show`, `verify`, `summary`, `dialect`, `separable`, `trace`."""
+"""The command line: one small file for each command."""
 
 from __future__ import annotations
 

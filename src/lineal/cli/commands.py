@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -12,30 +12,38 @@ from lineal.cli.options import (
     beside,
     columns,
     deciding,
+    intercept,
     json_option,
     limit,
+    parting,
     reading,
     roles,
     seed,
     shaping,
     splitting,
+    telling,
 )
+
+HELP: Final = """Fit linear models whose every fit ends with a verdict that a stranger can check.
+
+\b
+lineal fit penguins.csv --target species       fit, and write penguins.lineal
+lineal verify penguins.lineal penguins.csv     let an independent program check it
+
+Exit codes: 0 done, 1 verify refused, 2 bad input, 3 the fit has no proven optimum (--accept makes it 0).
+"""
+# (the backspace tells click to keep the lines as they are)
 
 
 @click.group(
-    invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    invoke_without_command=True,
+    help=HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(__version__, prog_name="lineal", message="%(prog)s %(version)s")
 @click.pass_context
 def lineal(context: click.Context) -> None:
-    r"""Fit linear models whose every fit ends with a verdict that a stranger can check.
-
-    \b
-    lineal fit penguins.csv --target species       fit, and write penguins.lineal
-    lineal verify penguins.lineal penguins.csv     let an independent program check it
-
-    Exit codes: 0 done, 1 verify refused, 2 bad input, 3 the fit has no proven optimum (--accept makes it 0).
-    """
+    """Show the help where no command is named."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 
@@ -83,12 +91,9 @@ def lineal(context: click.Context) -> None:
 )
 @click.option("--trace", type=File, help="Write the steps of the solver to this .csv or .parquet file.")
 @roles
-@columns
-@click.option("--recipe", type=File, metavar="FILE", help="Read target, roles and types from a TOML file.")
+@telling
 @shaping
-@click.option(
-    "--intercept/--no-intercept", default=True, help="Whether the score has a constant; without, 0 is its level."
-)
+@intercept("Whether the score has a constant; without, 0 is its level.")
 @splitting
 @click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
 @seed("Which rows are held out and used for validation.")
@@ -122,6 +127,7 @@ def fit(context: click.Context, /, **options: Any) -> int:
     help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
 )
 @roles
+@telling
 @shaping
 @splitting
 @seed("Which rows are held out.")
@@ -170,6 +176,10 @@ def stack(**options: Any) -> int:
     help="The last strength, as a share of the first.",
 )
 @roles
+@telling
+@shaping
+@intercept("As for fit.")
+@parting
 @click.option(
     "--test-size",
     type=click.FloatRange(0, 1, max_open=True),
@@ -184,6 +194,7 @@ def stack(**options: Any) -> int:
 @click.option(
     "-o", "--output", type=File, metavar="FILE", help="Write the table, with coefficients, as CSV or Parquet."
 )
+@beside
 @reading
 @json_option
 @click.pass_context
@@ -230,6 +241,7 @@ def evaluate(**options: Any) -> int:
 @roles
 @columns
 @click.option("--recipe", type=File, metavar="FILE", help="Write the decisions to this TOML file, for fit to read.")
+@beside
 @reading
 @json_option
 def inspect(**options: Any) -> int:
@@ -284,6 +296,7 @@ def verify(**options: Any) -> int:
     help="The probability an interval covers.",
 )
 @click.option("--against", metavar="CLASS", help="The class others are compared with; if not given, the mean of all.")
+@beside
 @reading
 @json_option
 def summary(**options: Any) -> int:

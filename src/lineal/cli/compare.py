@@ -11,6 +11,7 @@ from rich.text import Text
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, lined, number
 from lineal.cli.progress import Watch
+from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
 from lineal.comparing import Comparison, compare
 
@@ -20,6 +21,7 @@ def run(
     given: set[str],
     data: Path,
     models: tuple[str, ...],
+    recipe: Path | None,
     beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
@@ -29,12 +31,13 @@ def run(
     """Fit all, print one table, and return the exit code: 3 if the best one has no proven optimum."""
     if (options["split"] or "").startswith("column:") and "test_size" not in given:
         options["test_size"] = 0.0
+    wanted = settled(options, recipe)
     with Watch(f"reading {data}") as watch:
         found = compare(
             opened(data, delimiter, header, beside),
             models=models,
             progress=lambda name, record: watch.say(f"{name}: step {record.step}, objective {record.objective:.6g}"),
-            **options,
+            **wanted,
         )
     if as_json:
         click.echo(text(_plain(found, data)))

@@ -15,13 +15,12 @@ from lineal.cli.opening import opened
 from lineal.cli.output import table_file, write_table
 from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
+from lineal.cli.roles import settled
 from lineal.cli.summary import summary
 from lineal.cli.summary import text as as_text
 from lineal.codes import read_multiclass
 from lineal.errors import InputError, ModelFileError
 from lineal.estimate import Wish
-from lineal.features.told import pairs
-from lineal.recipe import Recipe
 from lineal.table import as_table
 
 TRACE: Final = {
@@ -85,7 +84,7 @@ def _settled(
     options: Mapping[str, Any], given: set[str], recipe: Path | None, test_file: Path | None
 ) -> dict[str, Any]:
     """Return the arguments of ``lineal.fit``: options with what a recipe says, those without effect refused."""
-    found = dict(options)
+    found = settled(options, recipe)
     by_column = (found["split"] or "").startswith("column:")
     if test_file is not None and "test_size" in given:
         raise InputError(
@@ -93,12 +92,6 @@ def _settled(
         )
     if test_file is not None or (by_column and "test_size" not in given):
         found["test_size"] = 0.0
-    known = Recipe() if recipe is None else Recipe.read(recipe)
-    if found["target"] is None and found["formula"] is None:
-        found["target"] = known.target
-    found["weight"], found["offset"] = found["weight"] or known.weight, found["offset"] or known.offset
-    found["drop"] = (*found["drop"], *(name for name in known.drop if name not in found["drop"]))
-    found["types"] = {**known.types, **pairs(found["types"])}
     found["penalty"] = "auto" if found["penalty"] is None else found["penalty"]
     wish = Wish.of(found["model"], found["penalty"], found["bounds"], found["solver"], found["time_limit"])
     found["solver"] = wish.solver

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from lineal.cli.commands import lineal, was_given
-from lineal.cli.options import File, json_option, reading, shaping
+from lineal.cli.options import File, beside, intercept, json_option, reading, shaping, telling
 
 __all__ = ["lineal", "separable", "trace"]
 
@@ -17,8 +17,9 @@ __all__ = ["lineal", "separable", "trace"]
 @click.option("--target", metavar="COL", help="The column that holds the classes (SVMlight files: the label).")
 @click.option("--weight", metavar="COL", help="A column of row weights; rows of weight 0 are absent.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@telling
 @shaping
-@click.option("--intercept/--no-intercept", default=True, help="Whether the boundary may miss the origin.")
+@intercept("Whether the boundary may miss the origin.")
 @click.option("--bound", is_flag=True, help="Add the maximum margin and the perceptron's bound R^2/gamma^2 = (RB)^2.")
 @click.option(
     "--time-limit",
@@ -29,6 +30,7 @@ __all__ = ["lineal", "separable", "trace"]
     help="Give up after this time, without an answer (exit code 3).",
 )
 @click.option("-o", "--output", type=File, metavar="FILE", help="Write the answer with its proof, for lineal verify.")
+@beside
 @reading
 @json_option
 def separable(**options: Any) -> int:
@@ -49,7 +51,7 @@ def separable(**options: Any) -> int:
     "--classes", metavar="A,B,...", help="All classes in order, of two the positive one last; found if not given."
 )
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
-@click.option("--intercept/--no-intercept", default=True, help="Whether to add a first feature that is always 1.")
+@intercept("Whether to add a first feature that is always 1.")
 @click.option(
     "--start", metavar="W,W,...", help="Weights to begin with, the intercept first; classes are separated by ';'."
 )

@@ -10,6 +10,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
@@ -18,7 +19,6 @@ from lineal.features.inspecting import inspect
 from lineal.features.told import pairs
 from lineal.recipe import Recipe
 from lineal.rows import MEMORY
-from lineal.table import as_table
 from lineal.tables.remembered import remembered
 
 BARS: Final = " ▁▂▃▄▅▆▇█"
@@ -34,6 +34,7 @@ def run(
     drop: tuple[str, ...],
     types: tuple[str, ...],
     recipe: Path | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -42,7 +43,7 @@ def run(
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
-        table = remembered(as_table(data, delimiter=delimiter, header=header), 2 * MEMORY // 3)
+        table = remembered(opened(data, delimiter, header, beside), 2 * MEMORY // 3)
         found = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
     if recipe is not None:
         kept = {name: spelling for name, spelling in found.types.items() if spelling != "drop"}

@@ -65,6 +65,11 @@ def roles(command: Command) -> Command:
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 
+def intercept(words: str) -> Callable[[Command], Command]:
+    """Return what adds --no-intercept."""
+    return click.option("--intercept/--no-intercept", default=True, help=words)
+
+
 def seed(words: str) -> Callable[[Command], Command]:
     """Return what adds --seed."""
     numbers = click.IntRange(min=0, max=2**63 - 1)
@@ -78,17 +83,28 @@ def limit(words: str) -> Callable[[Command], Command]:
 
 def columns(command: Command) -> Command:
     """Add the options that say what columns are."""
-    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY or drop. May be repeated."
+    types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY, text or drop. May be repeated."
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 
 
-def splitting(command: Command) -> Command:
-    """Add the options that say which rows are held out."""
+def telling(command: Command) -> Command:
+    """Add the options that say what columns are, also by a recipe."""
+    words = "Read target, roles and types from a TOML file."
+    return columns(click.option("--recipe", type=File, metavar="FILE", help=words)(command))
+
+
+def parting(command: Command) -> Command:
+    """Add --split."""
     how = (
         "Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
         "column:COL, whose cells say train, validation or test."
     )
-    command = click.option("--split", metavar="HOW", help=how)(command)
+    return click.option("--split", metavar="HOW", help=how)(command)
+
+
+def splitting(command: Command) -> Command:
+    """Add the options that say which rows are held out."""
+    command = parting(command)
     command = click.option(
         "--validation-size",
         type=click.FloatRange(0, 1, max_open=True),

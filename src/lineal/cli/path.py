@@ -13,15 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from lineal.cli.objective import limits, spelled, subject
+from lineal.cli.opening import opened
 from lineal.cli.output import table_file, write_table
 from lineal.cli.page import Screen, facts, lined, number
 from lineal.cli.progress import Watch
+from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
 from lineal.errors import InputError
 from lineal.estimate import name
 from lineal.paths.strengths import Point
 from lineal.paths.trail import Trail, trail
-from lineal.table import as_table
 
 ENTERING: Final = 20
 """So many columns are drawn, the first to enter first."""
@@ -31,27 +32,20 @@ def run(
     *,
     given: set[str],
     data: Path,
-    target: str | None,
-    model: str,
-    penalty: str,
-    bounds: tuple[str, ...],
-    solver: str,
-    points: int,
-    ratio: float,
-    weight: str | None,
-    offset: str | None,
-    drop: tuple[str, ...],
-    test_size: float,
-    seed: int,
-    time_limit: float | None,
+    recipe: Path | None,
     accept: bool,
     output: Path | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Fit the path, print it, and return the exit code: 3 where a point has no proven optimum."""
-    if "seed" in given and test_size == 0:
+    wanted = settled(options, recipe)
+    if (wanted["split"] or "").startswith("column:") and "test_size" not in given:
+        wanted["test_size"] = 0.0
+    if "seed" in given and wanted["test_size"] == 0:
         raise InputError("--seed has no effect here: no rows are held out; leave it out.")
     if output is not None:
         table_file(output, "-o")
@@ -59,20 +53,8 @@ def run(
             raise InputError(f"-o {output} is the data; choose another name.")
     with Watch(f"reading {data}") as watch:
         found = trail(
-            as_table(data, delimiter=delimiter, header=header),
-            target,
-            model=model,
-            penalty=penalty,
-            points=points,
-            ratio=ratio,
-            bounds=bounds,
-            solver=solver,
-            weight=weight,
-            offset=offset,
-            drop=drop,
-            test_size=test_size,
-            seed=seed,
-            time_limit=time_limit,
+            opened(data, delimiter, header, beside),
+            **wanted,
             progress=lambda point: watch.say(f"fitting: strength {point.strength:.3g}, {point.used} columns used"),
         )
     told = told_of(found)
@@ -165,7 +147,8 @@ def _penalty(found: Trail) -> str:
         text = f"sum ({ratio:g} sd_j |b_{unit}| + {1 - ratio:g}/2 (sd_j b_{unit})^2)"
     elif found.penalty.name == "group":
         text = "sum sd_j |b_j|, |b_j| the root of the sum of b_jk^2 over k"
-    return f" + strength * {text}, intercept not charged{subject(limits(found.family, found.columns))}"
+    free = ", intercept not charged" if found.columns[:1] == ("(intercept)",) else ""
+    return f" + strength * {text}{free}{subject(limits(found.family, found.columns))}"
 
 
 def _table(found: Trail, told: Mapping[str, Any]) -> Table:

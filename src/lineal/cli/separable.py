@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import numpy.typing as npt
 from rich.text import Text
 
 from lineal import __version__, container
-from lineal.cli.fit import free
+from lineal.cli.fit import command, free
+from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
+from lineal.cli.roles import settled
 from lineal.cli.summary import text as json_text
 from lineal.features.splitting import Split
 from lineal.halfspaces.margins import Margin, widest
@@ -28,7 +31,7 @@ from lineal.separation.gathering import gather
 from lineal.separation.integers import digits, floats, text
 from lineal.separation.record import Separability, answer
 from lineal.source import Source
-from lineal.table import as_table
+from lineal.table import Table
 
 SHOWN = 12
 PATIENCE = 5.0
@@ -38,28 +41,22 @@ PATIENCE = 5.0
 def run(
     *,
     data: Path,
-    target: str | None,
-    weight: str | None,
-    drop: tuple[str, ...],
-    intercept: bool,
-    formula: str | None,
-    poly: int,
-    text: tuple[str, ...],
+    recipe: Path | None,
     bound: bool,
     time_limit: float,
     output: Path | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
+    **options: Any,
 ) -> int:
     """Decide, print, and return the exit code: 0 for an answer, 3 for none."""
     if output is not None:
         free(output)
     with Watch(f"reading {data}"):
-        table = as_table(data, delimiter=delimiter, header=header)
-        target, read = asked(target, formula, poly, intercept)
-        terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "text": text}
-        rows = from_table(table, target, "classes", weight, None, drop, Split(0, 0.0), None, **terms)
+        rows = _rows(opened(data, delimiter, header, beside), settled(options, recipe))
+        intercept = rows.encoder is None or rows.encoder.intercept
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
         found = answer(cloud, rows.train.columns, labels, rows.target.name, time_limit)
@@ -81,9 +78,17 @@ def run(
         screen.print(
             Text(found.sentence, style="bold"), facts(_facts(found, margin, hard, bound) + _said(tried, margin))
         )
-        if "file" in told:
-            screen.print(Text(f"Written to {output}; check it with: lineal verify {output} {data}"))
+        if output is not None and "file" in told:
+            # never wrapped: it is copied
+            click.echo(f"Written to {output}; check it with:\n{command(output, data, delimiter, header, beside)}")
     return 3 if found.kind == "budget" else 0
+
+
+def _rows(table: Table, wanted: Mapping[str, Any]) -> Rows:
+    """Return all rows of a table with the terms asked for."""
+    target, read = asked(wanted["target"], wanted["formula"], wanted["poly"], wanted["intercept"])
+    terms = {name: wanted[name] for name in ("intercept", "poly", "types", "text")} | {"formula": read}
+    return from_table(table, target, "classes", wanted["weight"], None, wanted["drop"], Split(0, 0.0), None, **terms)
 
 
 def _record(found: Separability, rows: Rows, margin: Margin | None) -> dict[str, Any]:

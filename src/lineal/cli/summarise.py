@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from lineal.cli.opening import opened
 from lineal.cli.page import Screen
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.errors import InputError
 from lineal.inference import summarise
 from lineal.model_file import load
-from lineal.table import as_table
 
 
 def run(
@@ -23,6 +23,7 @@ def run(
     cluster: str | None,
     level: float,
     against: str | None,
+    beside: tuple[str, ...],
     delimiter: str | None,
     header: bool | None,
     as_json: bool,
@@ -33,12 +34,14 @@ def run(
         if errors != "classical" or cluster is not None:
             asked = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
             raise InputError(f"{asked} needs another look at the rows: give the file the model was fitted on as DATA.")
-        if delimiter is not None or header is not None:
-            raise InputError("--delimiter and --header say how DATA is written, and no DATA is given; leave them out.")
+        if delimiter is not None or header is not None or beside:
+            raise InputError(
+                "--delimiter, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
+            )
         found = fitted.summary(level=level, against=against)
     else:
         with Watch(f"reading {data}"):
-            table = as_table(data, delimiter=delimiter, header=header)
+            table = opened(data, delimiter, header, beside)
             found = summarise(fitted, table, errors=errors, cluster=cluster, level=level, against=against)
     if as_json:
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **found.to_dict()}))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.estimate import Wish, build, prepare
-from lineal.features.splitting import Split
+from lineal.features.splitting import read as read_split
+from lineal.features.text_options import Asked
 from lineal.figures.scoring import Score
 from lineal.loss import Loss
 from lineal.paths.strengths import Point, path
 from lineal.penalty import Penalty
-from lineal.rows import Rows, from_table
+from lineal.rows import Rows, asked, from_table
 from lineal.selection import measure
 from lineal.solver import Solver
 from lineal.spelling import Limits, PenaltyWish, read_ratio
@@ -87,7 +88,13 @@ def trail(
     weight: str | None = None,
     offset: str | None = None,
     drop: Sequence[str] = (),
+    intercept: bool = True,
+    formula: str | None = None,
+    poly: int = 1,
+    types: Mapping[str, str] | None = None,
+    text: Asked = (),
     test_size: float = 0.0,
+    split: str | None = None,
     seed: int = 0,
     tol: float = TOLERANCE,
     time_limit: float | None = None,
@@ -107,7 +114,10 @@ def trail(
         raise InputError(
             f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
         )
-    rows = from_table(data, target, wish.wanted, weight, offset, drop, Split(seed, test_size), None)
+    target, read = asked(target, formula, poly, intercept)
+    terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
+    parts = read_split(split, seed, test_size, 0.0)
+    rows = from_table(data, target, wish.wanted, weight, offset, drop, parts, None, **terms)
     ready = prepare(rows, wish)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):

@@ -108,10 +108,12 @@ def _narrow(array: Any) -> Any:
 
 
 def remembered(table: Table, limit: int) -> Table:
-    """Return a text file that keeps its parsed rows up to ``limit`` bytes; any other table as it is.
+    """Return a text file that keeps its parsed rows up to ``limit`` bytes, also beside another; any other table as it is.
 
     >>> from lineal.tables.columnar import from_mapping
     >>> remembered(from_mapping({"a": [1.5]}), 1000).names
     ('a',)
     """
-    return Remembered(table, _Memory(limit)) if table.plain else table
+    if table.plain:
+        return Remembered(table, _Memory(limit))
+    return replace(table, inner=remembered(table.inner, limit)) if isinstance(table, Around) else table
