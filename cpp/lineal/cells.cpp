@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "eights.hpp"
 #include "numerals.hpp"
 #include "scanning.hpp"
 #include "words.hpp"
@@ -24,7 +25,7 @@ public:
     Reader(std::string_view text, char delimiter, Index lines, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
            Cells& out)
         : at_(text.data()), end_(at_ + text.size()), delimiter_(delimiter), width_(kinds.size()), missing_(missing),
-          most_(lines + 1), places_(ROOM + 8), stops_(width_) {
+          most_(lines + 1), places_(ROOM + SPARE + 1), ends_(ROOM + 1), stops_(width_) {
         for (const Cell kind : kinds) {
             if (kind == Cell::skipped) continue;
             CellColumn& column = out.columns.emplace_back();
@@ -59,20 +60,53 @@ private:
     // Whole rows that lie in the next kilobytes; false where the next row is not of the usual shape, or too long.
     bool window() {
         const char* base = at_;
-        const std::size_t count = places(base, static_cast<std::size_t>(std::min(ROOM, end_ - at_)), delimiter_, places_.data());
-        bool some = false;
-        for (std::size_t used = 0; used + width_ < count + (base + ROOM >= end_); some = true) {
-            const std::uint32_t* stops = places_.data() + used;
-            unsigned strange = 0;
-            for (std::size_t j = 0; j + 1 < width_; ++j) strange |= static_cast<unsigned char>(base[stops[j]] ^ delimiter_);
-            const char* stop = base + stops[width_ - 1];
-            used += width_;
-            if (*stop == '\r' && used < count && places_[used] == stops[width_ - 1] + 1) ++used, ++stop;
-            if (strange || *stop != '\n' || stop == at_) return some;
-            if (!cells(base, static_cast<std::size_t>(at_ - base), stops)) return false;
-            at_ = stop + 1;
+        std::uint32_t* stops = places_.data() + 1;  // after the end of the row before, which is beyond the text
+        stops[-1] = static_cast<std::uint32_t>(-1);
+        std::size_t lines = 0, used = 0, line = 0;
+        places(base, static_cast<std::size_t>(std::min(ROOM, end_ - at_)), delimiter_, stops, ends_.data(), lines);
+        while (line < lines) {
+            // as many rows as end alike
+            const std::size_t first = used, stride = base[stops[ends_[line]]] == '\r' ? width_ + 1 : width_;
+            std::size_t rows = 0;
+            for (; line < lines && rows < Loaded::MOST; ++rows, used += stride, line += stride - width_ + 1) {
+                const std::size_t last = used + width_ - 1, end = used + stride - 1;
+                if (ends_[line] != last || (stride > width_ && (line + 1 == lines || ends_[line + 1] != end || stops[end] != stops[last] + 1))) break;
+                const char* stop = base + stops[end];
+                if (*stop != '\n' || end_ - stop < 10 || (width_ == 1 && stops[used] == stops[used - 1] + 1)) break;
+            }
+            if (rows == 0) break;
+            if (!columns(base, stops + first, stride, rows)) return false;
+            at_ = base + stops[used - 1] + 1;
         }
-        return some;
+        return used > 0;
+    }
+
+    // Rows of which each has its places `stride` after those of the one before.
+    bool columns(const char* base, const std::uint32_t* stops, std::size_t stride, std::size_t rows) {
+        const std::size_t row = static_cast<std::size_t>(row_);
+        for (std::size_t k = 0; k < numbers_.size(); ++k) {
+            load(base, stops + numbers_[k], stride, rows, loaded_);
+            double* out = columns_[k]->numbers + row;
+            if (!eights(loaded_, rows, out)) continue;
+            for (std::size_t i = 0; i < rows; ++i)
+                if (loaded_.strange[i / 8] >> i % 8 & 1 && !unusual(k, base, stops + numbers_[k] + i * stride, row_ + static_cast<Index>(i), out[i])) return false;
+        }
+        for (std::size_t k = 0; k < texts_.size(); ++k) words_[k].codes(base, stops + texts_[k], stride, rows, end_, codes_[k] + row);
+        row_ += static_cast<Index>(rows);
+        return true;
+    }
+
+    // A number that is not short, or missing.
+    bool unusual(std::size_t k, const char* base, const std::uint32_t* stops, Index row, double& out) {
+        const char* at = base + (stops[-1] + 1);
+        const std::size_t size = static_cast<std::size_t>(base + stops[0] - at);
+        Quotient found{0, 1};
+        if (!number(at, size, end_, found)) {
+            if (!gone(*columns_[k], {at, size}, missing_, row, most_)) return false;
+            found = {0, 1};
+        }
+        out = found.above / found.below;
+        return true;
     }
 
     // One row, of any length, or an empty line.
@@ -119,7 +153,8 @@ private:
     std::size_t width_;
     const std::vector<std::string>& missing_;
     Index most_, row_ = 0;
-    std::vector<std::uint32_t> places_, stops_;
+    std::vector<std::uint32_t> places_, ends_, stops_;
+    Loaded loaded_;
     std::vector<std::size_t> numbers_, texts_;
     std::vector<CellColumn*> columns_;
     std::vector<Words> words_;

@@ -61,10 +61,8 @@ std::uint64_t eight(std::uint64_t digits) {
     return ((digits & 0x000000ff000000ffu) * 0x000f424000000064u + ((digits >> 16) & 0x000000ff000000ffu) * 0x0000271000000001u) >> 32;
 }
 
-// A number of at most eight characters beside its sign: all at once, with hardly a branch. Eight bytes must be readable there.
-bool short_number(const char* at, std::size_t size, std::size_t minus, Quotient& out) {
-    std::uint64_t word;
-    std::memcpy(&word, at, 8);
+// A number of at most eight characters, loaded with what follows them, beside its sign: all at once, with hardly a branch.
+bool short_number(std::uint64_t word, std::size_t size, std::size_t minus, Quotient& out) {
     const std::uint64_t kept = ~std::uint64_t{0} >> (64 - 8 * size);
     std::uint64_t digits = (word ^ 0x3030303030303030u) & kept;
     const std::uint64_t others = (((digits & 0x7f7f7f7f7f7f7f7fu) + 0x7676767676767676u) | digits) & 0x8080808080808080u;
@@ -90,7 +88,11 @@ bool number(const char* at, std::size_t size, const char* limit, Quotient& out) 
     const char* first = at + minus;
     const std::size_t left = size - minus;
     if constexpr (std::endian::native == std::endian::little)
-        if (left - 1 < 8 && limit - first >= 8 && short_number(first, left, minus, out)) return true;
+        if (left - 1 < 8 && limit - first >= 8) {
+            std::uint64_t word;
+            std::memcpy(&word, first, 8);
+            if (short_number(word, left, minus, out)) return true;
+        }
     out.below = 1;
     return long_number(at, at + size, out.above);
 }

@@ -24,7 +24,7 @@ public:
         } else {
             std::memcpy(&head, at, std::min<std::size_t>(size, 8));
         }
-        std::uint64_t hash = (head ^ size * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u;
+        std::uint64_t hash = hashed(head, size);
         for (std::size_t done = 8; done < size; done += 8) {
             std::uint64_t next = 0;
             std::memcpy(&next, at + done, std::min<std::size_t>(size - done, 8));
@@ -39,7 +39,30 @@ public:
         return add(slot, head, hash, at, size);
     }
 
+    // Codes of cells `stride` places apart, of which the first ends at stops[0] and begins behind stops[-1]; eight bytes can be
+    // read from the beginning of each. Most are short and found at the first look.
+    void codes(const char* base, const std::uint32_t* stops, std::size_t stride, std::size_t count, const char* limit, std::int32_t* out) {
+        for (std::size_t k = 0; k < count; ++k, stops += stride) {
+            const char* at = base + (stops[-1] + 1);
+            const std::size_t size = static_cast<std::size_t>(base + stops[0] - at);
+            if (std::endian::native == std::endian::little && size - 1 < 8) {
+                std::uint64_t head;
+                std::memcpy(&head, at, 8);
+                head &= ~std::uint64_t{0} >> (64 - 8 * size);
+                const std::uint64_t hash = hashed(head, size);
+                const Slot& one = slots_[(hash ^ (hash >> 32)) & (slots_.size() - 1)];
+                if (one.head == head && one.size == size && one.code >= 0) {
+                    out[k] = one.code;
+                    continue;
+                }
+            }
+            out[k] = code(at, size, limit);
+        }
+    }
+
 private:
+    static std::uint64_t hashed(std::uint64_t head, std::size_t size) { return (head ^ size * 0x9e3779b97f4a7c15u) * 0xd6e8feb86659fd93u; }
+
     struct Slot {
         std::uint64_t head = 0;
         std::uint32_t size = 0;

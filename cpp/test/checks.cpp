@@ -7,6 +7,7 @@
 #include "../lineal/closed.hpp"
 #include "../lineal/picking.hpp"
 #include "../lineal/triangle.hpp"
+#include "cells.hpp"
 #include "columns.hpp"
 #include "presenting.hpp"
 #include "teams.hpp"
@@ -311,6 +312,7 @@ int main(int count, char**) {
     }
     for (const Index n : {0, 1, 5, 300}) check_columns(n);
     for (const Index n : {0, 1, 8, 24, 30, 49, 130}) check_triangle(n);
+    check_cells();
     check_figures(Team{3, {}});
     check_nested();
     for (const Index n : {1, 2, 5, 8, 33}) check_invert(n);

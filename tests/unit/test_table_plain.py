@@ -83,6 +83,39 @@ def test_numbers_are_rounded_as_python_rounds_them(cells):
             assert struct.pack("<d", value) == struct.pack("<d", float(cell))
 
 
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(numbers, min_size=1, max_size=40),
+    st.integers(1, 11),
+    st.integers(1, 40),
+    st.sampled_from(["\n", "\r\n"]),
+    st.booleans(),
+)
+def test_columns_of_numbers_over_many_rows_are_rounded_as_python_rounds_them(cells, width, times, line, last):
+    """Rows are read by runs of up to 256, columns of a run eight cells at a time: more rows than both, any width."""
+    many = cells * times
+    many += ["7"] * (-len(many) % width)
+    rows = [many[k : k + width] for k in range(0, len(many), width)]
+    rows = [row if any(row) else ["1"] * width for row in rows]  # an empty line is no row
+    names = [f"n{j}" for j in range(width)]
+    piece = (line.join(",".join(row) for row in rows) + (line if last else "")).encode()
+    found = plain_batch(piece, ",", names, names, names)
+    assert found.num_rows == len(rows)
+    for j, name in enumerate(names):
+        wanted = [None if row[j] in MISSING else struct.pack("<d", float(row[j])) for row in rows]
+        assert [None if x is None else struct.pack("<d", x) for x in found.column(name).to_pylist()] == wanted
+
+
+@pytest.mark.parametrize("at", [0, 1, 7, 8, 255, 256, 300, 998, 999])
+@pytest.mark.parametrize(
+    "cell", ["x", "+1", "-", ".", "1.2.3", "-.", "1e", "0x1", " 7", "1_5", "12345678x", "--1", "1-"]
+)
+def test_what_is_no_number_is_seen_in_any_row(cell, at):
+    rows = ["1.5,u,v"] * 1000
+    rows[at] = f"{cell},u,v"
+    assert plain("\n".join(rows).encode()) is None
+
+
 @pytest.mark.parametrize(
     "piece",
     [
