@@ -121,24 +121,6 @@ nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, n
     return nb::make_tuple(out.array, weight_sum);
 }
 
-nb::tuple blocks(const PyRows& self, int loss, nb::handle weight_array, const Kept& kept, Index sample, Index turn) {
-    const Rows& rows = self.rows();
-    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
-    if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
-    Request request;
-    request.loss = loss_of(loss);
-    if (kept.ndim() != 2) throw nb::value_error("kept must have a row for each row and a column for each output");
-    request.outputs = static_cast<Index>(kept.shape(1));
-    request.weight = matrix_of(weight);
-    request.sample = sample;
-    request.turn = turn;
-    const double* const curvature = data_of(kept, static_cast<std::size_t>(rows.rows() * request.outputs), "kept");
-    const Output out({request.outputs, rows.columns(), rows.columns()});
-    double weight_sum = 0;
-    without_lock([&] { weight_sum = rows.blocks(team(), request, curvature, out.data); });
-    return nb::make_tuple(out.array, weight_sum);
-}
-
 nb::object means(const PyRows& self, int loss, nb::handle coef, nb::handle offset) {
     const Rows& rows = self.rows();
     const Asked asked(rows, loss, nb::none(), nb::none(), offset, coef);
@@ -351,10 +333,13 @@ NB_MODULE(_core, m) {
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
              nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
-        .def("blocks", blocks, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("sample") = 1, nb::arg("turn") = 0)
+        .def("blocks", blocks_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept").none(), nb::arg("sample") = 1, nb::arg("turn") = 0,
+             nb::arg("shift").none() = nb::none(), nb::arg("scale").none() = nb::none())
         .def("conjugate", conjugate_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("shift"), nb::arg("scale"),
              nb::arg("charges"), nb::arg("inverse"), nb::arg("solution"), nb::arg("residual"), nb::arg("direction"), nb::arg("rho"),
-             nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false)
+             nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false,
+             nb::arg("cost").none() = nb::none(), nb::arg("gradient").none() = nb::none(), nb::arg("smooth").none() = nb::none(),
+             nb::arg("rest").none() = nb::none(), nb::arg("near") = 0.0)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())

@@ -270,10 +270,10 @@ void Block::leave(unsigned char* sides) const {
     }
 }
 
-void Block::recall(const double* kept) {
+void Block::recall(const double* kept, Index stride) {
     const Index filled = (rows.count + 7) / 8 * 8;
     for (Index i = 0; i < rows.count; ++i)
-        for (Index c = 0; c < request.outputs; ++c) curvature[c * room + i] = kept[rows[i] * request.outputs + c];
+        for (Index c = 0; c < request.outputs; ++c) curvature[c * room + i] = kept[rows[i] * stride + c];
     for (Index c = 0; c < request.outputs; ++c) std::fill(curvature + c * room + rows.count, curvature + c * room + filled, 0.0);
 }
 

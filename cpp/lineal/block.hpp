@@ -45,7 +45,9 @@ public:
     void forward_bent(const Coefficients& coef, double* sums);
     // curvature to and from kept[n][outputs]
     void remember(double* kept) const;
-    void recall(const double* kept);
+    void recall(const double* kept) { recall(kept, request.outputs); }
+    // the same where `kept` has more outputs than are asked for: the first of kept[n][stride]
+    void recall(const double* kept, Index stride);
     // Of the distance d = ||score - y| - T|, T the parameter of the loss: 128 where |score - y| < T, and as the lower seven bits
     // L between 0 and 127 with 2^(E - L) <= d < 2^(E - L + 1), T in [2^E, 2^(E + 1)); 0 for all above, 127 for all below.
     void leave(unsigned char* sides) const;

@@ -1,7 +1,9 @@
 #include "conjugate.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <memory>
 #include <numeric>
 #include <vector>
 
@@ -66,10 +68,32 @@ private:
     Vector inner_, column_, solved_;
 };
 
+// One more product of a closing step.
+void close(const Closing& closing, Index outputs, std::size_t size, const double* solution, const double* residual, Progress& out) {
+    const auto k = static_cast<std::size_t>(outputs);
+    if (0.5 * std::inner_product(solution, solution + size, closing.gradient, 0.0) > 2 * closing.goal) {
+        out.far = true;
+        return;
+    }
+    double along = 0, length = 0, left = 0;
+    for (std::size_t t = 0; t < size; ++t) {
+        const double turn = residual[t] - closing.rest[t], cost = closing.cost[t / k];
+        length += cost * turn * turn;
+        along += cost * closing.rest[t] * turn;
+    }
+    const double share = length > 0 ? -along / length : 1;
+    for (std::size_t t = 0; t < size; ++t) {
+        closing.smooth[t] += share * (solution[t] - closing.smooth[t]);
+        closing.rest[t] += share * (residual[t] - closing.rest[t]);
+        left += closing.cost[t / k] * closing.rest[t] * closing.rest[t];
+    }
+    out.closed = left <= closing.goal;
+}
+
 }  // namespace
 
 Progress conjugate(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system, double rho,
-                   double* solution, double* residual, double* direction) {
+                   double* solution, double* residual, double* direction, const Closing& closing) {
     Operators operators(rows, team, request, kept, system);
     const std::size_t size = operators.size();
     Vector image(size), eased(size);
@@ -91,15 +115,22 @@ Progress conjugate(const Rows& rows, const Team& team, const Request& request, d
         out.rho = dot(eased, residual);
         for (std::size_t t = 0; t < size; ++t) direction[t] = eased[t] + out.rho / before * direction[t];
         ++out.count;
+        if (closing.cost) close(closing, request.outputs, size, solution, residual, out);
+        if (out.closed || out.far) break;
     }
     return out;
 }
 
 bool invert(const Team& team, double* matrices, Index count, Index n) {
     std::atomic<bool> good{true};
-    const bool one = static_cast<double>(count) * static_cast<double>(n * n * n) < 5e5;  // a tenth of a millisecond
-    run(one ? Team{1, team.interrupted} : team, count, [&](int, Index which, Watch&) {
-        if (!kernels().invert(matrices + which * n * n, n)) good = false;
+    const Index width = (n + 7) / 8 * 8;
+    const bool one = static_cast<double>(count) * static_cast<double>(n * n * n) < 2e6;  // a tenth of a millisecond
+    const Team mine = one ? Team{1, team.interrupted} : team;
+    std::vector<std::unique_ptr<Buffer>> rooms(static_cast<std::size_t>(std::max(mine.threads, 1)));
+    run(mine, count, [&](int id, Index which, Watch&) {
+        std::unique_ptr<Buffer>& room = rooms[static_cast<std::size_t>(id)];
+        if (!room) room = std::make_unique<Buffer>(width * (width + 16));
+        if (!kernels().invert(matrices + which * n * n, n, room->get())) good = false;
     }, {});
     return good;
 }

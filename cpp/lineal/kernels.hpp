@@ -138,9 +138,10 @@ struct Kernels {
     void (*solve_dd)(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high,
                      double* right_low, Index right_columns);
 
-    // Small symmetric matrices [n][n]: out = matrix x; the inverse in place, false where a pivot is not above zero
+    // Symmetric matrices [n][n]: out = matrix x; the inverse in place, false where a pivot is not above zero, with scratch of
+    // (n8 + 16) n8 doubles, n8 the next multiple of eight
     void (*symmetric)(const double* matrix, Index n, const double* x, double* out);
-    bool (*invert)(double* matrix, Index n);
+    bool (*invert)(double* matrix, Index n, double* scratch);
 
     // function: 0 exp, 1 log1p, 2 excess; count a multiple of 8
     void (*elementary)(int function, double* values, Index count);

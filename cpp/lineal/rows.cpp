@@ -174,14 +174,61 @@ void Rows::gram(const Team& team, const Matrix& weight, double* out) const {
     grams(team, request, Hessian(layout_, Loss::squared, 1, columns()), [](Block&) {}, out);
 }
 
-double Rows::blocks(const Team& team, const Request& request, const double* kept, double* out) const {
-    // as for a loss that does not couple its outputs: one gram for each
-    return grams(team, request, Hessian(layout_, Loss::logistic, request.outputs, columns()), [&](Block& block) {
-        block.recall(kept);
-        if (request.loss != Loss::softmax) return;
-        for (Index t = 0; t < request.outputs * block.room; ++t)
-            block.curvature[t] *= block.weight[t % block.room] * (1.0 - block.curvature[t]);
-    }, out);
+// gram[p][p] = T' gram T, T = (I - e_0 shift') diag(1 / scale)
+static void centre(const Affine& view, Index p, double* gram) {
+    const std::vector<double> first(gram, gram + p);
+    for (Index i = 0; i < p; ++i) {
+        const double moved = view.shift[i], rest = first[static_cast<std::size_t>(i)] - moved * first[0];
+        for (Index j = 0; j < p; ++j) {
+            double& entry = gram[i * p + j];
+            entry = (entry - moved * first[static_cast<std::size_t>(j)] - view.shift[j] * rest) / (view.scale[i] * view.scale[j]);
+        }
+    }
+}
+
+double Rows::blocks(const Team& team, const Request& asked, const double* kept, const Affine& view, double* out) const {
+    // one output after the other: the sums of all of them would leave the cache
+    const Index k = asked.outputs, p = columns();
+    Request request = asked;
+    request.outputs = kept ? 1 : 0;
+    const Hessian hessian(layout_, kept ? Loss::logistic : Loss::squared, 1, p);
+    const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * (cost(layout_, 1, 1) + hessian.cost());
+    const Team mine = fitting(team, static_cast<double>(k) * time);
+    const Index size = hessian.size(), pieces = std::min(chunks(time, hessian.merging()), kept ? std::max<Index>(1, 16 / std::max<Index>(k, 1)) : 128);
+    Workers workers(mine.threads, layout_, request, hessian.groups(), size, hessian.rows());
+    const Buffer sums(pieces > 1 ? size : 0);
+    const auto finish = [&](Index c, const double* whole) {
+        hessian.assemble(Team{1, team.interrupted}, whole, out + c * p * p);
+        if (view.shift && p > 0) centre(view, p, out + c * p * p);
+    };
+    double weight_sum = 0;
+    Index merged = 0;
+    run(mine, k * pieces, [&](int id, Index chunk, Watch& watch) {
+        Worker& worker = workers.start(id);
+        const Index c = chunk / pieces, piece = chunk % pieces;
+        worker.block.seek(rows() / pieces * piece + std::min(piece, rows() % pieces),
+                          rows() / pieces * (piece + 1) + std::min(piece + 1, rows() % pieces));
+        while (worker.block.next()) {
+            Block& block = worker.block;
+            block.pack();
+            if (kept) block.recall(kept + c, k);
+            for (Index i = 0; kept && request.loss == Loss::softmax && i < block.rows.count; ++i)
+                block.curvature[i] *= block.weight[i] * (1.0 - block.curvature[i]);
+            worker.weight_sum += block.weight_sum;
+            hessian.add(block, worker.sums.get());
+            if (watch.stop()) return;
+        }
+        if (pieces == 1) finish(c, worker.sums.get());
+    }, [&](int id) {
+        const Index c = merged / pieces, piece = merged % pieces;
+        ++merged;
+        if (c == 0) weight_sum += workers[id].weight_sum;
+        if (pieces == 1) return;
+        if (piece == 0) sums.clear();
+        workers[id].block.k.add(workers[id].sums.get(), sums.get(), size);
+        if (piece == pieces - 1) finish(c, sums.get());
+    });
+    return weight_sum;
 }
 
 namespace {

@@ -22,6 +22,12 @@ struct Curvature {
     bool known = false;
 };
 
+// Columns seen as (x_j - shift_j) / scale_j, of which the first is ones; null: as they are.
+struct Affine {
+    const double* shift = nullptr;
+    const double* scale = nullptr;
+};
+
 // nanoseconds a row of a layout costs in a pass of `times` products with k outputs
 double cost(const Layout& layout, Index outputs, double times);
 
@@ -49,9 +55,9 @@ public:
     // out[p][k] = X' S W X direction; returns the sum of the weights
     double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
                  const Curvature& kept, double* out) const;
-    // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[n][k] of all rows;
-    // returns the sum of the weights
-    double blocks(const Team& team, const Request& request, const double* kept, double* out) const;
+    // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[n][k] of all rows, or
+    // X' S X where there are none; in the columns of `view`. Returns the sum of the weights
+    double blocks(const Team& team, const Request& request, const double* kept, const Affine& view, double* out) const;
     // out[n][k]; `both`: of one output that is a probability, out[n][2] = {1 - mean, mean}. Returns whether both lie between 0 and
     // 1, neither reached, true where that was not asked
     bool means(const Team& team, const Request& request, const Matrix& coef, double* out, bool both = false) const;

@@ -93,7 +93,14 @@ class Rows:
         single: bool = False,
     ) -> tuple[Array, float]: ...
     def blocks(
-        self, loss: int, weight: Array | None, kept: Array, sample: int = 1, turn: int = 0
+        self,
+        loss: int,
+        weight: Array | None,
+        kept: Array | None,
+        sample: int = 1,
+        turn: int = 0,
+        shift: Array | None = None,
+        scale: Array | None = None,
     ) -> tuple[Array, float]: ...
     def conjugate(
         self,
@@ -113,7 +120,12 @@ class Rows:
         sample: int = 1,
         turn: int = 0,
         single: bool = False,
-    ) -> tuple[int, float, float, bool]: ...
+        cost: Array | None = None,
+        gradient: Array | None = None,
+        smooth: Array | None = None,
+        rest: Array | None = None,
+        near: float = 0.0,
+    ) -> tuple[int, float, float, bool, bool, bool]: ...
     def means(self, loss: int, coef: Array, offset: Array | None = None) -> Array: ...
     def chances(self, coef: Array, offset: Array | None = None) -> tuple[Array, bool]: ...
     def moments(self, weight: Array | None = None) -> tuple[float, Array, Array, Array]: ...

@@ -259,23 +259,23 @@ class Curve:
 class Diagonal:
     """The task that sums the blocks on the diagonal of the second derivative, one for each output, ``(outputs, p, p)``.
 
-    They are made from curvatures that were ``kept``, of one row in ``sample``.
+    They are made from curvatures that were ``kept``, of one row in ``sample``; without those it is the gram, ``(1, p, p)``.
     """
 
     loss: Loss
-    kept: Kept
+    kept: Kept | None
     sample: int = 1
 
     def __call__(self, block: Block) -> Product:
         """Add up one block."""
         design = block.design
-        if isinstance(design, Affine):
-            product = self(Block(design.inner, block.y, block.weight, block.offset, block.start))
-            return Product(design.outer_hessian(product.array, 1, design.shape[1]), product.weight_sum)
-        assert design.rows is not None
-        assert self.loss.native is not None
-        room = self.kept[block.start, block.n_rows]
-        return Product(*design.rows.blocks(self.loss.native, block.weight, room, self.sample))
+        shift, scale = (design.shift, design.scale) if isinstance(design, Affine) else (None, None)
+        rows = design.inner.rows if isinstance(design, Affine) else design.rows
+        if rows is None:
+            gram = design.gram(block.weight)[None]
+            return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
+        room = None if self.kept is None else self.kept[block.start, block.n_rows]
+        return Product(*rows.blocks(self.loss.native or 0, block.weight, room, self.sample, 0, shift, scale))
 
 
 @dataclass(frozen=True)

@@ -55,8 +55,8 @@ def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> 
     rho = float(np.vdot(gradient, eased))
     solution, residual, direction = np.zeros((p, k)), gradient.copy(), eased.copy()
     given = (loss, weight, kept, shift, scale, charges, square, solution, residual, direction)
-    count, rest, bend, stuck = rows.conjugate(*given, rho, 1e-22 * rho, 500)
-    assert not stuck
+    count, rest, bend, stuck, closed, far = rows.conjugate(*given, rho, 1e-22 * rho, 500)
+    assert (stuck, closed, far) == (False, False, False)
     assert 0 < count < 500
     assert rest <= 1e-22 * rho
     np.testing.assert_allclose(bend, eased.ravel() @ hessian @ eased.ravel(), rtol=1e-10)
@@ -75,7 +75,7 @@ def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
             rho = float(np.vdot(gradient, gradient))
             for most in pieces:
                 given = (2, weight, kept, shift, scale, charges, np.eye(p), *place, rho, 0.0, most)
-                count, rho, _, _ = rows.conjugate(*given)
+                count, rho, *_ = rows.conjugate(*given)
                 assert count == most
             found.append([part.tobytes() for part in place])
     finally:
@@ -89,7 +89,7 @@ def test_a_direction_without_curvature_is_said() -> None:
     for wrong in (np.zeros((p, 4)), np.full((p, 4), np.nan)):
         place = np.zeros((p, 4)), np.ones((p, 4)), wrong
         found = rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
-        assert found == (0, 1.0, 0.0, True)
+        assert found == (0, 1.0, 0.0, True, False, False)
         assert not np.any(place[0])
 
 
@@ -105,6 +105,47 @@ def test_shapes_are_checked() -> None:
         rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, 0)
     with pytest.raises(ValueError, match="shape"):
         _core.invert(np.zeros((3, 2)))
+    with pytest.raises(ValueError, match="closing step"):
+        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, cost=np.ones(p))
+
+
+@pytest.mark.parametrize(("loss", "k"), LOSSES)
+def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> None:
+    rows, weight, kept, shift, scale, charges, hessian = system(loss, k)
+    p = len(shift)
+    rng = np.random.default_rng(9)
+    gradient, cost = rng.normal(size=(p, k)), rng.uniform(0.1, 10.0, p)
+    gradient -= gradient.mean(axis=1, keepdims=True) if loss == 2 else 0.0
+    size = float(np.sum(cost[:, None] * gradient**2))
+    exact = 0.5 * float(gradient.ravel() @ np.linalg.pinv(hessian) @ gradient.ravel())
+    for share in (0.3, 1e-3, 1e-8):
+        place = np.zeros((p, k)), gradient.copy(), gradient.copy()
+        smooth, rest = np.zeros((p, k)), gradient.copy()
+        given = (
+            loss,
+            weight,
+            kept,
+            shift,
+            scale,
+            charges,
+            np.eye(p),
+            *place,
+            float(np.vdot(gradient, gradient)),
+            0.0,
+            200,
+        )
+        count, _, _, stuck, closed, far = rows.conjugate(
+            *given, cost=cost, gradient=gradient, smooth=smooth, rest=rest, near=share * size
+        )
+        assert not stuck
+        assert closed != far
+        assert count > 0
+        # given up only where the optimum is farther than twice the goal
+        assert exact > 2.0 * share * size or closed
+        np.testing.assert_allclose(rest, gradient - (hessian @ smooth.ravel()).reshape(p, k), atol=1e-8)
+        left = float(np.sum(cost[:, None] * rest**2))
+        assert left <= size
+        assert (left <= share * size) == closed
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.4, 1.0])
@@ -127,7 +168,7 @@ def test_rows_without_curvature_add_nothing_to_a_product(share: float, single: b
     assert total == weight.sum()
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11, 17, 65, 130])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 8, 11, 17, 24, 25, 65, 130, 197])
 def test_inverses(n: int) -> None:
     rng = np.random.default_rng(n)
     half = rng.normal(size=(7, n, n + 3))
@@ -143,3 +184,7 @@ def test_inverses(n: int) -> None:
 def test_what_has_no_inverse_is_said() -> None:
     for wrong in ([[1.0, 2.0], [2.0, 1.0]], [[0.0]], [[np.nan]], [[np.inf]]):
         assert not _core.invert(np.stack([np.eye(len(wrong)), np.array(wrong)]))
+    for n in (30, 197):  # not positive definite in one direction that only the last rows show
+        wrong = np.eye(n)
+        wrong[0, -1] = wrong[-1, 0] = 1.5
+        assert not _core.invert(wrong)

@@ -225,6 +225,34 @@ def test_blocks_of_the_second_derivative_from_kept_curvatures(
     assert total == pytest.approx(np.sum(c.s[rows]))
     for a in range(k):
         close(blocks[a], c.x[rows].T @ (bend[:, a, a, None] * c.x[rows]))
+    gram, total = c.rows.blocks(c.loss, c.weight, None, sample, turn)
+    assert gram.shape == (1, *blocks.shape[1:])
+    assert total == pytest.approx(np.sum(c.s[rows]))
+    close(gram[0], c.x[rows].T @ (c.s[rows, None] * c.x[rows]))
+
+
+@pytest.mark.parametrize("n", [3, 40, 5000])
+@pytest.mark.parametrize("k", [1, 3, 20])
+def test_blocks_of_centred_and_scaled_columns_by_any_number_of_threads(n: int, k: int) -> None:
+    rng = np.random.default_rng([n, k])
+    p = 30
+    x = np.hstack([np.ones((n, 1)), rng.normal(size=(n, p - 1)) + 2.0])
+    chance = rng.dirichlet(np.ones(k), n) if k > 1 else rng.random((n, 1))
+    shift, scale = np.append(0.0, x[:, 1:].mean(axis=0)), np.append(1.0, rng.uniform(0.5, 2.0, p - 1))
+    rows, view, found = _core.Rows([_core.Ones(n), _core.Dense(x[:, 1:])]), (x - shift) / scale, []
+    try:
+        for threads in (1, 2, 3):
+            _core.set_threads(threads)
+            found.append(rows.blocks(2, None, chance, 1, 0, shift, scale))
+    finally:
+        _core.set_threads(0)
+    for blocks, total in found:
+        assert total == n
+        np.testing.assert_array_equal(blocks, found[0][0])
+        for a in range(k):
+            close(blocks[a], view.T @ ((chance * (1.0 - chance))[:, a, None] * view))
+    with pytest.raises(ValueError, match="given together"):
+        rows.blocks(2, None, chance, 1, 0, shift)
 
 
 @pytest.mark.parametrize("n", [1, 7, 300])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -89,6 +90,20 @@ class Softmax(Loss):
         with np.errstate(divide="ignore"):
             scores = np.log(mean)
         return np.asarray(scores - np.mean(scores)) if np.all(np.isfinite(scores)) else scores
+
+    def level(self, mean: Array, constant: Array) -> tuple[float, Array]:
+        """Return the mean loss, which is linear in the shares of the classes, and the mean |p - e_y|.
+
+        >>> value, slope = Softmax(2).level(np.array([0.5, 0.5]), np.zeros(2))
+        >>> round(value, 6), slope.tolist()
+        (0.693147, [0.5, 0.5])
+        """
+        top = float(np.max(constant))
+        weights = np.exp(constant - top)
+        total = float(np.sum(weights))
+        p = weights / total
+        value = math.log(total) - float(mean @ (constant - top))
+        return value, mean * (1.0 - p) + (1.0 - mean) * p
 
 
 def _index(y: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:

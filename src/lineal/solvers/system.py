@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import lapack
@@ -10,11 +10,9 @@ from scipy.linalg import lapack
 from lineal import _core
 from lineal.algebra.factor import Cholesky
 from lineal.designs import Affine
-from lineal.losses import Squared
-from lineal.passes import Diagonal, Evaluate, Kept, Sums
+from lineal.passes import Diagonal, Kept
 from lineal.problem import Problem
 from lineal.solver import Array
-from lineal.source import Block
 
 FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""
@@ -120,36 +118,48 @@ class System:
 
         Residuals of conjugate gradients are bumpy; a mean of the last two iterates that makes the sum least is not.
         """
-        smooth, rest = self.solution, self.residual
-        while self.count < self.rounds and self._product():
+        smooth, rest = self.solution.copy(), self.residual.copy()
+        ended = self._native(0.0, goal, smooth, rest)
+        while ended is None and self.count < self.rounds and self._product():
             if 0.5 * float(np.vdot(self.solution, self.gradient)) > 2.0 * goal:
                 return  # the optimum is farther than the goal: an ordinary step will do
             turn = self.residual - rest
             size = float(np.sum(self.cost * turn**2))
             share = -float(np.sum(self.cost * rest * turn)) / size if size > 0.0 else 1.0
             smooth, rest = smooth + share * (self.solution - smooth), rest + share * turn
-            if float(np.sum(self.cost * rest**2)) <= goal:
-                self.closing = smooth
-                return
+            ended = True if float(np.sum(self.cost * rest**2)) <= goal else None
+        if ended:
+            self.closing = smooth
 
     def _products(self, goal: float) -> bool:
         """Take products until ``rho`` is within the goal: in one native call where few columns are in memory, else one."""
+        before = self.count
+        return self._product() if self._native(goal) is None else self.count > before
+
+    def _native(
+        self, goal: float, near: float = 0.0, smooth: Array | None = None, rest: Array | None = None
+    ) -> bool | None:
+        """Take products in one native call, as ``_products`` or ``_close`` would; None where more are to be taken by themselves.
+
+        Whether the residual that closes was reached is returned.
+        """
         block, loss, ease = self.problem.source.whole, self.problem.loss, self.ease
         if block is None or ease.gram is None or len(ease.charges) > SMALL or loss.native is None or not self.kept:
-            return self._product()
+            return None
         design, room = block.design, self.kept.get((block.start, block.n_rows))
         if room is None or not isinstance(design, Affine) or design.inner.rows is None:
-            return self._product()
+            return None
         known, place = ease.inverse, (self.solution.copy(), self.residual.copy(), self.direction.copy())
         given = (loss.native, block.weight, room, design.shift, design.scale, ease.charges, known, *place, self.rho)
         within = (max(goal, 1e-24 * self.first), self.rounds - self.count, self.sample, self.turn, self.single)
-        count, rho, bend, stuck = design.inner.rows.conjugate(*given, *within)
+        closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, near)
+        count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*given, *within, *closing)
         self.problem.passes += count
         if count and self.count == 0:
             ease.learn(self.direction, bend)
         self.solution, self.residual, self.direction = place
         self.rho, self.count = rho, self.count + count
-        return self._product() if stuck else count > 0
+        return None if stuck else closed
 
     def _product(self) -> bool:
         """Take one more product; False where there is nothing left to gain."""
@@ -206,9 +216,8 @@ class Preconditioner:
         if columns <= largest:
             sample = max(1, moments.rows // max(10 * columns, 2000))
             problem.passes += 1
-            sums = problem.source.sum(_Gram(columns, sample))
-            assert sums.hessian is not None
-            gram = sums.hessian[0] / max(sums.weight_sum, 1e-300)
+            sums = problem.source.sum(Diagonal(problem.loss, None, sample))
+            gram = sums.array[0] / max(sums.weight_sum, 1e-300)
             if problem.loss.coupled:
                 # multiplications, those of a product weighing 10: they wait for memory, those of grams and inverses do not
                 price = 0.1 * columns / sample + columns**2 / max(moments.rows, 1)
@@ -283,15 +292,3 @@ def _inverse(matrix: Array) -> Array:
     whole = half + half.T
     np.einsum("jj->j", whole)[:] *= 0.5
     return np.asarray(whole)
-
-
-@dataclass(frozen=True)
-class _Gram:
-    """The task that sums a gram over a sample of the rows."""
-
-    columns: int
-    sample: int
-
-    def __call__(self, block: Block) -> Sums:
-        task = Evaluate(Squared(1), np.zeros((self.columns, 1)), self.columns, self.sample)
-        return task(replace(block, y=np.zeros((block.n_rows, 1)), offset=None))
