@@ -21,7 +21,7 @@ from typing import Any, Final, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from lineal.errors import InputError, ModelFileError
+from lineal.errors import InputError, ModelFileError, near
 
 FORMATS: Final = ("lineal-model", "lineal-separability")
 """What a file may hold: a fitted model, or the answer whether classes are separable."""
@@ -91,6 +91,10 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
             if stat.S_ISREG(status.st_mode) and status.st_size > MAX_FILE:
                 raise ModelFileError(f"{path} is refused: it is larger than a model file may be ({MAX_FILE} bytes).")
             data = file.read(MAX_FILE + 1)
+    except FileNotFoundError as error:
+        folder = path.parent
+        hint = near(path.name, sorted(entry.name for entry in folder.iterdir())) if folder.is_dir() else ""
+        raise InputError(f"there is no model file {str(path)!r}; lineal fit writes one.{hint}") from error
     except OSError as error:
         raise InputError(f"the model file {path} cannot be read: {_reason(error)}.") from error
     try:
@@ -104,18 +108,18 @@ def parse(data: bytes) -> tuple[dict[str, Any], Arrays]:
 
     >>> parse(b"PK")
     Traceback (most recent call last):
-    lineal.errors.ModelFileError: it is not a model file (2 bytes are too few); a model file is written by lineal fit.
+    lineal.errors.ModelFileError: it is not a model file (2 bytes are too few); give one that lineal fit wrote, before the data.
     """
     if len(data) < 10:
         raise ModelFileError(
-            f"it is not a model file ({len(data)} bytes are too few); a model file is written by lineal fit."
+            f"it is not a model file ({len(data)} bytes are too few); give one that lineal fit wrote, before the data."
         )
     if len(data) > MAX_FILE:
         raise ModelFileError(f"it is larger than a model file may be ({MAX_FILE} bytes).")
     (length,) = struct.unpack("<Q", data[:8])
     if data[8:9] != b"{":
         raise ModelFileError(
-            "it is not a model file (no header where one must be); a model file is written by lineal fit."
+            "it is not a model file (no header where one must be); give one that lineal fit wrote, before the data."
         )
     if length > MAX_HEADER:
         raise ModelFileError(f"its header claims {length} bytes, at most {MAX_HEADER} are allowed.")

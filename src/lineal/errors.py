@@ -8,13 +8,14 @@ from collections.abc import Iterable
 class LinealError(Exception):
     """Anything lineal refuses, in one sentence for a person.
 
-    ``exit_code`` is what the command line returns for it.
+    ``exit_code`` is what the command line returns for it; ``answered`` says that an answer on stdout holds it already.
 
     >>> LinealError("no such column").exit_code
     2
     """
 
     exit_code = 2
+    answered = False
 
 
 class InputError(LinealError, ValueError):

@@ -365,8 +365,8 @@ def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:
     if penalty.name == "ridge" and penalty.charged.any():
         return (
             "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
-            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none'), or ask for the posterior "
-            "of the ridge: lineal.inference.evidence."
+            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
+            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
         )
     if penalty.name not in ("none", "ridge"):
         return (

@@ -274,7 +274,10 @@ def read_bounds(bounds: Limits | None, columns: Sequence[str]) -> tuple[Array, A
     for name, (low, high) in pairs:
         if name not in columns:
             inside = [column for column in columns if column.startswith((f"{name}=", f"{name} "))]
-            hint = f" Its columns are {', '.join(map(repr, inside[:5]))}." if inside else near(name, columns)
+            every = (
+                f" The design columns are {', '.join(map(repr, columns[:12]))}{', ...' if len(columns) > 12 else ''}."
+            )
+            hint = f" Its columns are {', '.join(map(repr, inside[:5]))}." if inside else near(name, columns) + every
             raise InputError(f"there is no design column {name!r} to bound.{hint}")
         if name in seen:
             raise InputError(f"the bounds of {name!r} are given twice; give them once.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,7 +41,7 @@ def names(folder: Path) -> list[str]:
 def refused(answer: tuple[int, str, str], *said: str) -> None:
     code, out, err = answer
     assert code == 2, err
-    assert out == ""
+    assert out == "" or json.loads(out) == {"error": err.removeprefix("lineal: ").rstrip("\n"), "exit_code": 2}
     assert err.startswith("lineal: ")
     assert err.count("\n") == 1, "one sentence, one line"
     assert "Traceback" not in err
@@ -261,3 +262,92 @@ def test_an_old_output_survives_a_failed_prediction(folder: Path, lineal: Lineal
     (folder / "bad.csv").write_text("x,z\n1,oops\n")
     refused(lineal("predict", "good.lineal", "bad.csv", "-o", "out.csv"), "oops")
     assert (folder / "out.csv").read_text() == "precious"
+
+
+JSON_ERRORS = [
+    (["fit", "good.csv", "--target", "yy"], 2),
+    (["fit", "none.csv", "--target", "y"], 2),
+    (["fit", "good.csv", "--target", "y", "--modle", "ridge"], 2),
+    (["fti"], 2),
+    (["predict", "none.lineal", "good.csv"], 2),
+    (["predict", "m.lineal", "late.csv"], 2),
+    (["evaluate", "m.lineal", "none.csv"], 2),
+    (["show", "good.csv"], 2),
+    (["verify", "m.lineal", "late.csv"], 1),
+    (["verify", "m.lineal", "other.csv"], 1),
+    (["summary", "m.lineal"], 2),
+    (["separable", "good.csv", "--target", "yy"], 2),
+    (["path", "good.csv", "--target", "yy"], 2),
+    (["trace", "good.csv", "--target", "yy"], 2),
+    (["compare", "good.csv", "--target", "yy"], 2),
+    (["inspect", "good.csv", "--target", "yy"], 2),
+    (["stack", "none.toml", "good.csv", "-o", "s"], 2),
+    (["dialect", "1", "--from", "none", "--n", "3"], 2),
+]
+
+
+@pytest.mark.parametrize(("words", "code"), JSON_ERRORS, ids=[" ".join(words) for words, _ in JSON_ERRORS])
+def test_an_error_is_one_json_object_where_json_was_asked_for(
+    folder: Path, lineal: Lineal, words: list[str], code: int
+) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    (folder / "late.csv").write_text(GOOD + "oops,1,1\n")
+    (folder / "other.csv").write_text(GOOD + "1,1,1\n")
+    assert lineal("fit", "good.csv", "--target", "y", "--penalty", "ridge:0.1", "-o", "m.lineal")[0] == 0
+    found, out, err = lineal(*words, "--json")
+    assert found == code
+    told = json.loads(out)
+    if code == 1:  # a report, whose last line is the one that failed
+        assert told["lines"][-1]["passed"] is False
+    else:
+        assert told == {"error": err.removeprefix("lineal: ").rstrip("\n"), "exit_code": code}
+
+
+def test_predictions_that_break_off_are_json_all_the_same(folder: Path, lineal: Lineal) -> None:
+    rows = "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(70_000))
+    (folder / "good.csv").write_text(GOOD)
+    (folder / "late.csv").write_text("x,z,y\n" + rows * 4 + "oops,1,1\n")
+    assert lineal("fit", "good.csv", "--target", "y", "--penalty", "ridge:0.1", "-o", "m.lineal")[0] == 0
+    code = subprocess.run(
+        [sys.executable, "-m", "lineal", "predict", "m.lineal", "late.csv", "--json"], capture_output=True, check=False
+    )
+    assert code.returncode == 2
+    told = json.loads(code.stdout)
+    assert told["exit_code"] == 2
+    assert "'oops'" in told["error"]
+    assert told["predictions"]
+
+
+def test_advice_about_a_target_is_not_to_drop_it(folder: Path, lineal: Lineal) -> None:
+    lines = "".join(f"{i * i % 7},{i * i % 31}.5\n" for i in range(60))
+    for cell in ("oops", "inf"):
+        (folder / "bad.csv").write_text(f"x,y\n{lines}3,{cell}\n")
+        answer = lineal("fit", "bad.csv", "--target", "y", "--test-size", "0")
+        refused(answer, "the target 'y'", "row 61", "rows without a target are left out")
+        assert "--drop" not in answer[2]
+
+
+def test_every_column_that_is_not_there_is_named_at_once(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    (folder / "renamed.csv").write_text("a,b\n1,2\n")
+    (folder / "one.csv").write_text("x,zz\n1,2\n")
+    assert lineal("fit", "good.csv", "--target", "y", "--penalty", "ridge:0.1", "-o", "m.lineal")[0] == 0
+    refused(lineal("predict", "m.lineal", "renamed.csv"), "'x', 'z'", "by their names")
+    refused(lineal("predict", "m.lineal", "one.csv"), "no column 'z'", "Did you mean 'zz'", "'x', 'zz'")
+
+
+def test_hints_say_what_there_is(folder: Path, lineal: Lineal) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    assert lineal("fit", "good.csv", "--target", "y", "--penalty", "ridge:0.1", "-o", "model.lineal")[0] == 0
+    refused(lineal("show", "modle.lineal"), "there is no model file", "Did you mean 'model.lineal'")
+    refused(lineal("predict", "good.csv", "model.lineal"), "before the data.")
+    refused(lineal("fit", "good.csv", "--target", "y", "--bounds", "w:0:1"), "'(intercept)', 'x', 'z'")
+    refused(lineal("summary", "model.lineal"), "--penalty none", "--model bayes")
+    (folder / "words.csv").write_text(GOOD.replace("1,5,1", "one,5,1"))
+    refused(lineal("trace", "words.csv", "--target", "y"), "'one'", "--drop")
+
+
+def test_the_help_keeps_its_lines(lineal: Lineal) -> None:
+    out = lineal("--help")[1]
+    assert "\\b" not in out
+    assert "\n  lineal verify penguins.lineal penguins.csv " in out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -26,9 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; every error becomes one sentence on stderr."""
+    """Run the command line and return its exit code; every error becomes one sentence on stderr.
+
+    With --json it is also the one object on stdout, ``{"error": sentence, "exit_code": code}``.
+    """
+    words = sys.argv[1:] if arguments is None else arguments
     try:
-        return _call(sys.argv[1:] if arguments is None else arguments)
+        return _call(words)
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
     except BrokenPipeError:
@@ -37,7 +42,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # (the last door: a person must not be shown a traceback)
         sentence, code = _told(error)
         picture = getattr(error, "picture", "")  # lines below the sentence, such as a formula with a caret
-        click.echo(f"lineal: {' '.join(sentence.removesuffix(picture).split())}{picture}", err=True)
+        sentence = f"{' '.join(sentence.removesuffix(picture).split())}{picture}"
+        if "--json" in words and not getattr(error, "answered", False):  # (an answer may have said it already)
+            click.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False, indent=2))
+        click.echo(f"lineal: {sentence}", err=True)
         return code
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute
 import pyarrow.parquet
 
 from lineal.cli.summary import finite
-from lineal.errors import InputError
+from lineal.errors import InputError, LinealError
 
 
 class Sink(Protocol):
@@ -95,6 +95,11 @@ class JsonLines:
         self._stream = stream
         self._between = '{"predictions": ['
 
+    @property
+    def begun(self) -> bool:
+        """Whether something was written."""
+        return self._between == ","
+
     def write(self, batch: pa.RecordBatch) -> None:
         """Write one object per row."""
         for row in batch.to_pylist():
@@ -120,7 +125,7 @@ def sink(path: Path | None, as_json: bool, what: str = "predictions") -> Iterato
     """
     if path is None:
         target: Sink = JsonLines(sys.stdout.buffer) if as_json else Csv(sys.stdout.buffer)
-        with _told("stdout", what):
+        with _told("stdout", what), _ended(target):
             yield target
             sys.stdout.buffer.flush()
         return
@@ -139,6 +144,18 @@ def sink(path: Path | None, as_json: bool, what: str = "predictions") -> Iterato
             beside.replace(path)
         finally:
             beside.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _ended(target: Sink) -> Iterator[None]:
+    """End an object that has begun where an error comes in between: what was printed is JSON all the same."""
+    try:
+        yield
+    except LinealError as error:
+        if isinstance(target, JsonLines) and target.begun:
+            target.close_with({"error": str(error), "exit_code": error.exit_code})
+            error.answered = True
+        raise
 
 
 def _filled(target: Csv | Parquet) -> Iterator[Sink]:

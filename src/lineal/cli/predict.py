@@ -20,7 +20,7 @@ from lineal.cli.summary import text
 from lineal.committee import Committee
 from lineal.decision import Rule
 from lineal.errors import InputError
-from lineal.features.encoder import Encoder, needed
+from lineal.features.encoder import Encoder, needed, require
 from lineal.model import Model
 from lineal.model_file import load
 from lineal.stacking import Stack
@@ -97,8 +97,8 @@ def predictions(
         )
     column = model.roles.get("offset")
     roles = [] if column is None else [column]
-    for name in () if table.sparse else (*encoder.number_columns, *encoder.text_columns, *roles):
-        table.require(name)
+    if not table.sparse:
+        require((*encoder.number_columns, *encoder.text_columns, *roles), table)
     table = table.select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)
     for rows, batch in table.numbered():
         if table.sparse:

@@ -113,7 +113,10 @@ def read(table: Table, target: str | None, classes: str | None, drop: Sequence[s
     names = tuple(name for name in table.names if name != target and name not in drop)
     parts, labels = [], []
     for rows, batch in table.select(numbers=names, texts=[target]).numbered():
-        parts.append(np.column_stack([needed(batch, name, "offset", table, rows) for name in names]))
+        try:
+            parts.append(np.column_stack([needed(batch, name, "offset", table, rows) for name in names]))
+        except InputError as error:
+            raise InputError(f"{error} A column that holds no numbers is left out with --drop.") from None
         codes, levels = texts(column(batch, target))
         if np.any(codes < 0):
             place = table.place(int(rows[int(np.argmax(codes < 0))]))

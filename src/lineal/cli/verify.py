@@ -37,5 +37,6 @@ def run(
         end = f"Confirmed: all {len(report)} claims of {model} hold for {data}."
         screen.print(lines, *([] if refused is not None else [Text(end, style="bold green")]))
     if refused is not None:
+        refused.answered = as_json
         raise refused
     return 0

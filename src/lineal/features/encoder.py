@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -143,11 +143,7 @@ class Encoder:
     def select(self, table: Table) -> Table:
         """Return the columns of a table that the terms need; an InputError with near names if one is not there."""
         if not table.sparse:
-            names = frozenset(table.names)
-            for term in self.terms:
-                for name in term.inputs:
-                    if name not in names:
-                        raise absent(name, table.names, table.origin)
+            require([name for term in self.terms for name in term.inputs], table)
         return table.select(numbers=self.number_columns, texts=self.text_columns)
 
     def part(
@@ -277,9 +273,26 @@ def column(batch: Any, name: str) -> Any:
     return batch.column(position)
 
 
+def require(wanted: Iterable[str], table: Table) -> None:
+    """Raise an InputError that names every column a model needs and a table does not have."""
+    names = frozenset(table.names)
+    lacking = [name for name in dict.fromkeys(wanted) if name not in names]
+    if len(lacking) == 1:
+        raise absent(lacking[0], table.names, table.origin)
+    if lacking:
+        shown = ", ".join(map(repr, lacking[:8])) + (f" and {len(lacking) - 8} more" if len(lacking) > 8 else "")
+        raise InputError(
+            f"{table.origin} has none of the columns {shown}, which the model needs. Columns are found by their names,"
+            " in any order: rename those of the table, or give the header it lacks."
+        )
+
+
 def absent(name: str, names: Sequence[str], origin: str) -> InputError:
     """Return the error that says which column is not there."""
-    return InputError(f"{origin} has no column {name!r}, which the model needs.{near(name, names)}")
+    has = ", ".join(map(repr, list(names)[:12])) + (", ..." if len(names) > 12 else "")
+    return InputError(
+        f"{origin} has no column {name!r}, which the model needs.{near(name, names)} Its columns are {has}."
+    )
 
 
 def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> InputError:

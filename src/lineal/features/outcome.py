@@ -45,8 +45,14 @@ def is_number(survey: Column) -> bool:
     return survey.values.count >= SHARE * (survey.values.count + survey.no_number)
 
 
-def check_numbers(survey: Column, table: Table) -> None:
+def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None:
     """Raise an InputError that names the first cell of a number column that is no finite number."""
+    remedy = (
+        "fix the cell, or empty it: rows without a target are left out."
+        if target
+        else f"fix the cell, or leave the column out (--drop {survey.name})."
+    )
+    role = "the target" if target else "column"
     if survey.bad:
         row, found = survey.bad[0]
         more = f" ({survey.no_number} such cells)" if survey.no_number > 1 else ""
@@ -55,13 +61,11 @@ def check_numbers(survey: Column, table: Table) -> None:
         elif row == 0:
             more += ", perhaps a second line of the header: delete it then"
         raise InputError(
-            f"column {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more};"
-            f" fix the cell, or leave the column out (--drop {survey.name})."
+            f"{role} {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more}; {remedy}"
         )
     if survey.values.infinite is not None:
         raise InputError(
-            f"column {survey.name!r} is infinite in {table.place(survey.values.infinite)} of {table.origin};"
-            f" fix the cell, or leave the column out (--drop {survey.name})."
+            f"{role} {survey.name!r} is infinite in {table.place(survey.values.infinite)} of {table.origin}; {remedy}"
         )
     if survey.values.count and not np.isfinite(survey.values.mean):
         raise InputError(
@@ -97,7 +101,7 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
         )
     numeric = is_number(survey)
     if numeric:
-        check_numbers(survey, table)
+        check_numbers(survey, table, target=True)
     check_commas(survey, table)
     different = len(survey.values.distinct or ())
     repeated = different <= 2 or survey.present >= 3 * different
@@ -115,7 +119,7 @@ def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target,
     for survey in surveys:
         if not is_number(survey):
             raise InputError(_not_number(survey, table))
-        check_numbers(survey, table)
+        check_numbers(survey, table, target=True)
         _number(survey, "number")
     names = tuple(survey.name for survey in surveys)
     return (
