@@ -148,6 +148,15 @@ nb::object inverse_squares_of(nb::handle array) {
     return out.array;
 }
 
+nb::object apart_of(nb::handle array) {
+    const Input input(array, "matrix", {-1, -1});
+    const Matrix matrix = input.matrix();
+    if (matrix.columns != matrix.rows) throw nb::value_error("matrix must be square");
+    Stretch found;
+    without_lock([&] { found = apart(matrix.data, matrix.rows, matrix.row_stride, matrix.column_stride); });
+    return nb::make_tuple(found.first, found.last);
+}
+
 class PyFactor {
 public:
     explicit PyFactor(nb::handle array) {
@@ -180,6 +189,7 @@ private:
 };
 
 void bind_factor(nb::module_& m) {
+    m.def("apart", &apart_of, nb::arg("matrix"));
     m.def("cholesky", &cholesky_of, nb::arg("matrix"));
     m.def("inverse_squares", &inverse_squares_of, nb::arg("matrix"));
     nb::class_<PyFactor>(m, "SmallFactor", "The Cholesky factor of a small matrix.")

@@ -107,6 +107,22 @@ struct SparsePart : Held {
     }
 };
 
+// How many codes from the first on surely lie in -1 .. levels - 1.
+inline Index within(const std::int32_t* codes, Index count, Index levels) {
+    constexpr Index SOME = 1024;
+    const std::uint32_t last = static_cast<std::uint32_t>(levels) - 1;
+    Index done = 0;
+    for (; levels <= 0x7fffffff && done + SOME <= count; done += SOME) {
+        std::uint32_t signs = 0;  // a difference below zero has the highest bit, one above 2^31 - 1 as well
+        for (Index k = 0; k < SOME; ++k) {
+            const std::uint32_t code = static_cast<std::uint32_t>(codes[done + k]);
+            signs |= (code + 1) | (last - code);
+        }
+        if (signs >> 31) break;
+    }
+    return done;
+}
+
 struct CodesPart : Held {
     CodesPart(nb::object codes, Index n_levels) {
         views.emplace_back(codes, "codes", "an int32 array");
@@ -119,7 +135,7 @@ struct CodesPart : Held {
         part.values = view.data();
         part.row_stride = view.stride(0);
         const std::int32_t* values = static_cast<const std::int32_t*>(part.values);
-        for (Index i = 0; i < part.rows; ++i) {
+        for (Index i = part.row_stride == 1 ? within(values, part.rows, n_levels) : 0; i < part.rows; ++i) {
             const Index code = values[i * part.row_stride];
             if (code < -1 || code >= n_levels)
                 throw nb::value_error(("code " + std::to_string(code) + " in row " + std::to_string(i) +

@@ -1,6 +1,8 @@
 #include "triangle.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -74,6 +76,33 @@ void inverse_squares(const Team& team, const double* upper, Index n, double* out
             out[j] = sum;
         }
     }, nullptr);
+}
+
+namespace {
+
+// Where the first of so many numbers is that is not zero, `count` if none is.
+Index first_other(const double* values, Index count, Index stride) {
+    constexpr Index SOME = 32;
+    Index i = 0;
+    if (stride == 1)
+        for (; i + SOME <= count; i += SOME) {
+            std::uint64_t all = 0;
+            for (Index k = 0; k < SOME; ++k) all |= std::bit_cast<std::uint64_t>(values[i + k]);
+            if (all << 1) break;  // but for the sign, which zero may have
+        }
+    while (i < count && values[i * stride] == 0.0) ++i;
+    return i;
+}
+
+}  // namespace
+
+Stretch apart(const double* matrix, Index n, Index row_stride, Index column_stride) {
+    Stretch best{n > 0 ? n - 1 : 0, n};
+    for (Index start = n - 2, stop = n; start >= 0; --start) {
+        stop = start + 1 + first_other(matrix + start * row_stride + (start + 1) * column_stride, stop - start - 1, column_stride);
+        if (stop - start > best.last - best.first) best = {start, stop};
+    }
+    return best;
 }
 
 }  // namespace lineal

@@ -291,3 +291,14 @@ def test_as_design() -> None:
 def test_refusals_say_why(make: Callable[[], object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("at", [0, 1023, 1024, 2999])
+@pytest.mark.parametrize("code", [-2, 5, 6, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_code_out_of_range_is_seen_in_any_row(at: int, code: int, step: int) -> None:
+    codes = np.resize(np.arange(-1, 5, dtype=np.int32), 3000 * step)[::step]
+    assert Categorical(codes, 5).shape == (3000, 5)
+    codes[at] = code
+    with pytest.raises(ValueError, match=f"code {code} in row {at} is outside -1 .. 4"):
+        Categorical(codes, 5)

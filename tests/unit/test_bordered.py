@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import lapack
 
+from lineal import _core
 from lineal.algebra.factor import LONG, Bordered, Cholesky
 
 
@@ -57,3 +58,22 @@ def test_what_is_singular_is_left_to_the_other_factor():
     matrix = gram([300], 5000, 0)
     matrix[50] = matrix[:, 50] = 0.0  # a level that does not occur and is not charged
     assert Cholesky.of(matrix).singular
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 90])
+@pytest.mark.parametrize("links", [0, 1, 5, 60])
+def test_the_longest_stretch_of_columns_that_do_not_touch(n, links):
+    rng = np.random.default_rng(100 * n + links)
+    matrix = np.eye(n)
+    for i, j in rng.integers(0, n, size=(links, 2)) if n else ():
+        matrix[i, j] = matrix[j, i] = rng.normal()
+
+    def good(first, last):
+        block = matrix[first:last, first:last]
+        return np.count_nonzero(block - np.diag(np.diagonal(block))) == 0
+
+    longest = max((b - a for a in range(n) for b in range(a + 1, n + 1) if good(a, b)), default=0)
+    for given in (matrix, matrix.T, np.asfortranarray(matrix), np.kron(matrix, np.ones((2, 2)))[::2, ::2]):
+        first, last = _core.apart(given)
+        assert last - first == longest
+        assert good(first, last)

@@ -153,7 +153,7 @@ class Bordered(Cholesky):
     @staticmethod
     def maybe(matrix: Array) -> Bordered | None:
         """Factor a matrix whose larger half is a diagonal block; None for any other, or one that may be singular."""
-        levels = _apart(matrix)
+        levels = slice(*_core.apart(matrix))  # that touch each other nowhere
         diagonal = np.diagonal(matrix)
         if 2 * (levels.stop - levels.start) < len(matrix) or not np.all(diagonal > 0.0):
             return None
@@ -237,28 +237,6 @@ def _squares(upper: Array) -> Array:
         return _core.inverse_squares(np.ascontiguousarray(upper.T))
     inverse, _ = lapack.dtrtri(upper, lower=0)
     return np.asarray(np.einsum("ij,ij->i", inverse, inverse))
-
-
-def _apart(matrix: Array) -> slice:
-    """Return the longest stretch of columns whose block is diagonal."""
-    n = len(matrix)
-    touching = np.flatnonzero(np.diagonal(matrix, 1))
-    if 3 * len(touching) > 2 * n:
-        return slice(0, 1)
-    edges = np.concatenate([[-1], touching, [n - 1]]) + 1
-    longest = int(np.argmax(np.diff(edges)))
-    start, stop = int(edges[longest]), int(edges[longest + 1])
-    if np.count_nonzero(matrix[start:stop, start:stop]) == stop - start:
-        return slice(start, stop)
-    touch = matrix != 0.0  # neighbours do not touch each other, but others between them
-    stop, best = n, slice(n - 1, n)
-    for start in range(n - 2, -1, -1):
-        ahead = touch[start, start + 1 : stop]
-        place = int(ahead.argmax())
-        stop = start + 1 + place if ahead[place] else stop
-        if stop - start > best.stop - best.start:
-            best = slice(start, stop)
-    return best
 
 
 @dataclass(frozen=True)
