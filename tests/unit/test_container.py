@@ -331,7 +331,7 @@ def test_a_device_is_written_to_and_never_replaced():
 def test_a_missing_folder_or_file_or_a_folder_is_an_input_error(tmp_path):
     with pytest.raises(InputError, match="no such file"):
         container.write(tmp_path / "none" / "m.lineal", META, ARRAYS)
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="there is no model file"):
         container.read(tmp_path / "none.lineal")
     with pytest.raises(InputError, match="directory"):
         container.read(tmp_path)

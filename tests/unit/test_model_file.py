@@ -221,7 +221,7 @@ def test_a_damaged_file_and_no_file(ridge, tmp_path):
     (tmp_path / "m.lineal").write_bytes(data[:-3])
     with pytest.raises(ModelFileError, match="truncated"):
         load(tmp_path / "m.lineal")
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="there is no model file"):
         load(tmp_path / "n.lineal")
 
 
