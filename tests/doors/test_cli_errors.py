@@ -351,3 +351,9 @@ def test_the_help_keeps_its_lines(lineal: Lineal) -> None:
     out = lineal("--help")[1]
     assert "\\b" not in out
     assert "\n  lineal verify penguins.lineal penguins.csv " in out
+
+
+@pytest.mark.parametrize("cells", [["2024-01-05", "2024-02-07", "2024-03-01", "2024-03-09"], ["3", "x5", "4", "6"]])
+def test_a_target_that_is_different_in_every_row_is_refused(folder: Path, lineal: Lineal, cells: list[str]) -> None:
+    (folder / "bad.csv").write_text("x,y\n" + "".join(f"{k * k},{cell}\n" for k, cell in enumerate(cells)))
+    refused(lineal("fit", "bad.csv", "--target", "y", "--test-size", "0"), "'y'", "different in every row", cells[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+import lineal
 from lineal import Perceptron
 
 POINTS = np.array([[1.0, 1], [3, 2], [2, 4], [3, 4], [2, 3]])
@@ -67,3 +68,12 @@ def test_and_or_are_separable_and_xor_is_not():
     assert Perceptron().fit(corners, xor).verdict_.kind == "not_separable"
     product = np.column_stack([corners, corners[:, 0] * corners[:, 1]])
     assert Perceptron(max_iter=1000).fit(product, xor).verdict_.kind == "separated"
+
+
+def test_of_plus_and_minus_plus_is_the_positive_class():
+    """CS writes the classes + and -: a score above 0 is +, also in a fit (in the order of characters it would be -)."""
+    table = {"x": [-2.0, -1.0, 0.5, 2.0, 3.0, -0.5], "class": ["-", "-", "+", "+", "+", "+"]}
+    model = lineal.fit(table, target="class", penalty="ridge:0.1")
+    assert model.target.classes == ("-", "+")
+    assert model.coef[1, 0] > 0
+    assert model.predict({"x": [5.0, -5.0]}).tolist() == ["+", "-"]

@@ -155,7 +155,7 @@ def _facts(found: Separability, margin: Margin | None, hard: Margin | None, boun
             label = "Direction" if witness.direction.shape[1] == 1 else f"Direction of {found.classes[k]}"
             parts = [f"{text(v)} {name}" for name, v in zip(found.columns, witness.direction[:, k], strict=True) if v]
             more = f" + {len(parts) - SHOWN} more (see --json)" if len(parts) > SHOWN else ""
-            lines.append((label, (" + ".join(parts[:SHOWN]) or "0") + more))
+            lines.append((label, (" + ".join(parts[:SHOWN]).replace(" + -", " - ") or "0") + more))
     if witness is not None and witness.rows is not None and witness.weights is not None:
         shown = [f"{_short(w)} x row {row}" for row, w in zip(witness.rows, witness.weights, strict=True)]
         more = f" and {len(shown) - SHOWN} more (see --json)" if len(shown) > SHOWN else ""

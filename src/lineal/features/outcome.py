@@ -103,6 +103,12 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     if numeric:
         check_numbers(survey, table, target=True)
     check_commas(survey, table)
+    if model == "auto" and not numeric and survey.present > 2 and len(survey.levels) == survey.present:
+        raise InputError(
+            f"the target {name!r} is not a number, and different in every row of {table.origin}, such as"
+            f" {next(iter(survey.levels))!r}, so that no class could be learned; give another target (dates and names cannot"
+            " be predicted), or fix the cells that are no numbers."
+        )
     different = len(survey.values.distinct or ())
     repeated = different <= 2 or survey.present >= 3 * different
     few = numeric and survey.values.whole and 0 < different <= FEW and repeated
@@ -180,7 +186,7 @@ def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
         raise NeedsTextError(survey.name)
     if survey.kinds == {"boolean"}:
         return {level == "true": count for level, count in sorted(survey.levels.items())}
-    ordered = sorted(survey.levels)
+    ordered = ["-", "+"] if set(survey.levels) == {"-", "+"} else sorted(survey.levels)  # (of two, the second is asked)
     if numeric:
         ordered.sort(key=lambda level: number(level) or 0.0)
     return {level: survey.levels[level] for level in ordered}
