@@ -16,6 +16,9 @@ Array = npt.NDArray[np.float64]
 MOVES = 12
 """So often a dual point is moved."""
 
+NEAR = 1e-7
+"""A dual point this near to an end of its domain, as a share of the largest, may be meant to be there."""
+
 HOPELESS = 2300.0
 """Moves cut short reach no further than this share of the first: each takes 0.9 V, and leaves at most 1.9 V."""
 
@@ -94,6 +97,19 @@ def mixed(problem: Problem, theta: Array, share: float) -> Array:
             mine = hot(y, problem.shape[1])
             moved = _zero_sum((part + mine) + share * (1.0 / problem.shape[1] - (part + mine)), mine)
         parts.append(np.where(present, moved, 0.0))
+    return np.concatenate(parts)
+
+
+def snapped(problem: Problem, theta: Array) -> Array:
+    """Return the dual point of one score with what is nearly at an end of its interval exactly there."""
+    size = float(np.max(np.abs(theta), initial=0.0))
+    parts = []
+    for block, weight, (part,) in rows(problem, theta):
+        present = (weight > 0.0)[:, None]
+        moved = part
+        for end in problem.loss.box(np.where(present, block.y, 0.0)) or ():
+            moved = np.where(present & (np.abs(moved - end) <= NEAR * size), end, moved)
+        parts.append(moved)
     return np.concatenate(parts)
 
 

@@ -22,6 +22,7 @@ from lineal import _core
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain
+from lineal.certify.borders import alive
 from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
 from lineal.source import Block
@@ -90,6 +91,9 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
         other = _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start))
         found = found if other.gap is None or (found.gap is not None and found.gap <= other.gap) else other
+    if found.gap is None and problem.shape[1] == 1 and not _alone(problem, tied) and np.any(start):
+        # Some rows may have to be at the very end of their domain: a level of a category that has one class only.
+        found = _bound_open(problem, coef, tied, domain.snapped(problem, start), ends=True)
     if found.gap is None and _alone(problem, tied):
         # Far from the optimum, and any dual point will do.
         other = _bound(problem, coef, tied, domain.balanced(problem, start))
@@ -105,20 +109,28 @@ def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bou
     if _alone(problem, tied) and domain.hopeless(problem, start, MIXTURES[-1]):
         return Bound(None, reason=CORNERS)
     for share in MIXTURES:
-        theta = start if share == 0.0 else domain.mixed(problem, start, share)
-        found, free = _bound(problem, coef, tied, theta), tied
-        for _ in range(10):
-            if found.gap is not None or not np.any(found.open & ~free):
-                break
-            free = free | found.open
-            found = _bound(problem, coef, free, theta)
+        found = _bound_open(problem, coef, tied, start if share == 0.0 else domain.mixed(problem, start, share))
         if found.gap is not None:
             return found
     return found
 
 
-def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
-    """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves."""
+def _bound_open(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: bool = False) -> Bound:
+    """Return the bound of a dual point, again where it leaves a bound the wrong way; ``ends`` as for ``_bound``."""
+    found = _bound(problem, coef, tied, theta, ends=ends)
+    for _ in range(10):
+        if found.gap is not None or not np.any(found.open & ~tied):
+            break
+        tied = tied | found.open
+        found = _bound(problem, coef, tied, theta, ends=ends)
+    return found
+
+
+def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: bool = False) -> Bound:
+    """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves.
+
+    ``ends``: rows where it is zero and has to stay so are left out when tied columns are asked for their rank.
+    """
     limit, none = 0.5 if problem.loss.coupled else 1.0, np.zeros(problem.shape)
     if _alone(problem, tied):
         levelled = domain.level(problem, theta)
@@ -126,8 +138,8 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
             return Bound(None, reason=CORNERS)
         theta = levelled
     start = theta
-    theta, sums, factor = _settled(problem, coef, tied, start, none, limit)
-    if factor is not None and factor.singular and (kept := independent(problem, tied)) is not None:
+    theta, sums, factor = _settled(problem, coef, alive(problem, tied, start) if ends else tied, start, none, limit)
+    if factor is not None and factor.singular and not ends and (kept := independent(problem, tied)) is not None:
         theta, sums, factor = _settled(problem, coef, kept, start, none, limit)
     norm, error = 0.0, problem.grain(sums.size)
     if factor is not None:

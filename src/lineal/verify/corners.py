@@ -28,6 +28,9 @@ NAMES = (*CORNERED, *SQUARED)
 EASED = (0.0, 1e-11, 1e-8)
 """Shares of the middle of the box given to every theta, where too few are inside it for a repair."""
 
+NEAR = 1e-7
+"""A theta so near to an end of the box, as a share of the largest, may be meant to be there."""
+
 
 @dataclass(frozen=True)
 class CornerRows:
@@ -173,10 +176,15 @@ class Boxed:
         return replace(self, theta=a * self.theta)
 
     def eased(self) -> list[Dual]:
-        """Return what else to try in its place: a little nearer to the middle of the box, and zero."""
+        """Return what else to try in its place: at an end of the box where it nearly is, nearer to the middle, and zero."""
+        size, snapped = NEAR * float(np.max(np.abs(self.theta), initial=0.0)), self.theta
+        for end in self.rows.box:
+            snapped = np.where(np.abs(snapped - end) <= size, end, snapped)
         low, high = (np.maximum(self.rows.box[0], self.theta - 1.0), np.minimum(self.rows.box[1], self.theta + 1.0))
         mixed = [self.theta + share * (0.5 * (low + high) - self.theta) for share in EASED]
-        return [Boxed(self.rows, np.clip(theta, *self.rows.box), wide=True) for theta in (*mixed, 0.0 * self.theta)]
+        return [
+            Boxed(self.rows, np.clip(theta, *self.rows.box), wide=True) for theta in (snapped, *mixed, 0.0 * self.theta)
+        ]
 
     def cost(self, kappa: float) -> Array:
         """Return the largest mismatch of each row over theta - V z, |z| <= kappa, rounding of the scores included."""

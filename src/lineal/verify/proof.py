@@ -35,7 +35,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lineal.verify.arithmetic import EPS, Array, sums, times, total
+from lineal.verify.arithmetic import EPS, Array, sums, times, total, two_product
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
 from lineal.verify.dual import Dual
@@ -167,18 +167,26 @@ def settle(point: Point, dual: Dual, free: Mask) -> Settled:
     return Settled(dual, kappa, g, e)
 
 
-def enough(point: Point, free: Mask) -> Mask:
+def enough(point: Point, dual: Dual, free: Mask) -> Mask:
     """Return free coefficients whose g has to be zero for that of all free ones to be: where bounds free dependent columns.
 
-    ``columns`` are independent as they are given; a gradient is zero where those are whose combination its column is.
+    ``columns`` are independent as they are given; a gradient is zero where those are whose combination its column is. Rows of
+    one score where theta is zero, and stays so because V is, have no part in it; nor have columns that no V can move, and
+    that are balanced exactly.
     """
-    if not np.any(free & point.problem.charges.bounded[:, None]):
+    x, q, kept = point.problem.x, point.problem.q[:, None], free.copy()
+    stuck = free.shape[1] == 1 and bool(np.sum(free) > 1) and not np.all(dual.weight)
+    if not (stuck or np.any(free & point.problem.charges.bounded[:, None])):
         return free
-    kept = free.copy()
+    alive = np.full(len(x), fill_value=True)
+    if stuck:
+        alive = ((dual.theta != 0.0) | (dual.weight != 0.0))[:, 0]
+        if not np.any(two_product(q, dual.theta)[1]):
+            kept &= np.any((x != 0.0) & (dual.weight != 0.0), axis=0)[:, None] | (sums(x, q * dual.theta) != 0.0)
     for output in range(free.shape[1]):
-        columns = np.flatnonzero(free[:, output])
+        columns = np.flatnonzero(kept[:, output])
         with contextlib.suppress(NotProvenError):
-            kept[np.setdiff1d(columns, spanning(point.problem.x, columns)), output] = False
+            kept[np.setdiff1d(columns, spanning(x[alive], columns)), output] = False
     return kept
 
 
@@ -192,7 +200,7 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
     free = charges.inside(point.coef, both=both)
     free[columns] = True
     for _ in range(20):
-        kept = enough(point, free)
+        kept = enough(point, dual, free)
         found = settle(point, dual, kept)
         more = charges.open(found.g, found.e) & ~free
         if not np.any(more):
