@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -24,12 +24,16 @@ from lineal.problem import EPS, SHORT, Problem
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose
+from lineal.solvers.centring import Centring
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
 from lineal.wording import infeasible, judge
 
 Array = npt.NDArray[np.float64]
+
+FAR = 100.0
+"""A mean so many standard deviations from zero is taken off where a fit could not be proven with it."""
 
 
 @dataclass(frozen=True)
@@ -126,8 +130,47 @@ def solve(
         except KeyboardInterrupt:
             if interrupt == "raise":
                 raise
-            run.stopped = "interrupted"
-        return run.finish(chosen, reason)
+            run.stopped, run.cut = "interrupted", True
+        found = run.finish(chosen, reason)
+        if found.verdict.kind != "budget" or run.cut or solver != "auto":
+            return found
+        try:
+            return _centred(run, found)
+        except KeyboardInterrupt:
+            if interrupt == "raise":
+                raise
+            return found
+
+
+def _centred(run: _Run, found: Fit) -> Fit:
+    """Return a fit in columns moved to mean zero, in coefficients of the columns as they are, if that proves more.
+
+    Columns whose mean is far from zero leave few digits for what differs between rows. The intercept makes up for the
+    means: the objective is the same, and so is the proof of it.
+    """
+    problem = run.problem
+    if not (problem.source.resident and problem.intercept and 0 in problem.uncharged):
+        return found
+    centring = Centring(problem, FAR)
+    if not centring.mean.any():
+        return found
+    inner = Problem.of(centring.problem.source, problem.loss, problem.penalty)
+    chosen, reason = choose(inner)
+    other = replace(run, problem=inner, coef=null(inner).coef, trace=Trace(), proof=None, answer=None, stopped="")
+    other.follow(chosen, other.coef)
+    if other.finish(chosen, reason).verdict.kind != "optimal":
+        return found
+    # rounding of the intercept moves all scores: what is proven is what is given
+    coef = centring.plain(other.coef)
+    other.coef, other.stopped = centring.exact(coef), "the intercept has too few digits beside columns so far from zero"
+    other.proof = prove(inner, other.coef, theta=other.theta, quiet=True)
+    moved = other.finish(chosen, f"{reason}; columns centred")
+    gaps = [np.inf if one.verdict.gap is None else one.verdict.gap for one in (found, moved)]
+    if not gaps[1] < gaps[0]:
+        return found
+    if "covariance" in moved.arrays:
+        moved.arrays["covariance"] = centring.spread(moved.arrays["covariance"])
+    return replace(moved, coef=coef, problem=problem)
 
 
 def _gauged(problem: Problem, coef: Array) -> Array:
@@ -175,6 +218,7 @@ class _Run:
     hint: Hint | None = None
     shift: Array | None = None
     theta: Array | None = None
+    cut: bool = False
     began: float = field(default_factory=time.monotonic)
 
     def follow(self, solver: Solver, start: Array) -> None:
@@ -207,10 +251,10 @@ class _Run:
                 self.stopped = "the steps were too long, and the objective is no longer finite"
                 return
             if self.max_iter is not None and number >= self.max_iter:
-                self.stopped = f"the limit of {self.max_iter} iterations was reached"
+                self.stopped, self.cut = f"the limit of {self.max_iter} iterations was reached", True
                 return
             if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
-                self.stopped = "the time limit was reached"
+                self.stopped, self.cut = "the time limit was reached", True
                 return
 
     def _prove(self, goal: float | None) -> Proof | None:

@@ -1,13 +1,15 @@
-"""Columns moved to mean zero, for solvers that look at one row at a time: where there is an intercept, nothing is lost."""
+"""Columns moved to mean zero: where there is an intercept, nothing is lost."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.doubled import two_product
 from lineal.design import Design
 from lineal.designs import Dense, Stack
 from lineal.problem import Problem
@@ -46,10 +48,29 @@ class Centring:
         """Return coefficients as those of the centred columns."""
         return self._shifted(coef, 1.0)
 
+    def plain(self, coef: Array) -> Array:
+        """Return coefficients of the centred columns as those of the columns as they are."""
+        return self._shifted(coef, -1.0)
+
+    def exact(self, coef: Array) -> Array:
+        """Return what ``inward`` does, each intercept rounded once: the scores are the same to its last digit."""
+        found = coef.copy()
+        for output, column in enumerate(coef.T):
+            products = np.concatenate(two_product(self.mean, column))
+            found[0, output] = math.fsum([float(column[0]), *products.tolist()])
+        return found
+
+    def spread(self, covariance: Array) -> Array:
+        """Return the covariance, output-major, of coefficients of the columns as they are, from that of the centred ones."""
+        one = np.eye(len(self.mean))
+        one[0] -= self.mean
+        turn = np.kron(np.eye(len(covariance) // len(one)), one)
+        return np.asarray(turn @ covariance @ turn.T)
+
     def outward(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield the same steps in coefficients of the columns as they are."""
         for step in steps:
-            yield step._replace(coef=self._shifted(step.coef, -1.0))
+            yield step._replace(coef=self.plain(step.coef))
 
     def _shifted(self, coef: Array, sign: float) -> Array:
         if not self.mean.any():

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from lineal.verify.arithmetic import total
+from lineal.verify.centring import centred
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import NotProvenError, spanning
 from lineal.verify.formulas import Index, Point
@@ -37,6 +38,7 @@ def weak(point: Point) -> Mask:
 
 def lighter_bound(point: Point, columns: Index) -> Gap:
     """Bound F(b) - F* with all charges, and without the weak ones where that is better."""
+    point = centred(point, columns)
     chosen, direct, reason = weak(point), None, None
     try:
         direct = bound(point, columns)

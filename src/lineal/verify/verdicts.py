@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lineal.verify.arithmetic import EPS, Array
+from lineal.verify.centring import centred
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
 from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
@@ -218,7 +219,7 @@ def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
         weakest = max(weakest, point.objective)
     above = slack + COARSE * abs(point.objective) + box_slack(point)
     if gap > FACTOR * weakest + above:
-        weakest = max(weakest, eased_gap(point, columns))
+        weakest = max(weakest, eased_gap(centred(point, columns), columns))
     report.check("the stated gap is not far above the proven one", gap <= FACTOR * weakest + above, detail)
     report.check(
         "the lower bound is the objective less the gap",
