@@ -255,8 +255,13 @@ std::size_t Block::coded(std::size_t from, double* table, bool spaced) {
 }
 
 void Block::remember(double* kept) const {
-    for (Index i = 0; i < rows.count; ++i)
-        for (Index c = 0; c < request.outputs; ++c) kept[rows[i] * request.outputs + c] = curvature[c * room + i];
+    for (Index c = 0; c < request.outputs; ++c) {
+        const double* from = curvature + c * room;
+        double* to = kept + c * layout.rows;
+        if (!rows.index) std::copy_n(from, rows.count, to + rows.first);
+        else
+            for (Index i = 0; i < rows.count; ++i) to[rows[i]] = from[i];
+    }
 }
 
 void Block::leave(unsigned char* sides) const {
@@ -270,11 +275,16 @@ void Block::leave(unsigned char* sides) const {
     }
 }
 
-void Block::recall(const double* kept, Index stride) {
+void Block::recall(const double* kept) {
     const Index filled = (rows.count + 7) / 8 * 8;
-    for (Index i = 0; i < rows.count; ++i)
-        for (Index c = 0; c < request.outputs; ++c) curvature[c * room + i] = kept[rows[i] * stride + c];
-    for (Index c = 0; c < request.outputs; ++c) std::fill(curvature + c * room + rows.count, curvature + c * room + filled, 0.0);
+    for (Index c = 0; c < request.outputs; ++c) {
+        const double* from = kept + c * layout.rows;
+        double* to = curvature + c * room;
+        if (!rows.index) std::copy_n(from + rows.first, rows.count, to);
+        else
+            for (Index i = 0; i < rows.count; ++i) to[i] = from[rows[i]];
+        std::fill(to + rows.count, to + filled, 0.0);
+    }
 }
 
 namespace {

@@ -43,11 +43,9 @@ public:
     LossBlock losses(bool curvatures) const;
     // The same of one output, as far as `curvature` is not zero: nothing is asked of the loose entries of the other rows
     void forward_bent(const Coefficients& coef, double* sums);
-    // curvature to and from kept[n][outputs]
+    // curvature to and from kept[outputs][n]
     void remember(double* kept) const;
-    void recall(const double* kept) { recall(kept, request.outputs); }
-    // the same where `kept` has more outputs than are asked for: the first of kept[n][stride]
-    void recall(const double* kept, Index stride);
+    void recall(const double* kept);
     // Of the distance d = ||score - y| - T|, T the parameter of the loss: 128 where |score - y| < T, and as the lower seven bits
     // L between 0 and 127 with 2^(E - L) <= d < 2^(E - L + 1), T in [2^E, 2^(E + 1)); 0 for all above, 127 for all below.
     void leave(unsigned char* sides) const;

@@ -211,7 +211,7 @@ double Rows::blocks(const Team& team, const Request& asked, const double* kept, 
         while (worker.block.next()) {
             Block& block = worker.block;
             block.pack();
-            if (kept) block.recall(kept + c, k);
+            if (kept) block.recall(kept + c * rows());
             for (Index i = 0; kept && request.loss == Loss::softmax && i < block.rows.count; ++i)
                 block.curvature[i] *= block.weight[i] * (1.0 - block.curvature[i]);
             worker.weight_sum += block.weight_sum;

@@ -45,7 +45,7 @@ public:
     void transpose_times(const Team& team, const Matrix& values, double* out) const;
     // out[p][p] = X' diag(weight) X
     void gram(const Team& team, const Matrix& weight, double* out) const;
-    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[n][k], if given,
+    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[k][n], if given,
     // which side of the loss's parameter |score - y| of one output is on, and how near, to sides[n]: see Block::leave
     Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
                         double* gradient, double* hessian, double* kept = nullptr, unsigned char* sides = nullptr) const;
@@ -55,7 +55,7 @@ public:
     // out[p][k] = X' S W X direction; returns the sum of the weights
     double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
                  const Curvature& kept, double* out) const;
-    // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[n][k] of all rows, or
+    // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[k][n] of all rows, or
     // X' S X where there are none; in the columns of `view`. Returns the sum of the weights
     double blocks(const Team& team, const Request& request, const double* kept, const Affine& view, double* out) const;
     // out[n][k]; `both`: of one output that is a probability, out[n][2] = {1 - mean, mean}. Returns whether both lie between 0 and

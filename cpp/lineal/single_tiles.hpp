@@ -118,6 +118,16 @@ inline void single_forward_tile(const float* const* rows, Index columns, const f
         for (int r = 0; r < R; ++r) eta[c * room + r] += static_cast<double>(out[c * R + r]);
 }
 
+template <int R, bool first>
+inline void single_forward_some(Index outputs, const float* const* rows, Index columns, const float* coef, Index coef_stride,
+                                double* eta, Index room) {
+    constexpr int most = L / R;
+    if (outputs == most) single_forward_tile<R, most, first>(rows, columns, coef, coef_stride, eta, room);
+    else if (outputs == 1) single_forward_tile<R, 1, first>(rows, columns, coef, coef_stride, eta, room);
+    else if (outputs == 2) single_forward_tile<R, 2, first>(rows, columns, coef, coef_stride, eta, room);
+    else single_forward_tile<R, most < 3 ? most : 3, first>(rows, columns, coef, coef_stride, eta, room);
+}
+
 void single_forward(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
                     Index outputs, double* eta, Index room) {
     constexpr int R = W == 2 ? 2 : 4, most = L / R;
@@ -126,11 +136,8 @@ void single_forward(const float* const* rows, Index count, Index columns, const 
             const Index left = outputs - c, rounds = (left + most - 1) / most, take = (left + rounds - 1) / rounds;
             const float* w = coef + c * coef_stride;
             double* out = eta + c * room + i;
-            if (c == 0 && take == most) single_forward_tile<R, most, true>(rows + i, columns, w, coef_stride, out, room);
-            else if (take == most) single_forward_tile<R, most, false>(rows + i, columns, w, coef_stride, out, room);
-            else if (take == 1) single_forward_tile<R, 1, false>(rows + i, columns, w, coef_stride, out, room);
-            else if (take == 2) single_forward_tile<R, 2, false>(rows + i, columns, w, coef_stride, out, room);
-            else single_forward_tile<R, most < 3 ? most : 3, false>(rows + i, columns, w, coef_stride, out, room);
+            if (c == 0) single_forward_some<R, true>(take, rows + i, columns, w, coef_stride, out, room);
+            else single_forward_some<R, false>(take, rows + i, columns, w, coef_stride, out, room);
             c += take;
         }
 }

@@ -17,6 +17,7 @@ from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
+"""Curvatures of rows, ``(outputs, rows)``, by the first row of their block and its length."""
 
 SCALED = (0, 1)
 """Losses whose dual points are scaled natively, by number: squared and logistic."""
@@ -88,7 +89,7 @@ class Evaluate:
         if design.rows is not None and self.loss.native is not None:
             room = None
             if self.kept is not None:
-                room = self.kept[block.start, block.n_rows] = np.empty((block.n_rows, self.loss.outputs))
+                room = self.kept[block.start, block.n_rows] = np.empty((self.loss.outputs, block.n_rows))
             given = (self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample)
             return Sums(*design.rows.evaluate(*given, self.loss.parameter, room))
         return self._plain(block)
@@ -249,7 +250,7 @@ class Curve:
         room = self.kept.get(place)
         if room is not None:
             return Product(*rows.curve(*given, self.sample, self.turn, room, known=True, single=self.single))
-        room = np.empty((block.n_rows, loss.outputs))
+        room = np.empty((loss.outputs, block.n_rows))
         product = Product(*rows.curve(*given, self.sample, self.turn, room, single=self.single))
         self.kept[place] = room
         return product

@@ -18,7 +18,7 @@ def system(loss: int, k: int, n: int = 700, p: int = 9, *, weighted: bool = True
     weight = rng.integers(0, 3, n).astype(float) if weighted else None
     rows = _core.Rows([_core.Ones(n), _core.Dense(x)])
     y = rng.integers(0, k, (n, 1)).astype(float) if loss == 2 else rng.integers(0, 2, (n, k)).astype(float)
-    coef, kept = 0.1 * rng.normal(size=(p, k)), np.zeros((n, k))
+    coef, kept = 0.1 * rng.normal(size=(p, k)), np.zeros((k, n))
     rows.evaluate(loss, y, weight, None, coef, 0, 1, 0.0, kept)
     shift, scale = np.append(0.0, x.mean(axis=0)), np.append(1.0, x.std(axis=0))
     charges = np.append(0.0, rng.uniform(0.01, 0.1, p - 1))
@@ -100,7 +100,7 @@ def test_shapes_are_checked() -> None:
     with pytest.raises(ValueError, match="inverse must have 81 entries, got 64"):
         rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p - 1), *place, 1.0, 0.0, 9)
     with pytest.raises(ValueError, match="kept must have"):
-        rows.conjugate(2, weight, kept[5:], shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
+        rows.conjugate(2, weight, kept[:, 5:].copy(), shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
     with pytest.raises(ValueError, match="sample must be at least 1"):
         rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, 0)
     with pytest.raises(ValueError, match="shape"):
@@ -159,11 +159,11 @@ def test_rows_without_curvature_add_nothing_to_a_product(share: float, single: b
     parts = [_core.Ones(n), _core.Sparse(m.indptr, m.indices, m.data, p), _core.Codes(codes, 6), _core.Dense(x)]
     whole = np.hstack([np.ones((n, 1)), m.toarray(), codes[:, None] == np.arange(6), x])
     weight = rng.integers(0, 3, n).astype(float)
-    kept = np.where(rng.random((n, 1)) < share, 0.0, rng.random((n, 1)))
+    kept = np.where(rng.random((1, n)) < share, 0.0, rng.random((1, n)))
     direction = rng.normal(size=(whole.shape[1], 1))
     given = (5, np.ones((n, 1)), weight, None, np.zeros_like(direction), direction, 0.0, 1, 0, kept)
     found, total = _core.Rows(parts).curve(*given, known=True)
-    present = np.where(weight[:, None] > 0.0, kept, 0.0)
+    present = np.where(weight[:, None] > 0.0, kept.T, 0.0)
     np.testing.assert_allclose(found, whole.T @ (present * (whole @ direction)), rtol=1e-10, atol=1e-9)
     assert total == weight.sum()
 

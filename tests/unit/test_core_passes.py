@@ -196,7 +196,7 @@ def test_curve(kind: str, loss: int, k: int) -> None:
 def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sample: int, turn: int) -> None:
     c = case(kind, loss, k)
     direction = np.random.default_rng(2).normal(size=c.coef.shape)
-    kept = np.full((len(c.x), k), np.nan)
+    kept = np.full((k, len(c.x)), np.nan)
     given = (c.loss, c.y, c.weight, c.offset, c.coef, direction, 0.0, sample, turn)
     plain, total = c.rows.curve(*given)
     fresh, _ = c.rows.curve(*given, kept)
@@ -204,7 +204,7 @@ def test_kept_curvatures_give_the_same_product(kind: str, loss: int, k: int, sam
     np.testing.assert_array_equal(plain, fresh)
     np.testing.assert_array_equal(plain, known)
     # the rows that were looked at have curvatures now: they are the sample
-    seen = ~np.isnan(kept).any(axis=1)
+    seen = ~np.isnan(kept).any(axis=0)
     assert total == pytest.approx(np.sum(c.s[seen]))
     bent = np.einsum("nab,nb->na", c.truth(c.eta)[2], c.x @ direction)
     close(known, c.x[seen].T @ (c.s[:, None] * bent)[seen])
@@ -216,11 +216,11 @@ def test_blocks_of_the_second_derivative_from_kept_curvatures(
     kind: str, loss: int, k: int, sample: int, turn: int
 ) -> None:
     c = case(kind, loss, k)
-    kept, seen = np.full((2, len(c.x), k), np.nan)
+    kept, seen = np.full((2, k, len(c.x)), np.nan)
     c.rows.evaluate(c.loss, c.y, c.weight, c.offset, c.coef, 0, 1, 0.0, kept)
     c.rows.curve(c.loss, c.y, c.weight, c.offset, c.coef, c.coef, 0.0, sample, turn, seen)
     blocks, total = c.rows.blocks(c.loss, c.weight, kept, sample, turn)
-    rows = ~np.isnan(seen).any(axis=1)
+    rows = ~np.isnan(seen).any(axis=0)
     bend = (c.s[:, None, None] * c.truth(c.eta)[2])[rows]
     assert total == pytest.approx(np.sum(c.s[rows]))
     for a in range(k):
@@ -243,7 +243,7 @@ def test_blocks_of_centred_and_scaled_columns_by_any_number_of_threads(n: int, k
     try:
         for threads in (1, 2, 3):
             _core.set_threads(threads)
-            found.append(rows.blocks(2, None, chance, 1, 0, shift, scale))
+            found.append(rows.blocks(2, None, chance.T.copy(), 1, 0, shift, scale))
     finally:
         _core.set_threads(0)
     for blocks, total in found:
@@ -252,7 +252,7 @@ def test_blocks_of_centred_and_scaled_columns_by_any_number_of_threads(n: int, k
         for a in range(k):
             close(blocks[a], view.T @ ((chance * (1.0 - chance))[:, a, None] * view))
     with pytest.raises(ValueError, match="given together"):
-        rows.blocks(2, None, chance, 1, 0, shift)
+        rows.blocks(2, None, chance.T.copy(), 1, 0, shift)
 
 
 @pytest.mark.parametrize("n", [1, 7, 300])
@@ -273,7 +273,7 @@ def test_single_precision_gives_the_product_to_its_digits(n: int, p: int, k: int
     bent = weight[:, None] * chance * (move - np.sum(chance * move, axis=1, keepdims=True))
     most = np.abs(design) @ np.abs(direction)
     size = np.abs(design).T @ (weight[:, None] * chance * (most + np.sum(chance * most, axis=1, keepdims=True)))
-    rows, kept = _core.Rows([_core.Ones(n), _core.Dense(x)]), np.empty((n, k))
+    rows, kept = _core.Rows([_core.Ones(n), _core.Dense(x)]), np.empty((k, n))
     for known in (False, True):
         found, _ = rows.curve(2, y, weight, None, coef, direction, 0.0, 1, 0, kept, known=known, single=True)
         assert np.all(np.abs(found - design.T @ bent) <= 1e-5 * size)
@@ -289,7 +289,7 @@ def test_kept_curvatures_are_checked() -> None:
     with pytest.raises(ValueError, match="sample must be at least 1"):
         c.rows.curve(*given, 0)
     with pytest.raises(ValueError, match="sample must be at least 1"):
-        c.rows.blocks(1, c.weight, np.empty((len(c.x), 1)), 0)
+        c.rows.blocks(1, c.weight, np.empty((1, len(c.x))), 0)
     with pytest.raises(ValueError, match="kept must have"):
         c.rows.blocks(1, c.weight, np.empty((3, 1)))
     with pytest.raises(ValueError, match="kept must have"):
@@ -612,7 +612,7 @@ def test_curvatures_kept_by_an_evaluation_serve_products(loss: int) -> None:
     rows = _core.Rows([_core.Ones(700), _core.Sparse(*_parts(x), 9)])
     y, weight = rng.integers(0, 2, (700, 1)).astype(float), rng.integers(0, 3, 700).astype(float)
     coef, direction = rng.normal(size=(10, k)), rng.normal(size=(10, k))
-    kept = np.full((700, k), np.nan)
+    kept = np.full((k, 700), np.nan)
     found = rows.evaluate(loss, y, weight, None, coef, kept=kept)
     plain = rows.evaluate(loss, y, weight, None, coef)
     assert found[:3] == plain[:3]

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.losses import Softmax
 from lineal.passes import Kept
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Solver, Step
@@ -40,7 +41,7 @@ class NewtonCG(Solver):
         view = equilibrated(problem)
         inner = view.problem
         coef = view.outer_coef(start)
-        here, kept = _look(problem, view, coef)
+        here, at, kept = _look(problem, view, coef)
         ease = Preconditioner.of(inner, self.gram)
         sample = _sample(inner)
         # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
@@ -48,12 +49,18 @@ class NewtonCG(Solver):
         for turn in itertools.count():
             system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept)
 
-            def hint(goal: float | None, system: System = system) -> Array | None:
+            def hint(
+                goal: float | None, system: System = system, at: Array = at, kept: Kept | None = kept
+            ) -> Array | None:
                 shift = system.proof(goal)
-                return None if shift is None else view.inner_coef(shift)
+                if shift is None:
+                    return None
+                if kept:
+                    _complete(problem, at, kept)
+                return view.inner_coef(shift)
 
             passes = problem.passes + inner.passes
-            yield Step(view.inner_coef(coef), here.value, system.estimate, passes, hint=hint)
+            yield Step(at, here.value, system.estimate, passes, hint=hint)
             shift = system.newton()
             fall = float(np.vdot(shift, here.gradient))
             found = _search(problem, view, coef, here, shift, fall) if fall > 0.0 else None
@@ -65,19 +72,49 @@ class NewtonCG(Solver):
             # a fall far from the one foreseen: the rows looked at say too little about the others
             if here.value - found[1].value < 0.25 * fall:
                 sample, single = max(1, sample // 4), False
-            coef, here, kept = found
+            coef, here, at, kept = found
             ease.renew(inner, system.count, kept, sample)
 
 
-def _look(problem: Problem, view: View, coef: Array) -> tuple[Evaluation, Kept | None]:
-    """Return F with its gradient in the view's columns, and the curvatures of rows that stay in memory.
+def _look(problem: Problem, view: View, coef: Array) -> tuple[Evaluation, Array, Kept | None]:
+    """Return F with its gradient in the view's columns, the problem's coefficients, and the curvatures of rows in memory.
 
     It is asked of the problem itself, in the words of the certificate, which then need not ask again.
     """
     kept: Kept | None = {} if problem.source.resident else None
     hessian = problem.lead if problem.lead <= 1 and not problem.loss.coupled else 0
-    here = problem.evaluate(view.inner_coef(coef), hessian=hessian, kept=kept)
-    return replace(here, gradient=view.outer_gradient(here.gradient)), kept or None
+    at = view.inner_coef(coef)
+    here = problem.evaluate(at, hessian=hessian, kept=kept)
+    return replace(here, gradient=view.outer_gradient(here.gradient)), at, kept or None
+
+
+def _complete(problem: Problem, coef: Array, kept: Kept) -> None:
+    """Give a softmax evaluation what a certificate wants more, which the probabilities of the rows tell without a pass.
+
+    That is the second derivative in an uncharged intercept, ``(1/S) sum s (diag(p) - p p')``. Every row's p adds up to
+    one, so that the diagonal is a sum of what is beside it, and nothing cancels.
+    """
+    here = problem.evaluate(coef)
+    if (
+        here.hessian is not None
+        or not isinstance(problem.loss, Softmax)
+        or not (problem.intercept and problem.lead == 1)
+    ):
+        return
+    beside = np.zeros((problem.shape[1], problem.shape[1]))
+    for block in problem.source.blocks():
+        room = kept.get((block.start, block.n_rows))
+        if room is None:
+            return
+        if block.weight is None:
+            beside += room @ room.T
+        else:  # rows without weight are absent, and were not looked at
+            present = block.weight > 0.0
+            room = room[:, present]
+            beside += (room * block.weight[present]) @ room.T
+    np.einsum("jj->j", beside)[:] = 0.0
+    hessian = (np.diag(beside.sum(axis=1)) - beside) / problem.moments.weight_sum
+    problem.keep(coef, replace(here, hessian=hessian[None]))
 
 
 def _sample(problem: Problem) -> int:
@@ -88,16 +125,16 @@ def _sample(problem: Problem) -> int:
 
 def _search(
     problem: Problem, view: View, coef: Array, here: Evaluation, shift: Array, fall: float
-) -> tuple[Array, Evaluation, Kept | None] | None:
+) -> tuple[Array, Evaluation, Array, Kept | None] | None:
     """Return the first of b - shift, b - shift/2, ... that lowers F enough, or None where rounding hides any descent."""
     step = 1.0
     for _ in range(40):
         trial = coef - step * shift
-        there, kept = _look(problem, view, trial)
+        there, at, kept = _look(problem, view, trial)
         if fall <= 128 * EPS * abs(here.value) + 2 * here.error:
             closer = np.sum(there.gradient**2) < 0.25 * np.sum(here.gradient**2)
-            return (trial, there, kept) if closer else None
+            return (trial, there, at, kept) if closer else None
         if there.value <= here.value - 1e-4 * step * fall:
-            return trial, there, kept
+            return trial, there, at, kept
         step *= 0.5
     return None

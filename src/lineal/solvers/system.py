@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import lapack
@@ -59,13 +60,18 @@ class System:
     known: Kept | None = None
 
     def __post_init__(self) -> None:
-        charges = self.problem.penalty.curvature()[:, None]
-        self.cost = np.where(charges > 0.0, 0.5 / np.where(charges > 0.0, charges, 1.0), 0.0)
-        if self.problem.intercept and charges[0] == 0.0:
-            self.cost[0] = SPILL * np.sum(self.cost)
         self.closing: Array | None = None
         self._begin()
         self.estimate = 0.5 * self.rho * self.ease.ratio
+
+    @cached_property
+    def cost(self) -> Array:
+        """What a square of the gradient costs a proof, for every column."""
+        charges = self.problem.penalty.curvature()[:, None]
+        cost = np.where(charges > 0.0, 0.5 / np.where(charges > 0.0, charges, 1.0), 0.0)
+        if self.problem.intercept and charges[0] == 0.0:
+            cost[0] = SPILL * np.sum(cost)
+        return cost
 
     def _begin(self) -> None:
         self.count = 0
@@ -82,14 +88,14 @@ class System:
         goal = (1e-8 if self.problem.loss.quadratic else FORCING) ** 2 * self.first
         while self.closing is None and self.rho > goal and self.count < self.rounds and self._products(goal):
             pass
-        if not np.any(self.solution):
+        if self.count == 0:
             return self.ease.solve(self.gradient)
         if self.first > 0.0:
             self.ease.ratio = min(max(float(np.vdot(self.solution, self.gradient)) / self.first, 1e-2), 1e2)
         shift = self.solution if self.closing is None else self.closing
         if self.problem.loss.coupled and self.problem.penalty.even:
             # Scores that move together move nothing; what rounding makes of that would grow from step to step.
-            shift = shift - shift.mean(axis=1, keepdims=True)
+            shift = shift - shift @ np.full((shift.shape[1], 1), 1.0 / shift.shape[1])
         return shift
 
     def proof(self, goal: float | None) -> Array | None:
