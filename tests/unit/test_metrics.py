@@ -16,7 +16,7 @@ from lineal.designs import Dense, as_design
 from lineal.figures import metrics
 from lineal.figures.metrics import ClassFigures, NumberFigures
 from lineal.figures.scoring import Score
-from lineal.losses import Hinge, Logistic, Quantile, Squared
+from lineal.losses import Hinge, Logistic, Quantile, Softmax, Squared
 from lineal.source import Block
 from lineal.sources.memory import Memory
 
@@ -193,3 +193,17 @@ def test_scores_that_are_not_finite_are_measured_all_the_same():
         figures = _quick(np.array([0.0, 1.0, 1.0]), np.array([-math.inf, 0.5, math.inf])).figures()
     assert figures["accuracy"] == 1.0
     assert figures["auc"] == 1.0
+
+
+@pytest.mark.parametrize("n", [1, 5, 16384, 40_000])
+@pytest.mark.parametrize("classes", [2, 5])
+def test_a_constant_score_is_measured_alike_with_and_without_weights_of_one(n, classes):
+    y = np.random.default_rng(n).integers(0, classes, size=(n, 1)).astype(float)
+    y[-1] = classes - 1
+    loss = Logistic() if classes == 2 else Softmax(classes)
+    score = Score(loss, None, classes=True, level=np.full(loss.outputs, 0.3))
+    design = Dense(np.zeros((n, 1)))
+    plain, ones = score(Block(design, y)), score(Block(design, y, np.ones(n)))
+    assert plain.rows == ones.rows == n
+    assert np.array_equal(plain.weights, [np.count_nonzero(y == k) for k in range(classes)])
+    assert plain.figures() == pytest.approx(ones.figures(), rel=1e-15, nan_ok=True)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import struct
+from collections import deque
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 from lineal.table import as_table
 from lineal.tables.dialect import MISSING
+from lineal.tables.file import buffers, last_line
 from lineal.tables.plain import plain_batch
 
 NAMES = ["a", "b", "c"]
@@ -200,3 +203,35 @@ def test_a_quote_or_a_nul_byte_anywhere_is_seen(byte, at):
     assert plain_batch(odd, ",", NAMES, {"a"}, {"a", "c"}, '"') is None
     other = plain_batch(piece[:2] + b'"' + piece[3:], ",", NAMES, {"a"}, {"a", "b"}, None)
     assert other.column(1)[0].as_py() == '"'
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b"")), max_size=40),
+    st.integers(1, 200),
+    st.integers(0, 3),
+)
+def test_pieces_in_buffers_used_again_are_the_file(lines, size, held):
+    """Pieces grow up to their size, end where lines end, and buffers come back only after their piece was read."""
+    whole = b"\n".join(lines)
+    spare: deque[bytearray] = deque()
+    waiting, found = deque(), []
+    for piece in buffers(io.BytesIO(whole), last_line, spare, size):
+        waiting.append(piece)
+        if len(waiting) > held:
+            done = waiting.popleft()
+            found.append(bytes(done))
+            del done[: len(done) // 3]  # as a reader that skips a header does
+            spare.append(done)
+    found += map(bytes, waiting)
+    assert b"".join(found) == whole
+    assert all(piece.endswith(b"\n") for piece in found[:-1])
+
+
+def test_blank_lines_before_a_header_and_between_pieces(tmp_path, monkeypatch):
+    monkeypatch.setattr("lineal.tables.file.CHUNK_BYTES", 40)
+    path = tmp_path / "t.csv"
+    path.write_text("\n\r\n\nx,c\n" + "\n\n1.5,u\n\r\n\n2,v\n" * 50)
+    batches = [batch for _, batch in as_table(path).select(numbers=["x"], texts=["c"]).numbered()]
+    assert [x for batch in batches for x in batch.column(0).to_pylist()] == [1.5, 2.0] * 50
+    assert [c for batch in batches for c in batch.column(1).to_pylist()] == ["u", "v"] * 50

@@ -27,6 +27,9 @@ MANY = 256
 LONG = 256
 """From so many columns on a category is looked for, whose levels can be eliminated first."""
 
+SOME = 64
+"""Rows of such a matrix that are looked at together."""
+
 
 @dataclass(frozen=True)
 class Cholesky:
@@ -163,8 +166,12 @@ class Bordered(Cholesky):
         border *= scale[levels, None]
         border *= scale[others]
         rest = matrix[np.ix_(others, others)] * scale[others, None] * scale[others]
-        size = np.abs(border)
-        norm = max(1.0 + float(np.max(size.sum(axis=1))), float(np.max(np.abs(rest).sum(axis=0) + size.sum(axis=0))))
+        long, wide = 0.0, np.abs(rest).sum(axis=0)
+        for start in range(0, len(border), SOME):  # rows that a cache holds
+            size = np.abs(border[start : start + SOME])
+            long = max(long, float(np.max(size.sum(axis=1))))
+            wide += size.sum(axis=0)
+        norm = max(1.0 + long, float(np.max(wide)))
         inner = blas.dsyrk(-1.0, border.T, beta=1.0, c=rest.T, overwrite_c=1)
         upper, info = lapack.dpotrf(inner, lower=0, clean=1, overwrite_a=1)
         if info != 0:

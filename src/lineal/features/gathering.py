@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.features.cells import kind, numbers, texts
+from lineal.features.cells import kind, numbers, packed, texts
 from lineal.features.dates import Calendar
 from lineal.features.encoder import column, needed
 from lineal.features.leaks import SAMPLE
@@ -134,4 +134,4 @@ def present(array: Any) -> Mask:
     if kind(array) in ("date", "other"):
         found = valid(array)
         return np.ones(len(array), dtype=np.bool_) if found is None else found
-    return texts(array)[0] >= 0
+    return packed(array)[0] >= 0

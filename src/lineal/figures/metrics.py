@@ -105,11 +105,11 @@ def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple
     if all(s is None for _, _, s in scored):
         first = y == 1
         if len(score) < MANY:
-            ones, zeros = np.sort(score[first]), np.sort(score[~first])
+            ones, zeros = _sorted(score, first), _sorted(score, ~first)
         else:
             with ThreadPoolExecutor(1) as beside:
-                later = beside.submit(lambda: np.sort(score[first]))
-                zeros = np.sort(score[~first])
+                later = beside.submit(_sorted, score, first)
+                zeros = _sorted(score, ~first)
                 ones = later.result()
         if not (np.isnan(ones[-1:]).any() or np.isnan(zeros[-1:]).any()):
             pairs, shares = _core.ranks(ones, zeros)
@@ -119,6 +119,12 @@ def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple
     ones = s * y  # two classes: y is 0 or 1
     ranked = _ranked(score, ones, s - ones)
     return _auc(*ranked), _average_precision(*ranked)
+
+
+def _sorted(score: Array, chosen: npt.NDArray[np.bool_]) -> Array:
+    found = score[chosen]
+    found.sort()  # where it lies
+    return found
 
 
 def _auc(ones: Array, zeros: Array) -> float:

@@ -53,8 +53,9 @@ class Score:
             return self._numbers(block, eta)
         if eta is not None and block.weight is None and (quick := self._quick(block.y, eta)) is not None:
             return quick
-        s = np.ones(block.n_rows) if block.weight is None else block.weight
-        return self._constant(block.y, s) if eta is None else self.of(block.y, eta, s)
+        if eta is None:
+            return self._constant(block.y, block.weight)
+        return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
 
     def _quick(self, targets: Array, eta: Array) -> ClassFigures | None:
         """Return the figures of unweighted rows of two classes in one native pass; None where another way is needed."""
@@ -82,10 +83,13 @@ class Score:
             parts.append(cast("NumberFigures", self.of(y, score, s)))
         return reduce(operator.add, parts)
 
-    def _constant(self, targets: Array, s: Array) -> ClassFigures:
+    def _constant(self, targets: Array, weight: Array | None) -> ClassFigures:
         """Return the figures of one score for all rows: those of a class are then one row with their weight."""
-        count = int(np.count_nonzero(s))
-        s = np.bincount(targets[:, 0].astype(np.intp), s).astype(np.float64)
+        count = len(targets) if weight is None else int(np.count_nonzero(weight))
+        if weight is None:
+            s = _counts(targets[:, 0]).astype(np.float64)
+        else:
+            s = np.bincount(targets[:, 0].astype(np.intp), weight).astype(np.float64)
         targets = np.arange(len(s), dtype=np.float64)[:, None]
         eta = np.zeros((len(targets), self.loss.outputs))
         found = self.of(targets, eta if self.level is None else eta + self.level, s)
@@ -123,3 +127,13 @@ class Score:
         if self.rule is not None:
             predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
         return y, proba, predicted
+
+
+def _counts(y: Array) -> npt.NDArray[np.intp]:
+    """Return how many rows each class has, some rows at a time: those that a cache holds."""
+    found = np.zeros(0, np.intp)
+    for start in range(0, len(y), CHUNK):
+        more = np.bincount(y[start : start + CHUNK].astype(np.intp), minlength=len(found))
+        more[: len(found)] += found
+        found = more
+    return found

@@ -162,7 +162,7 @@ class Delimited(Table):
     def _parsed(self, stream: IO[bytes], skip: int, sizes: deque[int]) -> Iterator[Any]:
         """Yield what the pieces of a stream hold, and note how many bytes each took."""
         spare: deque[bytearray] = deque()
-        pieces = self._pieces(buffers(stream, self._cut, spare), skip, sizes)
+        pieces = self._pieces(buffers(stream, self._cut, spare, self._file.piece_bytes), skip, sizes)
         yield from ahead(partial(self._attempt, spare), pieces)
 
     def place(self, row: int) -> str:
@@ -201,14 +201,15 @@ class Delimited(Table):
         size = 0
         for part in parts:
             size += len(part)
-            piece = part[skip:] if skip else part
-            skip = max(0, skip - len(part))
-            if piece.startswith((b"\r", b"\n")):  # strip copies, so only where it may matter
-                piece = piece.lstrip(b"\r\n")
-            if piece:
+            before = len(part)
+            del part[:skip]  # nothing is moved
+            skip = max(0, skip - before)
+            if part.startswith((b"\r", b"\n")):  # strip copies, so only where it may matter
+                del part[: len(part) - len(part.lstrip(b"\r\n"))]
+            if part:
                 sizes.append(size)
                 size = 0
-                yield piece
+                yield part
 
     def _attempt(self, spare: deque[bytearray], piece: bytearray) -> Any:
         """Return the piece as one record batch, or what is wrong with it: threads do not know row numbers.

@@ -109,6 +109,11 @@ class File:
             first = stream.read(SAMPLE_BYTES)
         return first.isascii() and b"\0" not in first
 
+    @property
+    def piece_bytes(self) -> int:
+        """Bytes of a piece: more in a long file, where what is done once for every piece and column weighs more than memory."""
+        return CHUNK_BYTES if self.stamp[0] < 16 * CHUNK_BYTES else 2 * CHUNK_BYTES
+
     def sample(self) -> tuple[bytes, bool]:
         """Return the first megabyte, more if it holds few lines, and whether that is the whole file."""
         with self.open() as stream:
@@ -140,12 +145,17 @@ def chunks(stream: IO[bytes], cut: Callable[[bytes, bool], int]) -> Iterator[byt
         size = CHUNK_BYTES if end else max(CHUNK_BYTES, len(rest))
 
 
-def buffers(stream: IO[bytes], cut: Callable[[Bytes, bool], int], spare: deque[bytearray]) -> Iterator[bytearray]:
+def buffers(
+    stream: IO[bytes], cut: Callable[[Bytes, bool], int], spare: deque[bytearray], piece: int
+) -> Iterator[bytearray]:
     """Yield what ``chunks`` does, in buffers that whoever is done with one puts to the ``spare`` ones, for the next pieces."""
-    rest, size = b"", CHUNK_BYTES
+    rest, size = b"", max(piece // 4, 1)  # who waits for the first ones can begin
+    full = size
     while True:
-        buffer = spare.popleft() if spare else bytearray(CHUNK_BYTES + ROOM)
         start, wanted = len(rest), len(rest) + size
+        buffer = spare.popleft() if spare else bytearray()
+        if len(buffer) < wanted // 2:
+            buffer = bytearray(wanted + ROOM)
         if len(buffer) < wanted:
             buffer.extend(bytes(wanted - len(buffer)))
         buffer[:start] = rest
@@ -161,7 +171,8 @@ def buffers(stream: IO[bytes], cut: Callable[[Bytes, bool], int], spare: deque[b
             spare.append(buffer)
         if not count:
             return
-        size = CHUNK_BYTES if end else max(CHUNK_BYTES, len(rest))  # as in chunks
+        full = min(2 * full, piece)
+        size = full if end else max(full, len(rest))  # as in chunks
 
 
 def last_line(data: bytes, final: bool) -> int:
