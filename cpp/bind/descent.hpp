@@ -87,6 +87,43 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
                           array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
 }
 
+// What a closed fit found (see closed.hpp). Arrays are made when they are asked for, which few ever are.
+class PyClosed {
+public:
+    PyClosed(Closed found, Index p, Index k) : found_(std::move(found)), p_(p), k_(k) {
+        Walked& walked = found_.walked;
+        walked.here = {};
+        walked.factors = {};
+        walked.shift = {};
+    }
+    double weight_sum() const { return found_.weight_sum; }
+    Index rows() const { return found_.rows; }
+    double null_value() const { return found_.null_value; }
+    double gap() const { return found_.gap; }
+    double blur() const { return found_.blur; }
+    double value() const { return found_.walked.values.back(); }
+    double estimate() const { return found_.walked.estimates.back(); }
+    nb::object mean() const { return array_of(found_.mean, {p_}); }
+    nb::object scatter() const { return array_of(found_.scatter, {p_}); }
+    nb::object largest() const { return array_of(found_.largest, {p_}); }
+    nb::object target() const { return array_of(found_.target, {k_}); }
+    nb::object start() const { return point(found_.walked.coefs.begin()); }
+    nb::object coef() const { return point(found_.walked.coefs.end() - p_ * k_); }
+    nb::object values() const { return nb::cast(found_.walked.values); }
+    nb::object estimates() const { return nb::cast(found_.walked.estimates); }
+    nb::object passes() const { return nb::cast(found_.walked.passes); }
+
+private:
+    template <class Place>
+    nb::object point(Place first) const {
+        const Output out({p_, k_});
+        std::copy(first, first + p_ * k_, out.data);
+        return out.array;
+    }
+    Closed found_;
+    Index p_, k_;
+};
+
 // A charged fit of a short table; None where somebody has to look closer (see closed.hpp). `limits` = (steepest, reach, room, farthest, least)
 nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
                        const std::tuple<double, double, double, double, double>& limits, double share, Index most, double last, bool endless) {
@@ -114,12 +151,27 @@ nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::han
     bool usual = false;
     without_lock([&] { usual = close(rows, team(), request, squares.data(), known, descent, found); });
     if (!usual) return nb::none();
-    const Index p = rows.columns(), k = request.outputs;
-    const Walked& walked = found.walked;
-    const auto point = [&](auto first) { return array_of(std::vector<double>(first, first + p * k), {p, k}); };
-    return nb::make_tuple(found.weight_sum, found.rows, array_of(found.mean, {p}), array_of(found.scatter, {p}), array_of(found.largest, {p}),
-                          array_of(found.target, {k}), found.null_value, point(walked.coefs.begin()), point(walked.coefs.end() - p * k),
-                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), found.gap, found.blur);
+    return nb::cast(PyClosed(std::move(found), rows.columns(), request.outputs));
+}
+
+void bind_closed(nb::module_& m) {
+    nb::class_<PyClosed>(m, "Closed", "What a closed fit found.")
+        .def_prop_ro("weight_sum", &PyClosed::weight_sum)
+        .def_prop_ro("rows", &PyClosed::rows)
+        .def_prop_ro("mean", &PyClosed::mean)
+        .def_prop_ro("scatter", &PyClosed::scatter)
+        .def_prop_ro("largest", &PyClosed::largest)
+        .def_prop_ro("target", &PyClosed::target)
+        .def_prop_ro("null_value", &PyClosed::null_value)
+        .def_prop_ro("start", &PyClosed::start)
+        .def_prop_ro("coef", &PyClosed::coef)
+        .def_prop_ro("value", &PyClosed::value)
+        .def_prop_ro("estimate", &PyClosed::estimate)
+        .def_prop_ro("values", &PyClosed::values)
+        .def_prop_ro("estimates", &PyClosed::estimates)
+        .def_prop_ro("passes", &PyClosed::passes)
+        .def_prop_ro("gap", &PyClosed::gap)
+        .def_prop_ro("blur", &PyClosed::blur);
 }
 
 // A square matrix whose rows follow each other.

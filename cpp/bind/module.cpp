@@ -300,6 +300,7 @@ NB_MODULE(_core, m) {
     bind_cells(m);
     bind_columns(m);
     bind_factor(m);
+    bind_closed(m);
     bind_scorer(m);
 
     nb::class_<Held>(m, "Part", "Some columns as they are stored.")

@@ -74,33 +74,52 @@ bool decrement(const double* square, const double* coef, const Errors& errors, c
     return true;
 }
 
-// What the dual point of the last step proves, of one output: feasible.settled and feasible.add_up in Python.
-bool dual(const Passes& passes, const double* square, const double* coef, const Errors& errors, const Limits& limits, bool endless, Closed& out) {
+// What the dual point of a step proves, of one output: feasible.settled and feasible.add_up in Python. `off` is what the step leaves of the gradient.
+bool dual(const Passes& passes, const double* square, const double* coef, const std::vector<double>& shift, const Errors& errors,
+          const Limits& limits, bool endless, Closed& out, std::vector<double>& off) {
     const Index p = static_cast<Index>(out.mean.size());
-    std::vector<double> gradient(at(p));
     double slope = 0;
-    const DualEvaluation sums = passes.dual(Matrix{coef, p, 1, 1, 1}, Matrix{out.walked.shift.data(), p, 1, 1, 1}, &slope, gradient.data());
+    const DualEvaluation sums = passes.dual(Matrix{coef, p, 1, 1, 1}, Matrix{shift.data(), p, 1, 1, 1}, &slope, off.data());
     const double total = out.weight_sum, rows = std::max((sums.high + sums.low) / total, 0.0), reach = sums.reach;
     if (!(reach <= limits.reach && std::isfinite(rows))) return false;
     slope /= total;
-    for (double& own : gradient) own /= total;
+    for (Index j = 0; j < p; ++j) off[at(j)] = off[at(j)] / total + square[j] * coef[j];
     const bool finite = std::isfinite(limits.steepest);
     const double steepest = finite ? limits.steepest : 2.0 * (out.target[0] + slope);
     // a further step of the intercept that would bring its gradient to zero, in the norm of the curvature
     const double spread = 1.0 / std::sqrt(out.walked.here.hessian[0]);
-    const double norm = (std::fabs(gradient[0]) + errors.gradient(out.largest[0], slope)) * spread;
+    const double norm = (std::fabs(off[0]) + errors.gradient(out.largest[0], slope)) * spread;
     if (!(out.largest[0] * spread * norm <= limits.room)) return false;
     double gap = rows + 2.0 * (std::sqrt(3.0 * rows) * norm + norm * norm);
     double lost = steepest * errors.blur[0] * (reach + 0.5 * errors.blur[0]) + 16 * eps * (rows + (endless ? reach : 0.0));
     for (Index j = 1; j < p; ++j) {
         const double far = out.largest[at(j)], mean = out.mean[at(j)];
         const double steep = 1.001 * steepest * (finite ? mean * mean + out.scatter[at(j)] / total : far * far);
-        const double off = square[j] * coef[j] + gradient[at(j)], error = errors.gradient(far, slope) + norm * std::sqrt(steep);
-        gap += 0.5 * off * off / square[j];
-        lost += (std::fabs(off) + 0.5 * error) * error / square[j];
+        const double error = errors.gradient(far, slope) + norm * std::sqrt(steep);
+        gap += 0.5 * off[at(j)] * off[at(j)] / square[j];
+        lost += (std::fabs(off[at(j)]) + 0.5 * error) * error / square[j];
     }
     out.gap = gap * (1.0 + 64 * eps) + lost;
     return std::isfinite(out.gap);
+}
+
+// The same of the last step. The factor of an earlier point leaves more of the gradient than weak charges bear: then it is asked for the rest too.
+bool prove(const Passes& passes, const double* square, const double* coef, const Errors& errors, const Limits& limits, const Descent& asked,
+           Closed& out) {
+    const Walked& walked = out.walked;
+    std::vector<double> shift = walked.shift, off(shift.size());
+    if (!dual(passes, square, coef, shift, errors, limits, asked.endless, out, off)) return false;
+    const double left = std::fabs(walked.estimates.back()), gain = out.null_value - walked.values.back();
+    const bool old = walked.here.hessian.size() < shift.size() * shift.size();
+    for (int tried = 0; old && tried < 3 && out.gap > std::max(1.2 * left, 0.01 * asked.share * gain); ++tried) {
+        const double before = out.gap;
+        walked.factors[0].solve(off.data(), 1);
+        for (std::size_t j = 0; j < shift.size(); ++j) shift[j] += off[j];
+        const bool good = dual(passes, square, coef, shift, errors, limits, asked.endless, out, off) && out.gap < before;
+        if (!good) out.gap = before;
+        if (!good || out.gap > 0.5 * before) break;
+    }
+    return true;
 }
 
 }  // namespace
@@ -113,7 +132,8 @@ bool close(const Rows& rows, const Team& team, const Request& request, const dou
     if (!usual) return false;
     for (std::vector<double>* own : {&out.mean, &out.scatter, &out.largest}) own->resize(at(p));
     for (std::vector<double>* own : {&out.target, &out.constant}) own->resize(at(k));
-    out.weight_sum = rows.moments(team, request.weight, out.mean.data(), out.scatter.data(), out.largest.data());
+    const Passes passes(rows, team, request, true);
+    out.weight_sum = passes.moments(out.mean.data(), out.scatter.data(), out.largest.data());
     if (!(out.weight_sum >= 1 / limits.farthest && out.weight_sum <= limits.farthest)) return false;
     for (Index j = 0; j < p; ++j) {
         const double top = out.largest[at(j)];
@@ -121,7 +141,6 @@ bool close(const Rows& rows, const Team& team, const Request& request, const dou
     }
     if (!constants(request, limits.farthest, out)) return false;
     const bool quadratic = request.loss == Loss::squared;
-    const Passes passes(rows, team, request, true);
     Here& here = out.walked.here;
     here.gradient.resize(at(p * k));
     here.slope.resize(at(k));
@@ -138,7 +157,7 @@ bool close(const Rows& rows, const Team& team, const Request& request, const dou
     const double* coef = coefs.data() + coefs.size() - at(p * k);
     const Errors errors(out, coef, k);
     for (const double own : errors.blur) out.blur += own * own;
-    return quadratic ? decrement(square, coef, errors, limits, out) : dual(passes, square, coef, errors, limits, asked.endless, out);
+    return quadratic ? decrement(square, coef, errors, limits, out) : prove(passes, square, coef, errors, limits, asked, out);
 }
 
 }  // namespace lineal

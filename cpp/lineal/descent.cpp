@@ -18,65 +18,30 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 double SmallFactor::make(const double* matrix, Index n) {
     n_ = n;
+    stride_ = (n + 7) / 8 * 8;
     scale_.resize(at(n));
     for (Index i = 0; i < n; ++i) {
         const double own = matrix[i * n + i];
         scale_[at(i)] = own > 0 ? 1.0 / std::sqrt(own) : 1.0;
     }
-    even_.resize(at(n * n));
+    even_.assign(at(n * stride_), 0.0);
     for (Index i = 0; i < n; ++i)
-        for (Index j = 0; j < n; ++j) even_[at(i * n + j)] = matrix[i * n + j] * scale_[at(i)] * scale_[at(j)];
+        for (Index j = 0; j < n; ++j) even_[at(i * stride_ + j)] = matrix[i * n + j] * scale_[at(i)] * scale_[at(j)];
     upper_ = even_;
-    double least = std::numeric_limits<double>::infinity();
-    // makes row i of the factor, from what earlier rows left of it
-    const auto finish = [&](Index i) {
-        double* row = upper_.data() + i * n;
-        const double pivot = row[i];
-        if (!(pivot > 0)) return pivot;
-        least = std::min(least, pivot);
-        const double root = 1.0 / std::sqrt(pivot);
-        for (Index j = i; j < n; ++j) row[j] *= root;
-        return pivot;
-    };
-    // two rows at a time, so that those below are read and written half as often
-    for (Index i = 0; i < n; i += 2) {
-        const double* __restrict first = upper_.data() + i * n;
-        if (const double pivot = finish(i); !(pivot > 0)) return pivot;
-        if (i + 1 == n) break;
-        double* __restrict second = upper_.data() + (i + 1) * n;
-        for (Index j = i + 1; j < n; ++j) second[j] -= first[i + 1] * first[j];
-        if (const double pivot = finish(i + 1); !(pivot > 0)) return pivot;
-        for (Index k = i + 2; k < n; ++k) {
-            double* __restrict below = upper_.data() + k * n;
-            const double one = first[k], two = second[k];
-            for (Index j = k; j < n; ++j) below[j] = (below[j] - one * first[j]) - two * second[j];
-        }
-    }
-    return least;
+    return kernels().triangle(upper_.data(), n, stride_);
 }
 
 void SmallFactor::solve(double* right, Index stride) const {
-    work_.resize(at(n_));
+    work_.assign(at(stride_), 0.0);
     double* x = work_.data();
     for (Index i = 0; i < n_; ++i) x[i] = right[i * stride] * scale_[at(i)];
-    for (Index i = 0; i < n_; ++i) {
-        const double* row = upper_.data() + i * n_;
-        x[i] /= row[i];
-        const double own = x[i];
-        for (Index j = i + 1; j < n_; ++j) x[j] -= own * row[j];
-    }
-    for (Index i = n_ - 1; i >= 0; --i) {
-        const double* row = upper_.data() + i * n_;
-        double sum = x[i];
-        for (Index j = i + 1; j < n_; ++j) sum -= row[j] * x[j];
-        x[i] = sum / row[i];
-    }
+    kernels().solve_triangle(upper_.data(), n_, stride_, x);
     for (Index i = 0; i < n_; ++i) right[i * stride] = x[i] * scale_[at(i)];
 }
 
 double SmallFactor::log_determinant() const {
     double sum = 0;
-    for (Index i = 0; i < n_; ++i) sum += std::log(upper_[at(i * n_ + i)] / scale_[at(i)]);
+    for (Index i = 0; i < n_; ++i) sum += std::log(upper_[at(i * stride_ + i)] / scale_[at(i)]);
     return 2 * sum;
 }
 
@@ -87,10 +52,10 @@ double SmallFactor::spread(double* out) const {
         double* mine = lower.data() + i * n_;
         for (Index k = 0; k < i; ++k) {
             const double* theirs = lower.data() + k * n_;
-            const double factor = upper_[at(k * n_ + i)];
+            const double factor = upper_[at(k * stride_ + i)];
             for (Index j = 0; j <= k; ++j) mine[j] -= factor * theirs[j];
         }
-        const double root = 1.0 / upper_[at(i * n_ + i)];
+        const double root = 1.0 / upper_[at(i * stride_ + i)];
         for (Index j = 0; j < i; ++j) mine[j] *= root;
         mine[i] = root;
         for (Index k = 0; k <= i; ++k) {
@@ -111,7 +76,7 @@ double SmallFactor::spread(double* out) const {
     double norm = 0, inner = 0;
     for (Index i = 0; i < n_; ++i) {
         double sum = 0;
-        for (Index j = 0; j < n_; ++j) sum += std::fabs(even_[at(i * n_ + j)]);
+        for (Index j = 0; j < n_; ++j) sum += std::fabs(even_[at(i * stride_ + j)]);
         norm = std::max(norm, sum);
         inner = std::max(inner, sums[at(i)]);
     }
@@ -187,18 +152,27 @@ public:
     void run(const double* coef) {
         std::vector<double> now(coef, coef + p_ * k_);
         walked_.coefs = now;
-        bool known = false;  // the factor serves for this point too
+        bool known = false;  // the factor is one of an earlier point
+        double before = 0;   // what was left there
         for (Index step = 0;; ++step) {
             if (!known && !factor()) return;
-            const double fall = solve(), left = std::fabs(0.5 * fall), gain = asked_.baseline - here_.value;
+            double fall = solve(), left = std::fabs(0.5 * fall);
+            const double gain = asked_.baseline - here_.value, enough = asked_.share * gain;
+            if (known && !constant_ && left > enough && left > 0.01 * before) {  // too old
+                evaluate(now, p_, here_);
+                if (!factor()) return;
+                fall = solve();
+                left = std::fabs(0.5 * fall);
+                known = false;
+            }
             walked_.values.push_back(here_.value);
             walked_.estimates.push_back(0.5 * fall);
             walked_.passes.push_back(walked_.count);
-            const bool last = !constant_ && left <= asked_.last * gain;
-            if (left <= asked_.share * gain || step == asked_.most || (known && !constant_)) return;
-            if (!search(now, fall, constant_ ? 0 : last ? 1 : p_)) return;
+            if (left <= enough || step == asked_.most) return;
+            known = known || constant_ || spared(left, before, gain);
+            if (!search(now, fall, constant_ ? 0 : known ? 1 : p_)) return;
             walked_.coefs.insert(walked_.coefs.end(), now.begin(), now.end());
-            known = constant_ || last;
+            before = left;
         }
     }
 
@@ -207,6 +181,14 @@ private:
         for (Index c = 0; c < parts_; ++c)
             if (!(factors_[at(c)].make(here_.hessian.data() + c * p_ * p_, p_) > least_pivot)) return false;
         return true;
+    }
+
+    // Whether the factor serves for the next point too. Newton's steps square the share r that each leaves of an estimate; a step from there
+    // by this factor would leave about 4 r^2 of the next one.
+    bool spared(double left, double before, double gain) const {
+        if (left <= asked_.last * gain) return true;
+        const double share = before > 0 ? left / before : 1.0, next = share * share;
+        return asked_.last > 0 && 4 * left * next * next <= asked_.share * gain;
     }
 
     // The step H^-1 g; returns what a quadratic would fall by, twice.

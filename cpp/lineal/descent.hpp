@@ -7,7 +7,7 @@
 
 namespace lineal {
 
-// R'R = D A D with D making the diagonal one, [n][n], row by row; small matrices only.
+// R'R = D A D with D making the diagonal one, [n][stride], row by row; small matrices only.
 class SmallFactor {
 public:
     // The smallest pivot of the even matrix; 0 or less, or NaN: there is no factor.
@@ -19,7 +19,7 @@ public:
     double log_determinant() const;
 
 private:
-    Index n_ = 0;
+    Index n_ = 0, stride_ = 0;
     std::vector<double> upper_, scale_, even_;
     mutable std::vector<double> work_;
 };
@@ -51,8 +51,9 @@ struct Descent {
     bool endless = false;             // scores may run away: cut steps that are far too long
     double baseline = 0, share = 0;   // enough: estimate <= share (baseline - value)
     Index most = 0;                   // steps
-    // From an estimate of this share on, one more step, after which no second derivative is made; and on a short table the best point
-    // of a long step is looked for. 0: neither, steps by halving alone.
+    // From an estimate of this share on, or where two more steps promise to be enough, no second derivative is made as long as the last
+    // factor leaves at most a hundredth of an estimate; and on a short table the best point of a long step is looked for.
+    // 0: neither, steps by halving alone.
     double last = 0;
 };
 
@@ -61,7 +62,7 @@ struct Walked {
     std::vector<double> values, estimates;    // of the points at which a step was computed
     std::vector<Index> passes;                // before each of them
     Index count = 0;                          // passes in all
-    Here here;                                // at the last point; after a last step only the second derivative in the first column
+    Here here;                                // at the last point; where an earlier factor served, only the second derivative in the first column
     std::vector<SmallFactor> factors;         // of the second derivative that was made last, where there is one
     std::vector<double> shift;                // [p][k] the step that was computed last
 };

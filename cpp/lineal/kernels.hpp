@@ -142,6 +142,11 @@ struct Kernels {
     // (n8 + 16) n8 doubles, n8 the next multiple of eight
     void (*symmetric)(const double* matrix, Index n, const double* x, double* out);
     bool (*invert)(double* matrix, Index n, double* scratch);
+    // The factor R'R of a positive definite matrix of which the upper half is given, in its place, the rows `stride` apart, a multiple of
+    // eight with zeros beyond n; below the diagonal anything is left. The least pivot, or the first that is not above zero
+    double (*triangle)(double* upper, Index n, Index stride);
+    // x[n], with zeros up to the stride, becomes (R'R)^-1 x
+    void (*solve_triangle)(const double* upper, Index n, Index stride, double* x);
 
     // function: 0 exp, 1 log1p, 2 excess; count a multiple of 8
     void (*elementary)(int function, double* values, Index count);

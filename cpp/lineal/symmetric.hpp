@@ -1,6 +1,9 @@
 // Small symmetric matrices, row by row: products with them and their inverses.
 #pragma once
 
+#include <cmath>
+#include <limits>
+
 #include "vector.hpp"
 
 namespace {
@@ -120,6 +123,57 @@ bool invert(double* matrix, lineal::Index n, double* scratch) {
     for (Index i = 0; i < n; ++i)
         for (Index j = i; j < n; ++j) matrix[i * n + j] = matrix[j * n + i] = -whole[i * width + j];
     return true;
+}
+
+// to[j] *= factor from the vector on that holds `first`
+inline void stretch(double* to, double factor, lineal::Index first, lineal::Index n) {
+    for (lineal::Index j = first / W * W; j < n; j += W) store(to + j, load(to + j) * splat(factor));
+}
+
+// Whole vectors are read and written: those that hold the diagonal leave anything below it.
+double triangle(double* upper, lineal::Index n, lineal::Index stride) {
+    using lineal::Index;
+    double least = std::numeric_limits<double>::infinity();
+    // two rows at a time, so that those below are read and written half as often
+    for (Index i = 0; i < n; i += 2) {
+        double *first = upper + i * stride, *second = first + stride;
+        if (!(first[i] > 0)) return first[i];
+        least = first[i] < least ? first[i] : least;
+        stretch(first, 1.0 / std::sqrt(first[i]), i, n);
+        if (i + 1 == n) break;
+        const V over = splat(-first[i + 1]);
+        for (Index j = (i + 1) / W * W; j < n; j += W) store(second + j, fma(over, load(first + j), load(second + j)));
+        if (!(second[i + 1] > 0)) return second[i + 1];
+        least = second[i + 1] < least ? second[i + 1] : least;
+        stretch(second, 1.0 / std::sqrt(second[i + 1]), i + 1, n);
+        for (Index k = i + 2; k < n; ++k) {
+            double* below = upper + k * stride;
+            const V one = splat(-first[k]), two = splat(-second[k]);
+            for (Index j = k / W * W; j < n; j += W)
+                store(below + j, fma(two, load(second + j), fma(one, load(first + j), load(below + j))));
+        }
+    }
+    return least;
+}
+
+void solve_triangle(const double* upper, lineal::Index n, lineal::Index stride, double* x) {
+    using lineal::Index;
+    for (Index i = 0; i < n; ++i) {
+        const double* row = upper + i * stride;
+        const double own = x[i] /= row[i];
+        Index j = i + 1;
+        for (; j < n && j % W != 0; ++j) x[j] -= own * row[j];
+        for (; j < n; j += W) store(x + j, fma(splat(-own), load(row + j), load(x + j)));
+    }
+    for (Index i = n - 1; i >= 0; --i) {
+        const double* row = upper + i * stride;
+        double sum = x[i];
+        Index j = i + 1;
+        for (; j < n && j % W != 0; ++j) sum -= row[j] * x[j];
+        V rest{};
+        for (; j < n; j += W) rest = fma(load(row + j), load(x + j), rest);
+        x[i] = (sum - total(rest)) / row[i];
+    }
 }
 
 }  // namespace

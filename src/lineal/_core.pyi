@@ -174,25 +174,7 @@ class Rows:
         most: int,
         last: float,
         endless: bool,
-    ) -> (
-        tuple[
-            float,
-            int,
-            Array,
-            Array,
-            Array,
-            Array,
-            float,
-            Array,
-            Array,
-            list[float],
-            list[float],
-            list[int],
-            float,
-            float,
-        ]
-        | None
-    ): ...
+    ) -> Closed | None: ...
     def descend(
         self,
         loss: int,
@@ -214,6 +196,42 @@ class Rows:
 def apart(matrix: Array) -> tuple[int, int]: ...
 def cholesky(matrix: Array) -> Array | None: ...
 def inverse_squares(matrix: Array) -> Array: ...
+
+class Closed:
+    """What a closed fit found."""
+
+    @property
+    def weight_sum(self) -> float: ...
+    @property
+    def rows(self) -> int: ...
+    @property
+    def mean(self) -> Array: ...
+    @property
+    def scatter(self) -> Array: ...
+    @property
+    def largest(self) -> Array: ...
+    @property
+    def target(self) -> Array: ...
+    @property
+    def null_value(self) -> float: ...
+    @property
+    def start(self) -> Array: ...
+    @property
+    def coef(self) -> Array: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def estimate(self) -> float: ...
+    @property
+    def values(self) -> list[float]: ...
+    @property
+    def estimates(self) -> list[float]: ...
+    @property
+    def passes(self) -> list[int]: ...
+    @property
+    def gap(self) -> float: ...
+    @property
+    def blur(self) -> float: ...
 
 class SmallFactor:
     """The Cholesky factor of a small matrix."""

@@ -8,11 +8,12 @@ that nearly depend on each other, one class, a gap that is not small at once) is
 from __future__ import annotations
 
 import time
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.algebra.factor import SMALL
 from lineal.certify.proof import Proof, unit
 from lineal.loss import Loss
@@ -30,7 +31,8 @@ from lineal.trace import Record, Trace
 Array = npt.NDArray[np.float64]
 
 LAST: Final = 2e-8
-"""From an estimate of this share of the gain on, one step more is enough: Newton's steps square what is left."""
+"""From an estimate of this share of the gain on, one step more is enough: Newton's steps square what is left. Already where two
+more promise to be, no second derivative is made any more."""
 
 SHARE: Final = 1e-11
 """An estimate of this share needs none. The coefficients then have six digits, and the proof is as tight as doubles allow."""
@@ -39,15 +41,62 @@ NEAR: Final = 0.02
 """A proof is asked for where the step that is left would gain this share of ``tol``."""
 
 
-class Closed(NamedTuple):
-    """Coefficients, the problem they solve, how they were found, and how well that is proven."""
+class Closed:
+    """Coefficients and how well they are proven; how they were found is written down when somebody asks. It holds no rows."""
 
-    coef: Array
-    problem: Problem
-    proof: Proof
-    solver: str
-    reason: str
-    trace: Trace
+    __slots__ = ("_found", "_seconds", "coef", "columns", "loss", "penalty", "proof")
+
+    def __init__(
+        self,
+        found: _core.Closed,
+        proof: Proof,
+        loss: Loss,
+        penalty: Penalty,
+        columns: tuple[str, ...],
+        seconds: float,
+    ) -> None:
+        self._found, self._seconds = found, seconds
+        self.coef = found.coef
+        self.proof, self.loss, self.penalty, self.columns = proof, loss, penalty, columns
+
+    @property
+    def solver(self) -> str:
+        """The name of the solver whose steps were taken."""
+        return Direct.name if self.loss.quadratic else Newton.name
+
+    @property
+    def reason(self) -> str:
+        """Why it was chosen."""
+        return closed_form(len(self.coef)) if self.loss.quadratic else whole_second_derivative(self.coef.size)
+
+    @property
+    def steps(self) -> int:
+        """How many steps it took; a closed form is one."""
+        return 1 if self.loss.quadratic else len(self._found.passes) - 1
+
+    @property
+    def moments(self) -> Moments:
+        """The first look at the rows."""
+        found = self._found
+        total = found.weight_sum
+        return Moments(found.rows, total, found.mean, found.scatter, found.largest, found.target * total, 0.0)
+
+    @property
+    def trace(self) -> Trace:
+        """The recorded steps."""
+        found, seconds = self._found, self._seconds
+        if self.loss.quadratic:
+            last = Record(0, found.value, abs(found.estimate), found.passes[-1] + 2, seconds, "normal equations")
+            return Trace([last])
+        steps = enumerate(zip(found.values, found.estimates, found.passes, strict=True))
+        return Trace([Record(i, at, abs(left), 2 + number, seconds) for i, (at, left, number) in steps])
+
+    def problem(self, source: Source) -> Problem:
+        """Return the problem that the coefficients solve, on its rows."""
+        found = self._found
+        passes = found.passes[-1] + (2 if self.loss.quadratic else 3)
+        null = Null(found.start, found.null_value)
+        return Problem(source, self.loss, self.penalty, self.moments, passes=passes, null=null)
 
 
 def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | None:
@@ -63,21 +112,12 @@ def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | 
     found = rows.closed(loss.native, block.y, block.weight, square, limits, min(SHARE, near), MOST, LAST, loss.endless)
     if found is None:
         return None
-    total, count, mean, scatter, largest, target, baseline, begin, coef, values, estimates, passes, gap, blur = found
-    value, gain = values[-1], baseline - values[-1]
-    proof = Proof(value, baseline, gap, unit=unit(blur, baseline))
-    if not (gain > 16 * EPS * abs(baseline) and abs(estimates[-1]) <= near * gain and proof.within(tol)):
+    value, baseline = found.value, found.null_value
+    gain = baseline - value
+    proof = Proof(value, baseline, found.gap, unit=unit(found.blur, baseline))
+    if not (gain > 16 * EPS * abs(baseline) and abs(found.estimate) <= near * gain and proof.within(tol)):
         return None
-    moments = Moments(count, total, mean, scatter, largest, target * total, 0.0)
-    problem = Problem(source, loss, penalty, moments, passes=passes[-1] + 2, null=Null(begin, baseline))
-    seconds = time.monotonic() - began
-    if loss.quadratic:
-        trace = Trace([Record(0, value, abs(estimates[-1]), problem.passes, seconds, "normal equations")])
-        return Closed(coef, problem, proof, Direct.name, closed_form(len(coef)), trace)
-    problem.passes += 1
-    steps = enumerate(zip(values, estimates, passes, strict=True))
-    trace = Trace([Record(i, at, abs(left), 2 + number, seconds) for i, (at, left, number) in steps])
-    return Closed(coef, problem, proof, Newton.name, whole_second_derivative(coef.size), trace)
+    return Closed(found, proof, loss, penalty, source.columns, time.monotonic() - began)
 
 
 def _suits(loss: Loss) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from lineal.blas import one_thread
 from lineal.certify import Proof, prove
-from lineal.closed import close
+from lineal.closed import Closed, close
 from lineal.covariance import covariance
 from lineal.errors import InputError, near
 from lineal.loss import Loss
@@ -28,7 +28,7 @@ from lineal.solvers.centring import Centring
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
-from lineal.wording import infeasible, judge
+from lineal.wording import bounded, infeasible, judge
 
 Array = npt.NDArray[np.float64]
 
@@ -71,21 +71,58 @@ def fit(
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
     ``labels`` are what sentences call the outputs.
     """
-    block = source.whole
-    short = block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
-    plain = short and start is None and moments is None and progress is None
-    plain = plain and (loss.quadratic or (max_iter is None and time_limit is None))
-    if plain and solver in ("auto", "direct" if loss.quadratic else "newton"):
-        known = close(source, loss, penalty, tol)
-        if known is not None:
-            verdict, arrays = judge(known.problem, known.proof.objective, known.proof, tol, "", None, labels)
-            reason = known.reason if solver == "auto" else "asked for"
-            return Fit(
-                known.coef, verdict, known.proof.objective, known.solver, reason, known.trace, known.problem, arrays
-            )
+    known = None
+    if moments is None and progress is None:
+        known = short(source, loss, penalty, solver, start, tol, max_iter, time_limit)
+    if known is None:
+        return long(
+            source, loss, penalty,
+            solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=time_limit, moments=moments,
+            labels=labels, progress=progress, interrupt=interrupt,
+        )  # fmt: skip
+    verdict, arrays = bounded(penalty, known.proof, tol, intercept=True)
+    reason = known.reason if solver == "auto" else "asked for"
+    value, problem = known.proof.objective, known.problem(source)
+    return Fit(known.coef, verdict, value, known.solver, reason, known.trace, problem, arrays)
+
+
+def short(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+) -> Closed | None:
+    """Return the fit of a short table from one native call, proven; None where ``long`` has to look closer."""
+    if not _brief(source) or start is not None:
+        return None
+    if not (loss.quadratic or (max_iter is None and time_limit is None)):
+        return None
+    return close(source, loss, penalty, tol) if solver in ("auto", "direct" if loss.quadratic else "newton") else None
+
+
+def long(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    *,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    time_limit: float | None = None,
+    moments: Moments | None = None,
+    labels: Sequence[str] | None = None,
+    progress: Callable[[Record], None] | None = None,
+    interrupt: Literal["raise", "budget"] = "raise",
+) -> Fit:
+    """Do what ``fit`` does step by step: survey, solver, proof."""
     with one_thread(source, loss.outputs):
         return solve(
-            Problem.of(source, loss, penalty, moments, products=not short and solver in ("auto", "direct")),
+            Problem.of(source, loss, penalty, moments, products=not _brief(source) and solver in ("auto", "direct")),
             solver=solver,
             start=start,
             tol=tol,
@@ -95,6 +132,11 @@ def fit(
             progress=progress,
             interrupt=interrupt,
         )
+
+
+def _brief(source: Source) -> bool:
+    block = source.whole
+    return block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
 
 
 def solve(

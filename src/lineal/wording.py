@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.certify import Proof
+from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.separation import Answer, Direction
 from lineal.separation.integers import text
@@ -36,7 +37,15 @@ def judge(
         return _at_infinity(problem, objective, answer.found, labels), {"direction": answer.found.direction}
     if proof is None or proof.gap is None:
         return _unproven(proof, stopped, answer), {}
+    return bounded(problem.penalty, proof, tol, stopped, intercept=problem.intercept)
+
+
+def bounded(
+    penalty: Penalty, proof: Proof, tol: float, stopped: str = "", *, intercept: bool
+) -> tuple[Verdict, Arrays]:
+    """Return the verdict on coefficients with a gap, and the arrays that belong to its evidence."""
     relative = proof.relative_gap
+    assert proof.gap is not None
     assert relative is not None
     evidence: dict[str, object] = {
         "objective": proof.objective,
@@ -44,12 +53,8 @@ def judge(
         "null_objective": proof.null_objective,
         "tol": tol,
     }
-    penalty, strength = problem.penalty, float(getattr(problem.penalty, "strength", 0.0))
-    if (
-        strength > 0.0
-        and penalty.smooth
-        and np.minimum.reduce(penalty.curvature()[problem.intercept :], initial=1.0) > 0.0
-    ):
+    strength = float(getattr(penalty, "strength", 0.0))
+    if strength > 0.0 and penalty.smooth and np.minimum.reduce(penalty.curvature()[intercept:], initial=1.0) > 0.0:
         evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
     if relative > tol:
         sentence = (

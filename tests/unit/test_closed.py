@@ -24,7 +24,14 @@ def called(design, y, weight, square, loss=None, least=LEAST, share=1e-11, most=
     loss = Squared() if loss is None else loss
     limits = (loss.steepest, loss.reach, loss.room, FARTHEST, least)
     rows = _core.Rows(design) if isinstance(design, list) else design.rows
-    return rows.closed(loss.native, y, weight, square, limits, share, most, last, loss.endless)
+    found = rows.closed(loss.native, y, weight, square, limits, share, most, last, loss.endless)
+    if found is None:
+        return None
+    assert (found.value, found.estimate) == (found.values[-1], found.estimates[-1])
+    return (
+        found.weight_sum, found.rows, found.mean, found.scatter, found.largest, found.target, found.null_value, found.start,
+        found.coef, found.values, found.estimates, found.passes, found.gap, found.blur,
+    )  # fmt: skip
 
 
 def exact(X: np.ndarray, y: np.ndarray, s: np.ndarray, square: np.ndarray) -> list[Fraction]:
@@ -233,7 +240,11 @@ def test_steps_in_one_call_end_like_the_long_way(
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
     assert short.verdict.relative_gap <= max(2.0 * closed.SHARE, 1.1 * long.verdict.relative_gap)
-    assert short.verdict.gap == pytest.approx(prove(long.problem, short.coef).gap, rel=0.25, abs=1e-16)
+    # below a hundredth of what is asked for, an old factor's dual point is not made better
+    gain = short.problem.null.value - short.objective
+    assert short.verdict.gap == pytest.approx(
+        prove(long.problem, short.coef).gap, rel=0.25, abs=0.01 * closed.SHARE * gain
+    )
     assert (short.solver, short.reason) == (long.solver, long.reason)
     assert len(short.trace) <= len(long.trace) + 1
     assert short.trace.column("objective")[0] == pytest.approx(long.trace.column("objective")[0], rel=1e-13)

@@ -27,7 +27,8 @@ class Dense(Native):
             raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
         if array.dtype not in FLOATS:
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
-        if not (array.size and array.flags.aligned) or any(stride % array.itemsize for stride in array.strides):
+        size, (down, across) = array.itemsize, array.strides
+        if not array.size or not array.flags.aligned or down % size or across % size:
             array = array.copy()  # fields of packed records, or bytes out of a file
         self.array = array
         super().__init__([_core.Dense(array)], array.shape)

@@ -18,6 +18,11 @@ class Native(Design):
         self._rows: _core.Rows | None = None
         self._shape = (parts[0].shape[0], sum(part.shape[1] for part in parts)) if shape is None else shape
 
+    @property
+    def designs(self) -> tuple[Native, ...]:
+        """The designs that stand side by side: this one."""
+        return (self,)
+
     @cached_property
     def parts(self) -> tuple[_core.Part, ...]:
         """The compiled parts; those of a design that was not made of them are made when they are first asked for."""

@@ -23,14 +23,12 @@ class Stack(Native):
            [1., 6.]])
     """
 
-    designs: tuple[Native, ...]
-
     def __init__(self, designs: Sequence[Design]) -> None:
         flat: list[Native] = []
         for design in designs:
             if not isinstance(design, Native):
                 raise InputError(f"a stack is made of designs with a compiled view, not of {type(design).__name__}.")
-            flat.extend(design.designs if isinstance(design, Stack) else [design])
+            flat.extend(design.designs)
         if not flat:
             raise InputError("a stack needs at least one design.")
         rows, columns = flat[0].shape
@@ -39,12 +37,17 @@ class Stack(Native):
                 heights = sorted({one.shape[0] for one in flat})
                 raise InputError(f"designs side by side need the same number of rows, not {heights}.")
             columns += design.shape[1]
-        self.designs = tuple(flat)
+        self._designs = tuple(flat)
         self._shape = (rows, columns)
         self._rows = None
 
+    @property
+    def designs(self) -> tuple[Native, ...]:
+        """The designs, none of them a stack."""
+        return self._designs
+
     def _made(self) -> tuple[_core.Part, ...]:
-        return tuple(part for design in self.designs for part in design.parts)
+        return tuple([part for design in self._designs for part in design.parts])
 
     def moments(self, weight: Array | None) -> tuple[float, Array, Array, Array]:
         """Return sum of weights, mean, scatter and largest: design by design where one of them is stored by columns."""

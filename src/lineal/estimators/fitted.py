@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,18 +15,39 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from lineal import fitting
+from lineal.closed import Closed
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
 from lineal.loss import Loss
 from lineal.model import Model
+from lineal.moments import Moments
 from lineal.sources.memory import Memory
 from lineal.target import Target
 from lineal.trace import Trace
 from lineal.verdict import Verdict
+from lineal.wording import bounded
 
 Array = npt.NDArray[np.float64]
+
+LATE: Final = ("verdict_", "objective_", "solver_", "trace_", "model_")
+"""What is said of a fit."""
+
+
+class _Late:
+    """An attribute of an estimator that is written down when it is first asked for; before a fit there is none."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, estimator: Fitted | None, owner: type) -> Any:
+        known = None if estimator is None else estimator.__dict__.get("_closed")
+        if estimator is not None and known is not None:
+            _write(estimator, *known)
+        if estimator is None or self.name not in estimator.__dict__:
+            raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}")
+        return estimator.__dict__[self.name]
 
 
 class Fitted(BaseEstimator):  # type: ignore[misc]
@@ -34,16 +55,21 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     After ``fit``: ``verdict_`` (what is proven), ``objective_`` (F at the coefficients), ``solver_`` (which and why),
     ``trace_`` (the steps) and ``model_`` (the same fit as a lineal Model, to save and to verify).
+    Of a fit that is shorter than their words and records, these are made when they are first asked for.
     """
 
     coef_: npt.NDArray[Any]
     intercept_: Any
     n_features_in_: int
-    verdict_: Verdict
-    objective_: float
-    solver_: str
-    trace_: Trace
-    model_: Model
+    _closed: tuple[Closed, Target, float, str]
+    if TYPE_CHECKING:
+        verdict_: Verdict
+        objective_: float
+        solver_: str
+        trace_: Trace
+        model_: Model
+    else:
+        verdict_, objective_, solver_, trace_, model_ = _Late(), _Late(), _Late(), _Late(), _Late()
 
     def _solve(
         self,
@@ -64,11 +90,16 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
         source, charges = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
         total = float(X.shape[0] if weight is None else weight.sum())
-        found = fitting.fit(
-            source, loss, penalty(total, charges), solver=solver, start=start, tol=tol, max_iter=max_iter
-        )
-        self._note(found, target, tol)
-        return found.coef
+        cost = penalty(total, charges)
+        known = fitting.short(source, loss, cost, solver, start, tol, max_iter)
+        if known is None:
+            found = fitting.long(source, loss, cost, solver=solver, start=start, tol=tol, max_iter=max_iter)
+            self._note(found, target, tol)
+            return found.coef
+        for name in LATE:
+            self.__dict__.pop(name, None)
+        self._closed = (known, target, tol, "" if solver == "auto" else "asked for")
+        return known.coef
 
     def _source(
         self, X: Any, y: Array, weight: Array | None, offset: Any, *, outputs: int, intercept: bool
@@ -81,15 +112,23 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     def _note(self, found: fitting.Fit, target: Target, tol: float) -> None:
         """Note a fit on the estimator: everything but the coefficients."""
+        self.__dict__.pop("_closed", None)
         self.verdict_ = found.verdict
         self.objective_ = found.objective
         self.solver_ = f"{found.solver}: {found.reason}"
         self.trace_ = found.trace
         self.model_ = model_of(found, target, tol)
 
+    def __getstate__(self) -> Any:
+        if "_closed" in self.__dict__:
+            _write(self, *self._closed)
+        return super().__getstate__()
+
     @property
     def _steps(self) -> int:
         """How many steps the solver took; the first record of a closed form or of dual ascent is a step already."""
+        if "_closed" in self.__dict__:
+            return self._closed[0].steps
         return len(self.trace_) - (self.model_.solver not in ("direct", "dual-ascent"))
 
     def _ready(self) -> None:
@@ -148,10 +187,34 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     def _display(self) -> str:
         """Return the verdict's sentence, then scikit-learn's diagram."""
         diagram = str(estimator_html_repr(self))
-        verdict = self.__dict__.get("verdict_")
+        verdict = getattr(self, "verdict_", None)
         if verdict is None:
             return diagram
         return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
+
+
+def _write(estimator: Fitted, known: Closed, target: Target, tol: float, reason: str) -> None:
+    """Write down on the estimator what is said of a closed fit; it has been proven."""
+    reason = reason or known.reason
+    verdict, arrays = bounded(known.penalty, known.proof, tol, intercept=True)
+    estimator.verdict_ = verdict
+    estimator.objective_ = known.proof.objective
+    estimator.solver_ = f"{known.solver}: {reason}"
+    estimator.trace_ = known.trace
+    estimator.model_ = Model(
+        coef=known.coef,
+        columns=known.columns,
+        loss=known.loss,
+        penalty=known.penalty,
+        target=target,
+        verdict=verdict,
+        solver=known.solver,
+        reason=reason,
+        tol=tol,
+        training=_training(known.moments),
+        arrays=arrays,
+    )
+    estimator.__dict__.pop("_closed", None)
 
 
 def model_of(found: fitting.Fit, target: Target, tol: float) -> Model:
@@ -167,15 +230,20 @@ def model_of(found: fitting.Fit, target: Target, tol: float) -> Model:
         solver=found.solver,
         reason=found.reason,
         tol=tol,
-        training={
-            "rows": problem.moments.rows,
-            "weight_sum": problem.moments.weight_sum,
-            "without_target": 0,
-            "split": None,
-            "fingerprint": None,
-        },
+        training=_training(problem.moments),
         arrays=found.arrays,
     )
+
+
+def _training(moments: Moments) -> dict[str, Any]:
+    """Return what a model says of the rows it was fitted on."""
+    return {
+        "rows": moments.rows,
+        "weight_sum": moments.weight_sum,
+        "without_target": 0,
+        "split": None,
+        "fingerprint": None,
+    }
 
 
 def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:

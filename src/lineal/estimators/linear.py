@@ -133,5 +133,6 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
         )
-        self.n_iter_ = np.array([self._steps] * self.model_.loss.outputs, dtype=np.int32)
+        outputs = 1 if self.coef_.ndim == 1 else len(self.coef_)
+        self.n_iter_ = np.array([self._steps] * outputs, dtype=np.int32)
         return self
