@@ -1,7 +1,7 @@
 // X'WX of packed panels by register tiles, and what else is asked of every entry on the way.
 #pragma once
 
-#include "panels.hpp"
+#include "inner.hpp"
 
 namespace {
 
@@ -54,9 +54,11 @@ template <bool fetching>
 inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out,
                      Ahead* ahead) {
     if constexpr (W == 8) {
-        if (groups == 3) tile<3, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+#if defined(__AVX512F__)
+        if (groups == 3) full_tile<fetching>(left, right, right_stride, count, out, ahead);
         else if (groups == 2) tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
         else tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+#endif
     } else {
         for (Index a = 0; a < groups; ++a)
             for (int b = 0; b < 8; b += wide)

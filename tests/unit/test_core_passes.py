@@ -415,6 +415,16 @@ def test_products_of_any_width(p: int, weighted: bool) -> None:
         np.testing.assert_array_equal(gram, gram.T)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 119, 122, 247, 1001])
+def test_products_of_whole_numbers_are_exact_for_any_number_of_rows(n: int) -> None:
+    rng = np.random.default_rng(n)
+    x, y = rng.integers(-9, 10, size=(n, 61)).astype(float), rng.integers(-9, 10, size=(n, 1)).astype(float)
+    both = np.hstack([x, y])
+    for weight in (None, rng.integers(0, 2, size=n).astype(float) + (np.arange(n) == 0)):
+        gram = _core.Rows([_core.Dense(x)]).products(weight, y)[-1]
+        np.testing.assert_array_equal(gram, both.T @ (both if weight is None else both * weight[:, None]))
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 7, 40, 5003])
 def test_moments_of_many_columns_stored_by_columns(n: int, dtype: type) -> None:
