@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -177,7 +178,7 @@ class Bordered(Cholesky):
         if info != 0:
             return None
         found = Bordered(scale, levels, border, upper, 1.0)
-        condition = 1.0 / (norm * found._inverse_norm())
+        condition = 1.0 / (norm * inverse_norm(found._even, len(scale)))
         found.__dict__["condition"] = condition
         return found if condition > SINGULAR else None
 
@@ -189,23 +190,6 @@ class Bordered(Cholesky):
         found[self.others] = rest
         found[self.levels] = head - self.border @ rest
         return found
-
-    def _inverse_norm(self) -> float:
-        """Return a lower bound of the largest column sum of the inverse, as a rule within a factor of three (Hager, Higham)."""
-        n = len(self.scale)
-        best, at = 0.0, np.full(n, 1.0 / n)
-        for _ in range(5):
-            found = self._even(at)
-            size = float(np.abs(found).sum())
-            slope = self._even(np.where(found < 0.0, -1.0, 1.0))
-            place = int(np.argmax(np.abs(slope)))
-            if size <= best or abs(slope[place]) <= slope @ at:
-                best = max(best, size)
-                break
-            best, at = size, np.zeros(n)
-            at[place] = 1.0
-        turned = np.where(np.arange(n) % 2, -1.0, 1.0) * (1.0 + np.arange(n) / max(n - 1, 1))
-        return max(best, 2.0 * float(np.abs(self._even(turned)).sum()) / (3.0 * n))
 
     def solve(self, right: Array) -> Array:
         """Return H^-1 right."""
@@ -227,6 +211,29 @@ class Bordered(Cholesky):
         spread = self.border @ half
         found[self.levels] = 1.0 + np.einsum("ij,ij->i", spread, spread)
         return np.asarray(found * self.scale**2)
+
+
+def inverse_norm(solve: Callable[[Array], Array], n: int) -> float:
+    """Return a lower bound of the largest column sum of a symmetric inverse, as a rule within a factor of three (Hager, Higham).
+
+    ``solve`` multiplies a vector of length ``n`` by the inverse.
+
+    >>> inverse_norm(lambda right: 2.0 * right, 3)
+    2.0
+    """
+    best, at = 0.0, np.full(n, 1.0 / n)
+    for _ in range(5):
+        found = solve(at)
+        size = float(np.abs(found).sum())
+        slope = solve(np.where(found < 0.0, -1.0, 1.0))
+        place = int(np.argmax(np.abs(slope)))
+        if size <= best or abs(slope[place]) <= slope @ at:
+            best = max(best, size)
+            break
+        best, at = size, np.zeros(n)
+        at[place] = 1.0
+    turned = np.where(np.arange(n) % 2, -1.0, 1.0) * (1.0 + np.arange(n) / max(n - 1, 1))
+    return max(best, 2.0 * float(np.abs(solve(turned)).sum()) / (3.0 * n))
 
 
 def _upper(even: Array) -> Array | None:

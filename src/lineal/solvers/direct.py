@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import lapack
 
-from lineal.algebra.factor import Cholesky
+from lineal.algebra.factor import Cholesky, inverse_norm
 from lineal.problem import EPS, Problem
 from lineal.solver import Array, Solver, Step, kinks
 
@@ -89,12 +89,19 @@ def remaining(factor: Cholesky) -> float:
     left = 1.0 - first**2
     if not np.all(left > 0.0):
         return factor.condition
-    size = np.sqrt(left)
-    rest = factor.even[1:, 1:] - np.outer(first, first)
-    rest /= size
-    norm = lapack.dlange("1", rest.T / size)  # type: ignore[call-arg]
-    condition, _ = lapack.dpocon(np.asfortranarray(factor.upper[1:, 1:] / size), float(norm), uplo="U")
-    return float(condition * left.min())
+    size, least = np.sqrt(left), float(left.min())
+
+    def solve(right: Array) -> Array:
+        """Multiply by the inverse of what is left, a block of the inverse of the whole."""
+        whole, _ = lapack.dpotrs(factor.upper, np.concatenate([[0.0], size * right]), lower=0)
+        return np.asarray(size * whole[1:])
+
+    norm, some = 0.0, 64  # rows at a time: they stay in the cache
+    for top in range(0, len(size), some):
+        rest = np.outer(first[top : top + some], first)
+        np.abs(np.subtract(factor.even[1 + top : 1 + top + some, 1:], rest, out=rest), out=rest)
+        norm = max(norm, float(np.max(rest @ (1.0 / size) / size[top : top + some])))
+    return least / (norm * inverse_norm(solve, len(size)))
 
 
 def wants_digits(problem: Problem, condition: float) -> bool:
