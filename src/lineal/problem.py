@@ -299,15 +299,20 @@ class Problem:
         size = largest @ np.abs(coef) + self.moments.offset
         return np.asarray((self.shape[0] + 4) * EPS * size)
 
-    def grain(self, slope: Array, blur: Array | float = 0.0) -> Array:
+    def grain(self, slope: Array, blur: Array | float = 0.0, peak: float = np.inf) -> Array:
         """Return a bound on the rounding error of a gradient whose rows have mean |slope|, per column and output.
 
-        ``blur`` is by how much the slopes themselves may be off.
+        ``blur`` is by how much the slopes themselves may be off, ``peak`` the largest of them: mean |slope x| is at most the
+        root of mean slope^2 <= peak mean |slope| times that of mean x^2, far less than with the largest x of a heavy tail.
         Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
         of additions is far below 1000 + rows / 16384.
         """
         chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
-        return np.asarray(self.moments.largest[:, None] * (chain * EPS * slope + blur))
+        largest = self.moments.largest[:, None]
+        if not np.isfinite(peak):
+            return np.asarray(largest * (chain * EPS * slope + blur))
+        mean = 1.001 * np.sqrt(self.moments.square[:, None] * (peak * slope))
+        return np.asarray(chain * EPS * np.minimum(largest * slope, mean) + largest * blur)
 
     def factor(self, evaluation: Evaluation, columns: Index | Mask) -> Factor:
         """Return the factored second derivative in ``columns``, or in the coefficients of a mask ``(columns, outputs)``."""

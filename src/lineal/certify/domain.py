@@ -163,6 +163,19 @@ def level(problem: Problem, theta: Array) -> Array | None:
     return point[:, None] if np.isfinite(last) else None
 
 
+def owed(problem: Problem, theta: Array) -> tuple[float, float]:
+    """Return the mean of the dual point of one score over the rows, and how far it may be off, with more digits if there are."""
+    total = size = np.longdouble(0.0)
+    for block, weight, (part,) in rows(problem, theta):
+        terms = part[weight > 0.0, 0].astype(np.longdouble)
+        terms = terms if block.weight is None else terms * block.weight[weight > 0.0]
+        total, size = total + np.sum(terms), size + np.sum(np.abs(terms))
+    mean, share = float(total / problem.moments.weight_sum), float(size / problem.moments.weight_sum)
+    # numpy adds in pairs; S is known to a few EPS, and so is what it divides
+    chain = 64.0 + 2.0 * np.log2(1.0 + problem.moments.rows)
+    return mean, float(chain * np.finfo(np.longdouble).eps * share + 64.0 * EPS * abs(mean))
+
+
 def balanced(problem: Problem, theta: Array) -> Array:
     """Return the dual point with its positive, or its negative, entries made shorter until they sum to zero over the rows."""
     weight, _, _ = _edges(problem)

@@ -50,7 +50,7 @@ class Bound:
     """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven.
 
     ``scale`` says how much shorter it had to be made for the penalty; ``open`` where else its gradient has to be zero.
-    ``value`` is F(coef), where there is a gap.
+    ``value`` is F(coef), where there is a gap; ``bare`` the gap before rounding errors.
     """
 
     gap: float | None
@@ -58,7 +58,14 @@ class Bound:
     reason: str | None = None
     scale: float = 1.0
     value: float = np.nan
+    bare: float = np.inf
     open: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether rounding errors make most of the gap, or may have made theta shorter."""
+        doubt = np.inf if self.gap is None else self.gap - self.bare
+        return self.scale < 1.0 - ROOM or doubt > self.bare + 1e-12 * abs(self.value)
 
 
 @dataclass
@@ -83,6 +90,9 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     start = domain.inside(problem, coef, theta)
     tied = problem.tied
     found = _bound_mixed(problem, coef, tied, start)
+    if found.gap is not None and found.doubtful and _alone(problem, tied):
+        other = _bound(problem, coef, tied, start, exact=True)
+        found = other if other.gap is not None and other.gap < found.gap else found
     if found.gap is None and len(free) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
         # X_U' S theta = 0 on the independent columns says it for all.
         tied = tied.copy()
@@ -126,10 +136,13 @@ def _bound_open(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends
     return found
 
 
-def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: bool = False) -> Bound:
+def _bound(
+    problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: bool = False, exact: bool = False
+) -> Bound:
     """Move a dual point until the tied coefficients allow it to rounding, and add up what it proves.
 
-    ``ends``: rows where it is zero and has to stay so are left out when tied columns are asked for their rank.
+    ``ends``: rows where it is zero and has to stay so are left out when tied columns are asked for their rank;
+    ``exact``: the sum over an intercept's rows is made with more digits than doubles have.
     """
     limit, none = 0.5 if problem.loss.coupled else 1.0, np.zeros(problem.shape)
     if _alone(problem, tied):
@@ -141,11 +154,13 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: boo
     theta, sums, factor = _settled(problem, coef, alive(problem, tied, start) if ends else tied, start, none, limit)
     if factor is not None and factor.singular and not ends and (kept := independent(problem, tied)) is not None:
         theta, sums, factor = _settled(problem, coef, kept, start, none, limit)
-    norm, error = 0.0, problem.grain(sums.size)
+    norm, error = 0.0, _grain(problem, sums, theta)
     if factor is not None:
         if factor.singular:
             return Bound(None, reason=CORNERS)
         spread = factor.spread()
+        if exact:
+            sums.gradient[0], error[0] = domain.owed(problem, theta)
         norm = factor.norm(sums.gradient) + float(np.sum(error * spread))
         if not 2.0 * float(np.max(problem.moments.largest @ spread)) * norm <= limit:
             return Bound(None, reason="the uncharged columns do not allow the dual point")
@@ -162,12 +177,12 @@ def _bound(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: boo
         theta, error, norm = scale * theta, scale * error, scale * norm
         sums = _sums(problem, coef, tied, theta)
         gradient = np.where(tied, 0.0, sums.gradient)
-    gap = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
-    gap += 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
+    bare = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
+    gap = bare + 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
     gap += problem.penalty.blur(coef, gradient, error) + _rounding(problem, coef, sums)
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
-    return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef))
+    return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef), bare=float(bare))
 
 
 def _alone(problem: Problem, tied: Mask) -> bool:
@@ -225,7 +240,7 @@ def _steered(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Array:
     edge = np.where(moving, penalty.gradient(coef), 0.0)
     if not np.any(edge):
         return theta
-    room = ROOMS * problem.grain(_sums(problem, coef, tied, theta).size)
+    room = ROOMS * _grain(problem, _sums(problem, coef, tied, theta), theta)
     size = np.linalg.norm(edge, axis=1, keepdims=True)
     aim = -edge * (1.0 - np.minimum(np.max(room, axis=1, keepdims=True) / np.where(size > 0.0, size, 1.0), 0.5))
     limit = 0.5 if problem.loss.coupled else 1.0
@@ -248,10 +263,18 @@ def _factor(problem: Problem, tied: Mask, sums: _Sums) -> Factor | None:
     return replace(inner, columns=columns, shape=problem.shape, places=places)
 
 
+def _grain(problem: Problem, sums: _Sums, theta: Array) -> Array:
+    """Return a bound on the rounding error of a dual point's gradient."""
+    return problem.grain(sums.size, peak=float(np.max(np.abs(theta), initial=0.0)))
+
+
 def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
     """Return what rounding errors of scores may have hidden: a mismatch changes by |slope - theta| per score."""
-    blur = problem.blur(coef)
-    jump = sums.apart if problem.loss.smooth else 2.0 * max(1.0, sums.apart)
+    if not problem.loss.smooth:
+        # slopes and theta of such losses are at most 2 apart in every row, so that mean errors of the scores count
+        size = 1.001 * np.sqrt(problem.moments.square) @ np.abs(coef) + problem.moments.offset
+        return float(np.sum(2.0 * max(1.0, sums.apart) * (problem.shape[0] + 4) * EPS * size))
+    blur, jump = problem.blur(coef), sums.apart
     steep = problem.loss.steepest if np.isfinite(problem.loss.steepest) else 0.0
     return float(np.sum(jump * blur + steep * blur**2))
 
