@@ -103,7 +103,7 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     if numeric:
         check_numbers(survey, table, target=True)
     check_commas(survey, table)
-    if model == "auto" and not numeric and survey.present > 2 and len(survey.levels) == survey.present:
+    if model == "auto" and not numeric and 2 < survey.present == len(survey.levels) <= CLASSES:
         raise InputError(
             f"the target {name!r} is not a number, and different in every row of {table.origin}, such as"
             f" {next(iter(survey.levels))!r}, so that no class could be learned; give another target (dates and names cannot"
