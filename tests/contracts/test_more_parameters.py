@@ -59,7 +59,7 @@ SHARED = [
     ("max_iter", 2.5, "whole number"),
     ("random_state", "seven", "whole number"),
     ("verbose", 1, "only "),
-    ("n_jobs", 2, "only None"),
+    ("n_jobs", 2, "only None and -1"),
     ("positive", "yes", "True or False"),
     ("selection", "random", "only 'cyclic'"),
     ("intercept_scaling", 2.0, "only 1"),

@@ -19,7 +19,7 @@ LABELS = (Y > 0).astype(int)
 
 REFUSED = [
     (LinearRegression, "positive", "yes", "True or False"),
-    (LinearRegression, "n_jobs", 2, "only None"),
+    (LinearRegression, "n_jobs", 2, "only None and -1"),
     (LinearRegression, "copy_X", "yes", "True or False"),
     (LinearRegression, "fit_intercept", "yes", "True or False"),
     (LinearRegression, "fit_intercept", 1, "True or False"),
@@ -64,7 +64,7 @@ REFUSED = [
     (LogisticRegression, "max_iter", "many", "whole number"),
     (LogisticRegression, "verbose", 1, "only 0"),
     (LogisticRegression, "warm_start", "yes", "True or False"),
-    (LogisticRegression, "n_jobs", -1, "only None"),
+    (LogisticRegression, "n_jobs", 1, "only None and -1"),
 ]
 
 

@@ -26,7 +26,7 @@ IRIS, SPECIES = load_iris(return_X_y=True)
         ({"alpha": 0.1}, "only 0.0001"),
         ({"l1_ratio": 0.5}, "only 0.15"),
         ({"verbose": 1}, "only 0"),
-        ({"n_jobs": 2}, "only None"),
+        ({"n_jobs": 2}, "only None and -1"),
         ({"early_stopping": True}, "only False"),
         ({"validation_fraction": 0.2}, "only 0.1"),
         ({"max_iter": 0}, "at least 1"),

@@ -308,7 +308,7 @@ REFUSED = [
     ("shuffle", 1, "True or False"),
     ("verbose", 1, "only 0"),
     ("epsilon", 0.2, "no effect"),
-    ("n_jobs", 2, "only None"),
+    ("n_jobs", 2, "only None and -1"),
     ("random_state", "a", "whole number"),
     ("learning_rate", "pa1", "not here yet"),
     ("learning_rate", "optimum", "Did you mean 'optimal'"),

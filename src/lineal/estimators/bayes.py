@@ -109,7 +109,7 @@ class BayesianRidge(Regressor):
         self._note(found.fit, target_of(None), TOLERANCE)
         self.verdict_, self.trace_ = found.verdict, found.trace
         self._spread(found.coef, intercept=intercept)
-        self.alpha_, self.lambda_ = 1.0 / found.noise, 1.0 / found.prior
+        self.alpha_, self.lambda_ = np.float64(1.0 / found.noise), np.float64(1.0 / found.prior)
         self._covariance = found.covariance
         self.sigma_ = found.covariance[int(intercept) :, int(intercept) :]
         self.n_iter_ = max(len(found.trace) - 1, 1)

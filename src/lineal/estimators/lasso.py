@@ -97,7 +97,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     @property
     def sparse_coef_(self) -> Any:
         """The coefficients as a sparse matrix of one row a target."""
-        return scipy.sparse.csr_array(self.coef_.reshape(-1, self.n_features_in_))
+        return scipy.sparse.csr_matrix(self.coef_.reshape(-1, self.n_features_in_))
 
 
 class Lasso(ElasticNet):

@@ -11,7 +11,7 @@ from lineal import fitting
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import count, flag, number, numerals, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
 from lineal.losses import Squared
@@ -40,7 +40,8 @@ class ElasticNetCV(Regressor):
     fit_intercept, max_iter, tol, copy_X, positive, random_state, selection : as in ``ElasticNet``.
     precompute : "auto" or False: solvers decide for themselves what to keep.
     cv : None for five folds, their number, a splitter of scikit-learn's, or a list of (seen rows, held rows).
-    verbose, n_jobs : only their defaults.
+    verbose : only 0.
+    n_jobs : None or -1.
     rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
 
     >>> import numpy as np
@@ -72,7 +73,7 @@ class ElasticNetCV(Regressor):
         cv: Any = None,
         copy_X: bool = True,
         verbose: int = 0,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
@@ -162,7 +163,7 @@ class ElasticNetCV(Regressor):
             only(False, "solvers decide for themselves what to keep", precompute=self.precompute)
         only("cyclic", "no solver draws random numbers", selection=self.selection)
         only(0, "read verdicts_ after the fit", verbose=self.verbose)
-        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         seed("random_state", self.random_state)
 
 
@@ -191,7 +192,7 @@ class LassoCV(ElasticNetCV):
         copy_X: bool = True,
         cv: Any = None,
         verbose: bool = False,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",

@@ -10,7 +10,7 @@ from sklearn.base import MultiOutputMixin
 
 from lineal.dialects import solver_named, strength_of_alpha
 from lineal.estimators.charging import charging
-from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, seed
 from lineal.estimators.regression import Regressor
 from lineal.verdict import TOLERANCE
 
@@ -26,12 +26,12 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     tol : the relative gap to prove, see ``verdict_``.
-    n_jobs : only None.
+    n_jobs : None or -1, all cores; both are what a fit uses.
     positive : whether every coefficient but the intercept must be at least 0.
 
     >>> import numpy as np
     >>> model = LinearRegression().fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
-    >>> model.verdict_.kind, model.coef_.round(6).tolist(), round(model.intercept_, 6)
+    >>> model.verdict_.kind, model.coef_.round(6).tolist(), round(float(model.intercept_), 6)
     ('optimal', [2.0], 1.0)
     """
 
@@ -41,7 +41,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
         fit_intercept: bool = True,
         copy_X: bool = True,
         tol: float = TOLERANCE,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         positive: bool = False,
     ) -> None:
         self.fit_intercept = fit_intercept
@@ -56,7 +56,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
         ``offset`` is added to every score without a coefficient.
         """
         flag("copy_X", self.copy_X)
-        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         return self._regress(
             X,
             y,

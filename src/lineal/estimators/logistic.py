@@ -13,7 +13,7 @@ from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import blame, features, offsets
-from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, only, seed
 from lineal.losses import Logistic, Softmax
 from lineal.losses.logistic import softplus
 from lineal.verdict import TOLERANCE
@@ -56,7 +56,8 @@ class LogisticRegression(Classifier):
     penalty : leave it out, as in scikit-learn; "l2", "l1", "elasticnet" and None (no penalty) are understood.
     C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
     l1_ratio : the share of l1 in the charge: 0 ridge, 1 lasso, between them the elastic net.
-    dual, intercept_scaling, verbose, n_jobs : only their defaults.
+    dual, intercept_scaling, verbose : only their defaults.
+    n_jobs : None or -1.
     tol : the relative gap to prove, see ``verdict_``.
     fit_intercept : whether to add an intercept.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
@@ -90,7 +91,7 @@ class LogisticRegression(Classifier):
         max_iter: int | None = None,
         verbose: int = 0,
         warm_start: bool = False,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -167,7 +168,7 @@ class LogisticRegression(Classifier):
         only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read trace_ after the fit", verbose=self.verbose)
-        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         seed("random_state", self.random_state)
         return penalty_named(self.penalty, C, self.l1_ratio)
 

@@ -13,7 +13,7 @@ from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
-from lineal.estimators.parameters import count, flag, number, numerals, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.loss import Loss
 from lineal.losses import Logistic, Softmax
@@ -39,7 +39,8 @@ class LogisticRegressionCV(LogisticRegression):
     cv : None for five stratified folds, their number, a splitter of scikit-learn's, or a list of (seen, held rows).
     scoring : None for accuracy, a name of scikit-learn's such as "neg_log_loss", or a scorer.
     fit_intercept, solver, tol, max_iter, class_weight, random_state : as in ``LogisticRegression``.
-    dual, penalty, n_jobs, verbose, refit, intercept_scaling, use_legacy_attributes : only their defaults.
+    dual, penalty, verbose, refit, intercept_scaling, use_legacy_attributes : only their defaults.
+    n_jobs : None or -1.
     rule : "best", or "one-se" for the smallest C within one standard error of the best.
 
     >>> import numpy as np
@@ -72,7 +73,7 @@ class LogisticRegressionCV(LogisticRegression):
         tol: float = TOLERANCE,
         max_iter: int | None = None,
         class_weight: Any = None,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
@@ -170,7 +171,7 @@ class LogisticRegressionCV(LogisticRegression):
         only(False, "lineal's solvers are primal; the dual bound comes with the verdict", dual=self.dual)
         only(1, "the intercept is never charged, so scaling it has no effect", intercept_scaling=self.intercept_scaling)
         only(0, "read verdicts_ after the fit", verbose=self.verbose)
-        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         seed("random_state", self.random_state)
         if isinstance(self.Cs, int | np.integer) and not isinstance(self.Cs, bool):
             if self.Cs < 1:

@@ -87,6 +87,15 @@ def only(accepted: object, why: str, /, **given: object) -> None:
         raise InputError(f"{name} is {value!r}; only {accepted!r} is accepted: {why}.")
 
 
+def cores(n_jobs: object) -> None:
+    """Refuse a number of processors that we would not keep to; None and -1, all that are given, are what a fit uses.
+
+    >>> cores(-1)
+    """
+    if n_jobs is not None and not (_whole(n_jobs) and n_jobs == -1):
+        raise InputError(f"n_jobs is {n_jobs!r}; only None and -1 are accepted: lineal uses the cores it is given.")
+
+
 def seed(name: str, value: object) -> None:
     """Refuse what could not seed a random number generator; nothing here draws, so any seed gives the same fit.
 

@@ -15,7 +15,7 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, encode
-from lineal.estimators.parameters import count, flag, number, only
+from lineal.estimators.parameters import cores, count, flag, number, only
 from lineal.halfspaces.halfspace import Judged, judge, progressive
 from lineal.halfspaces.ledger import Ledger
 from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, Run
@@ -46,7 +46,8 @@ class Perceptron(Classifier):
         the number of rows it survived; "pocket", the weights with the fewest training mistakes among those tried.
     tie : what a score of 0, or a shared best one, is: "positive" (the later class), "negative" (the earlier one), or
         "mistake" (always one in training, the earlier class in predictions).
-    penalty, alpha, l1_ratio, verbose, n_jobs, early_stopping, validation_fraction : only their defaults.
+    penalty, alpha, l1_ratio, verbose, early_stopping, validation_fraction : only their defaults.
+    n_jobs : None or -1.
     fit_intercept : whether to add a feature that is always 1.
     max_iter : at most this many epochs.
     tol, n_iter_no_change : so many epochs in a row that each save at most ``tol`` mistakes per row end the run; None: never.
@@ -89,7 +90,7 @@ class Perceptron(Classifier):
         shuffle: bool = True,
         verbose: int = 0,
         eta0: float = 1.0,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         random_state: Any = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
@@ -266,7 +267,7 @@ class Perceptron(Classifier):
         only(0.0001, why, alpha=self.alpha)
         only(0.15, why, l1_ratio=self.l1_ratio)
         only(0, "read trace_ after the fit", verbose=self.verbose)
-        only(None, "one row follows another", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         only(
             False,
             "it ends with the first clean epoch, and validation belongs outside",

@@ -66,7 +66,7 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         self.coef_ = slopes if several else slopes[0]
         self.intercept_ = 0.0
         if intercept:
-            self.intercept_ = coef[0].copy() if column else float(coef[0, 0])
+            self.intercept_ = coef[0].copy() if column else coef[0, 0]  # (a numpy scalar, as there)
 
     def predict(self, X: Any, *, offset: Any = None) -> Array:
         """Return ``X coef_ + intercept_ (+ offset)`` for every row."""

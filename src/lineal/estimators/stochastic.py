@@ -15,7 +15,7 @@ from lineal.estimators.classification import target_of as classes_of
 from lineal.estimators.descent import Descent, Plan, begin, one_of
 from lineal.estimators.intake import blame, features_and_target, numbers, weights
 from lineal.estimators.labels import Codes, encode, weigh
-from lineal.estimators.parameters import flag, number, only
+from lineal.estimators.parameters import cores, flag, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
 from lineal.loss import Loss
@@ -63,7 +63,8 @@ class SGDClassifier(Descent, Classifier):
     tol : the relative gap to prove (``verdict_`` is "optimal" then); a fit also ends when ``n_iter_no_change`` epochs
         in a row lowered the objective by no more than this share of its fall so far. None: only ``max_iter`` ends it.
     shuffle : whether rows are presented in an order drawn anew in every epoch of ``fit``.
-    epsilon, verbose, n_jobs, early_stopping, validation_fraction : only their defaults.
+    epsilon, verbose, early_stopping, validation_fraction : only their defaults.
+    n_jobs : None or -1.
     random_state : the seed of the order; None is 0.
     learning_rate : "optimal", "constant", "invscaling" or "adaptive".
     eta0 : the first step of all but "optimal".
@@ -98,7 +99,7 @@ class SGDClassifier(Descent, Classifier):
         shuffle: bool = True,
         verbose: int = 0,
         epsilon: float = 0.1,
-        n_jobs: None = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
@@ -192,7 +193,7 @@ class SGDClassifier(Descent, Classifier):
         return self
 
     def _checked(self) -> Plan:
-        only(None, "lineal uses the cores it is given", n_jobs=self.n_jobs)
+        cores(self.n_jobs)
         name = str(one_of("loss", self.loss, tuple(CLASSIFICATION)))
         return self._plan(CLASSIFICATION[name], uses_epsilon=False)
 

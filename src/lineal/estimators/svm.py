@@ -234,6 +234,7 @@ class LinearSVR(Regressor):
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
         )
+        self.intercept_ = np.atleast_1d(self.intercept_) if self.fit_intercept else 0.0  # an array, as in scikit-learn
         self.n_iter_ = self._steps
         return self
 
