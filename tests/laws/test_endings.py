@@ -216,3 +216,20 @@ def test_corners_are_met_far_from_zero(loss, far):
     y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     for penalty in (NoPenalty(5), L1(0.05, charges), Ridge(0.05, charges), ElasticNet(0.05, 0.5, charges)):
         assert ends(loss, x + np.array([far, -far, 0.0, 0.0]), y, penalty).kind == "optimal", penalty
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_sparsemax_is_led_on_where_it_does_not_bend(seed):
+    """Offsets make most probabilities 0 or 1 at the start: a model without curvature there has no minimum."""
+    rng, loss = np.random.default_rng(seed), Sparsemax(3)
+    x = np.where(rng.random((6, 5)) < 0.7, 0.0, rng.normal(size=(6, 5)))
+    y, offset = rng.integers(3, size=(6, 1)).astype(float), 2.0 * rng.normal(size=(6, 3))
+    problem = Memory(as_design(x, intercept=False), y, None, offset)
+    result = fit(problem, loss, Group(0.04, np.ones(5)))
+    assert result.verdict.kind == "optimal", result.verdict.sentence
+    # zero slope of F where a column is used, and not too steep where it is not
+    slope = x.T @ loss.slope(y, x @ result.coef + offset) / 6.0
+    length = np.linalg.norm(result.coef, axis=1, keepdims=True)
+    used = length[:, 0] > 0.0
+    assert slope[used] == pytest.approx(-0.04 * (result.coef / np.where(length > 0.0, length, 1.0))[used], abs=1e-4)
+    assert np.all(np.linalg.norm(slope[~used], axis=1) <= 0.04 * (1.0 + 1e-6))

@@ -64,6 +64,10 @@ class Sparsemax(Loss):
         size = m.sum(axis=1)[:, None, None]
         return np.asarray(m[:, :, None] * (np.eye(self.classes) - m[:, None, :] / size))
 
+    def majorant(self) -> Sparsemax:
+        """Return sparsemax with the curvature it has where no probability is zero, which is nowhere larger."""
+        return _Above(self.classes)
+
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return |q|^2 / 2 - 1 / 2 with q = theta + e_y on the simplex."""
         q = theta + hot(y, self.classes)
@@ -92,6 +96,14 @@ class Sparsemax(Loss):
     def constant(self, mean: Array) -> Array:
         """Return the best constant scores: the class shares, with zero sum."""
         return np.asarray(mean - np.mean(mean))
+
+
+class _Above(Sparsemax):
+    """Sparsemax with the curvature ``I - 1 1' / k``: the projection on a simplex moves no farther than on its plane."""
+
+    def curvature(self, y: Array, eta: Array) -> Array:
+        """Return I - 1 1' / k for every row."""
+        return np.broadcast_to(np.eye(self.classes) - 1.0 / self.classes, (len(y), self.classes, self.classes))
 
 
 def hot(y: Array, classes: int) -> Array:
