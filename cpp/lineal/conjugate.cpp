@@ -20,7 +20,15 @@ class Operators {
 public:
     Operators(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system)
         : rows_(rows), team_(team), request_(request), kept_{kept, true}, system_(system), p_(rows.columns()), k_(request.outputs),
-          inner_(size()), column_(at(p_)), solved_(at(p_)) {}
+          inner_(size()) {
+        if (system.blocks > 1 || k_ < 3) return;
+        // one matrix for all outputs: a tile of it serves several of them
+        panel_ = {nullptr, 8 * (p_ + 1), (p_ + 7) / 8};
+        memory_ = Buffer(panel_.groups * panel_.stride);
+        panel_.data = memory_.get();
+        for (Index i = 0; i < p_; ++i)
+            for (Index j = 0; j < p_; ++j) panel_.data[(j / 8) * panel_.stride + 8 * i + j % 8] = system.inverse[i * p_ + j];
+    }
 
     std::size_t size() const { return at(p_ * k_); }
 
@@ -50,11 +58,21 @@ public:
 
     // out = M^-1 residual
     void ease(const double* residual, Vector& out) {
-        for (Index c = 0; c < k_; ++c) {
-            for (Index j = 0; j < p_; ++j) column_[at(j)] = residual[j * k_ + c];
-            kernels().symmetric(system_.inverse + (system_.blocks > 1 ? c * p_ * p_ : 0), p_, column_.data(), solved_.data());
-            for (Index j = 0; j < p_; ++j) out[at(j * k_ + c)] = solved_[at(j)];
+        if (panel_.data) {
+            const Index width = 8 * panel_.groups;
+            Vector solved(at(width * k_));
+            kernels().backward(panel_, p_, residual, k_, solved.data(), width);
+            for (Index j = 0; j < p_; ++j)
+                for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = solved[at(c * width + j)];
+            return;
         }
+        const bool dear = static_cast<double>(k_ * p_ * p_) > 2e5;  // fifty microseconds
+        run(dear ? team_ : Team{1, team_.interrupted}, k_, [&](int, Index c, Watch&) {
+            Vector column(at(p_)), solved(at(p_));
+            for (Index j = 0; j < p_; ++j) column[at(j)] = residual[j * k_ + c];
+            kernels().symmetric(system_.inverse + (system_.blocks > 1 ? c * p_ * p_ : 0), p_, column.data(), solved.data());
+            for (Index j = 0; j < p_; ++j) out[at(j * k_ + c)] = solved[at(j)];
+        }, nullptr);
     }
 
 private:
@@ -65,7 +83,9 @@ private:
     Curvature kept_;
     const System& system_;
     Index p_, k_;
-    Vector inner_, column_, solved_;
+    Vector inner_;
+    Buffer memory_;
+    Panel panel_;
 };
 
 // One more product of a closing step.

@@ -50,7 +50,9 @@ def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> 
     gradient = rng.normal(size=(p, k))
     if loss == 2:
         gradient -= gradient.mean(axis=1, keepdims=True)  # scores that move together move nothing
-    square = np.stack([np.eye(p) * rng.uniform(1.0, 2.0, p) for _ in range(k)]) if blocks else np.eye(p) * 1.5
+    half = 0.2 * rng.normal(size=(k if blocks else 1, p, p))
+    square = half @ half.transpose(0, 2, 1) + np.eye(p) * rng.uniform(1.0, 2.0, p)
+    square = square if blocks else square[0]
     eased = np.stack([(square[c] if blocks else square) @ gradient[:, c] for c in range(k)], axis=1)
     rho = float(np.vdot(gradient, eased))
     solution, residual, direction = np.zeros((p, k)), gradient.copy(), eased.copy()
