@@ -75,6 +75,19 @@ void check_invert(Index n) {
         for (Index i = 0; i < n; ++i) good = good && std::fabs(back[Design::at(i)] - x[Design::at(i)]) < 1e-9;
     }
     CHECK(good);
+    // the factor of the same matrix, its rows filled up with zeros
+    const Index stride = (n + 7) / 8 * 8;
+    std::vector<double> upper(Design::at(n * stride)), solved(Design::at(stride));
+    for (Index i = 0; i < n; ++i) {
+        solved[Design::at(i)] = image[Design::at(i)];
+        for (Index j = 0; j < n; ++j) upper[Design::at(i * stride + j)] = matrix[Design::at(i * n + j)];
+    }
+    CHECK(kernels().triangle(upper.data(), n, stride) > 0);
+    kernels().solve_triangle(upper.data(), n, stride, solved.data());
+    for (Index i = 0; i < stride; ++i) good = good && std::fabs(solved[Design::at(i)] - (i < n ? x[Design::at(i)] : 0.0)) < 1e-9;
+    CHECK(good);
+    upper.assign(upper.size(), 0.0);
+    CHECK(kernels().triangle(upper.data(), n, stride) == 0);
     inverse.assign(inverse.size(), 0.0);
     CHECK(!invert(Team{1, {}}, inverse.data(), 2, n));
 }
