@@ -55,6 +55,10 @@ class Model:
     ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column.
     ``training`` and ``report`` are plain data: what the model was fitted on and what was measured.
     ``trace`` are the recorded steps of the fit; no file keeps them.
+
+    >>> import lineal
+    >>> lineal.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}, "y", model="linear").columns
+    ('(intercept)', 'x')
     """
 
     coef: Array

@@ -54,6 +54,10 @@ class Stack:
 
     ``scores`` are the training rows' scores, each by a fit that did not see the row: with them beside the data,
     `lineal verify` proves the final model; the base models, fitted to all rows, are proven on the data alone.
+
+    >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
+    >>> sorted(stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge"}).bases)
+    ['line']
     """
 
     bases: Mapping[str, Model]

@@ -25,7 +25,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters are scikit-learn's: ``analyzer`` is "word" or "char"; ``ngram_range`` the lengths; ``min_df`` and ``max_df`` a
     number of texts, or a share as a float; ``max_features`` keeps the most frequent terms, equal ones in the order of the
-    alphabet; ``strip_accents`` is None or "unicode". Words are of ``min_length`` characters or more (2 in scikit-learn).
+    alphabet; ``lowercase`` folds capitals; ``strip_accents`` is None or "unicode".
+    Words are of ``min_length`` characters or more (2 in scikit-learn).
     ``hash_bits`` numbers the columns by the first bits of a hash instead of a vocabulary: nothing is learned then (but
     idf). Texts are a list of str, a data frame's column or an Arrow array.
 
