@@ -40,9 +40,11 @@ def feasible(
 
     One that proves a gap of ``goal`` already is good enough.
     """
+    doubt = None
     if shift.any():
         dual = problem.dual(coef, shift)
     else:
+        doubt = here.noise
         # Without a step theta is the slope itself, of which all is known.
         dual = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
     for _ in range(2):
@@ -60,20 +62,31 @@ def feasible(
         better = problem.dual(coef, moved)
         if not inner.norm(better.gradient) < 0.5 * left:
             break
-        shift, dual = moved, better
-    found = settled(problem, coef, dual, 1.0, inner, tied)
+        shift, dual, doubt = moved, better, None
+    found = settled(problem, coef, dual, 1.0, inner, tied, doubt)
     if problem.penalty.smooth:
         return found
     # What the penalty forbids is scaled down; twice the error is left as room.
     scale = problem.penalty.shrink(found.gradient + np.copysign(2.0 * found.error, found.gradient))
     if scale == 1.0 or (found.open is not None and np.any(found.open)):
         return found
-    return settled(problem, coef, problem.dual(coef, shift, scale, dual), scale, inner, tied)
+    return settled(problem, coef, problem.dual(coef, shift, scale, dual), scale, inner, tied, doubt)
 
 
-def settled(problem: Problem, coef: Array, dual: Dual, scale: float, inner: Factor | None, tied: Mask) -> Feasible:
-    """Bound the step that would bring the tied gradients to exactly zero, and what it does to the others."""
-    error, norm, slip = problem.grain(dual.slope_sum), 0.0, 0.0
+def settled(
+    problem: Problem,
+    coef: Array,
+    dual: Dual,
+    scale: float,
+    inner: Factor | None,
+    tied: Mask,
+    noise: Array | None = None,
+) -> Feasible:
+    """Bound the step that would bring the tied gradients to exactly zero, and what it does to the others.
+
+    ``noise`` bounds the error of a gradient that was not made from rows.
+    """
+    error, norm, slip = problem.grain(dual.slope_sum) + (0.0 if noise is None else noise), 0.0, 0.0
     if inner is not None:
         spread = inner.spread()
         norm = inner.norm(dual.gradient) + float((error * spread).sum())
