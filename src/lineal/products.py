@@ -52,8 +52,8 @@ class Products:
 
     @property
     def hessian(self) -> Array:
-        """The second derivative of the summed loss, as passes lay it out."""
-        return np.ascontiguousarray(self.gram[: self.columns, : self.columns])[None]
+        """The second derivative of the summed loss, as passes lay it out, where it lies."""
+        return self.gram[None, : self.columns, : self.columns]
 
     def quadratic(self, coef: Array) -> Sums | None:
         """Return summed squared loss at ``coef`` and its gradient; None where too few digits would be left of the loss.

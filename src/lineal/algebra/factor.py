@@ -53,12 +53,9 @@ class Cholesky:
             return bordered
         diagonal = np.diagonal(matrix)
         scale = 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0))
-        even = matrix * scale[:, None]
-        even *= scale
-        if not len(even):
-            return Cholesky(scale, even, 1.0, singular=False, even=even)
-        columns = even.T  # the same matrix as LAPACK stores it, so that nothing is copied to be turned round
-        norm = float(lapack.dlange("1", columns))  # type: ignore[call-arg]
+        if not len(matrix):
+            return Cholesky(scale, matrix, 1.0, singular=False, even=matrix)
+        even, norm = _evened(matrix, scale)
         upper = _upper(even)
         if upper is not None:
             condition, _ = lapack.dpocon(upper, norm, uplo="U")
@@ -234,6 +231,19 @@ def inverse_norm(solve: Callable[[Array], Array], n: int) -> float:
         at[place] = 1.0
     turned = np.where(np.arange(n) % 2, -1.0, 1.0) * (1.0 + np.arange(n) / max(n - 1, 1))
     return max(best, 2.0 * float(np.abs(solve(turned)).sum()) / (3.0 * n))
+
+
+def _evened(matrix: Array, scale: Array) -> tuple[Array, float]:
+    """Return a symmetric matrix times ``scale`` on both sides, and its largest sum of a row's sizes."""
+    n = len(matrix)
+    even, sums = np.empty((n, n)), np.empty(n)
+    step = max(8, 32768 // n)  # rows that stay in the cache meanwhile
+    for top in range(0, n, step):
+        some = slice(top, top + step)
+        rows = np.multiply(matrix[some], scale[some, None], out=even[some])
+        rows *= scale
+        np.abs(rows).sum(axis=1, out=sums[some])
+    return even, float(sums.max())
 
 
 def _upper(even: Array) -> Array | None:
