@@ -7,6 +7,7 @@
 #include "../lineal/closed.hpp"
 #include "../lineal/picking.hpp"
 #include "../lineal/triangle.hpp"
+#include "apart.hpp"
 #include "cells.hpp"
 #include "columns.hpp"
 #include "presenting.hpp"
