@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../lineal/forerunner.hpp"
+#include "../lineal/notes.hpp"
 #include "../lineal/perceptron.hpp"
 #include "../lineal/twins.hpp"
 #include "epochs.hpp"
@@ -39,6 +40,8 @@ struct Presenter {
     Index columns, outputs;
     bool across;
     std::vector<double> row, eta;
+    std::vector<std::uint64_t> notes;
+    Index known = 0;
     int alone = 0, refusals = 0;  // calls to come on one thread, after the other one did not run
 };
 
@@ -69,6 +72,16 @@ private:
     Index outputs_, columns_, stride_;
     std::vector<double> room_;
 };
+
+// Gives a presentation the notes on its rows, where they are small beside these.
+void note(Presenter& self, Presentation& e) {
+    const Part& part = *joint(e);
+    const Notes notes(part);
+    if (!notes.worthwhile(part)) return;
+    self.notes.resize(static_cast<std::size_t>(part.rows * notes.words));
+    e.notes = self.notes.data();
+    e.known = self.known;
+}
 
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
 
@@ -122,7 +135,9 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     }
     {
         const nb::gil_scoped_release release;
-        if (self.alone > 0) --self.alone;
+        e.spares = spared(e);
+        if (e.spares) note(self, e);
+        else if (self.alone > 0) --self.alone;
         else if (paired(e, threads())) {
             const bool done = together(e);
             self.refusals = done ? 0 : std::min(self.refusals + 1, 6);
@@ -132,6 +147,7 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
             const Forerunner forerunner(e, threads());
             perceptrons().run(e);
         }
+        self.known = e.known;
     }
     for (const Aligned& copy : aligned) copy.back();
     const std::int64_t now[] = {e.at, e.presented, e.survived, e.mistakes, e.logged};

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "notes.hpp"
+
 namespace lineal {
 
 namespace {
@@ -42,6 +44,14 @@ void ask(const Segment& segment, Index row) {
     }
 }
 
+// Of a row whose notes are made, what holds anything.
+void ask(const Part& part, const Notes& notes, const std::uint64_t* of_row, Index row) {
+    const Index size = part.single ? 4 : 8;
+    const char* from = static_cast<const char*>(part.values) + (row * part.row_stride - notes.lead) * size;
+    notes.each(of_row, [&](Index g) { __builtin_prefetch(from + g * Notes::GROUP * size, 0, 1); });
+    asm volatile("");
+}
+
 void wait() {
 #if defined(__x86_64__)
     for (int i = 0; i < 32; ++i) __builtin_ia32_pause();
@@ -74,6 +84,9 @@ Forerunner::~Forerunner() {
 
 void Forerunner::lead(Index near, Index far) {
     Index next = e_.at, s = 0;
+    const Part& part = e_.segments[0].parts[e_.segments[0].part_count - 1];
+    const Notes notes(part);
+    const bool noted = e_.notes && e_.known == part.rows;  // then nobody writes them
     while (!done_.load(std::memory_order_relaxed)) {
         const Index at = __atomic_load_n(&seen_, __ATOMIC_RELAXED), limit = std::min(at + far, e_.length);
         next = std::max(next, at + near);
@@ -84,6 +97,10 @@ void Forerunner::lead(Index near, Index far) {
         }
         for (const Index stop = std::min(limit, next + near); next < stop; ++next) {
             const Index row = e_.order ? e_.order[next] : next;
+            if (noted) {
+                ask(part, notes, e_.notes + row * notes.words, row);
+                continue;
+            }
             while (row < e_.segments[s].first) --s;
             while (row >= e_.segments[s].first + e_.segments[s].rows) ++s;
             ask(e_.segments[s], row - e_.segments[s].first);

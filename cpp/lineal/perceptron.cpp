@@ -1,6 +1,7 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
 #include "halves.hpp"
 #include "presentation.hpp"
+#include "sparing.hpp"
 #include "strides.hpp"
 #include "sure.hpp"
 
@@ -62,6 +63,7 @@ void run(Presentation& e) {
     const Part* part = strided(e);
     const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
     if (plain && paced(e)) return pace(e);
+    if (e.spares) return spare(e);
     if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
         const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));

@@ -28,6 +28,9 @@ struct Presentation {
     double largest;
     bool rough;                 // scores need not be kept in eta, only their signs matter
     Index* seen;                // or null: told now and then how far `at` is; another thread reads it
+    bool spares;                // `spared` said so
+    std::uint64_t* notes;       // or null: Notes of every row of the only segment, zeros where nothing is known
+    Index known;                // grows with every row that is looked at
     // scratch
     double* eta;   // [ROWS][outputs]
     double* sums;  // [8][outputs]

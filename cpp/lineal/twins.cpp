@@ -4,15 +4,13 @@
 #include <thread>
 #include <vector>
 
+#include "notes.hpp"
+
 namespace lineal {
 
 bool paired(const Presentation& e, int threads, Index least) {
-    if (threads < 2 || e.outputs < 2 || !e.across || e.segment_count != 1 || e.drift || e.log) return false;
-    if (e.length - e.at < 4 * Twin::ROWS || e.longest < e.survived + e.length - e.at) return false;
-    const Segment& segment = e.segments[0];
-    if (segment.part_count < 1 || segment.part_count > 2 || (segment.part_count == 2 && segment.parts[0].kind != Kind::ones)) return false;
-    const Part& part = segment.parts[segment.part_count - 1];
-    return part.kind == Kind::dense && part.column_stride == 1 && part.columns >= 16 && part.columns * e.outputs >= least;
+    const Part* part = joint(e);
+    return threads > 1 && part && part->columns >= 16 && part->columns * e.outputs >= least;
 }
 
 bool together(Presentation& e, Index patience) {

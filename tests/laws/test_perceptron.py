@@ -247,6 +247,29 @@ def test_short_cuts_decide_nothing_else(columns, calm):
         assert {run.coef.tobytes() for run in runs} == {runs[0].coef.tobytes()}
 
 
+@pytest.mark.parametrize("columns", [9, 64, 203, 530])
+@pytest.mark.parametrize("whole", [True, False])
+def test_zeros_that_are_spared_change_no_bit(columns, whole):
+    """Rows of several classes that are mostly zeros, as pictures are, against the full scores of a voted run."""
+    rng = np.random.default_rng(columns)
+    n, blocks = 150, -(-columns // 16)
+    x = rng.integers(-3, 4, size=(n, columns)) / 10.0 if whole else rng.normal(size=(n, columns))
+    x *= np.repeat(rng.random((n, blocks)) < 0.25, 16, axis=1)[:, :columns]
+    shifted = np.empty(n * columns + 3)[3:].reshape(n, columns)  # rows that do not begin with a cache line
+    shifted[:] = x
+    for outputs, tie, seed in itertools.product((2, 3, 11), TIES, (None, 5)):
+        y = rng.integers(0, outputs, size=n).astype(float)
+        plan = {"tie": tie, "seed": seed, "epochs": 4, "rate": 0.1}
+        for stored in (shifted, x.astype(np.float32)):
+            for intercept in (True, False):
+                start = np.full((columns + intercept, outputs), -0.0)
+                rows = rows_of(stored, y, intercept=intercept)
+                full = present(rows, outputs, Plan(variant="voted", **plan), start)
+                run = present(rows, outputs, Plan(**plan), start)
+                assert run.coef.tobytes() == full.coef.tobytes()
+                assert (run.mistakes, run.presented, run.radius) == (full.mistakes, full.presented, full.radius)
+
+
 def test_categories_are_columns_of_ones():
     rng = np.random.default_rng(4)
     codes = rng.integers(-1, 5, size=80).astype(np.int32)

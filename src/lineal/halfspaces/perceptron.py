@@ -163,7 +163,7 @@ class _Work:
     def __init__(self, source: Source, outputs: int, plan: Plan, start: Array | None) -> None:
         self.source, self.outputs, self.plan = source, outputs, plan
         self.columns = len(source.columns)
-        coef = np.zeros((self.columns, outputs)) if start is None else np.array(start, dtype=np.float64)
+        coef = np.zeros((self.columns, outputs)) if start is None else np.array(start, dtype=np.float64) + 0.0
         self.run = Run(coef)
         self.start = coef
         self.held: list[View] = []
