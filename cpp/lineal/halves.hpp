@@ -31,30 +31,6 @@ bool meet(Twin& twin, Index side, Index step) {
     return true;
 }
 
-typedef float S __attribute__((vector_size(W * 8), may_alias));
-constexpr Index SINGLES = 2 * W;  // numbers in one vector of single precision
-
-inline S load_singles(const float* from) {
-    S value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-}
-inline S fma(S a, S b, S c) {
-#if defined(__AVX512F__)
-    return (S)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-    return (S)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
-inline void hold(S& value) {
-#if defined(__AVX512F__)
-    asm("" : "+v"(value));
-#else
-    (void)value;
-#endif
-}
 inline V folded(S value) {
     F low, high;
     std::memcpy(&low, &value, sizeof low);

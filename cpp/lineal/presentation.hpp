@@ -79,15 +79,6 @@ void each(const Part& part, Index i, F f) {
     }
 }
 
-// Keeps a vector in a register: folded into several instructions it would be loaded as often.
-inline void hold(V& value) {
-#if defined(__AVX512F__)
-    asm("" : "+v"(value));
-#else
-    (void)value;
-#endif
-}
-
 // The same tree over the lanes of one accumulator.
 inline double reduced(const V* sum) {
 #if defined(__AVX512F__)

@@ -8,17 +8,10 @@
 
 namespace {
 
-constexpr int L = 2 * W;  // floats in a register
+constexpr int L = SINGLES;
 
-typedef float S __attribute__((vector_size(L * 4), may_alias));
 typedef std::int32_t J __attribute__((vector_size(L * 4), may_alias));
 typedef float H __attribute__((vector_size(L * 2), may_alias));
-
-inline S load_single(const float* from) {
-    S value;
-    std::memcpy(&value, from, sizeof value);
-    return value;
-}
 
 // The first `count` < L numbers, zeros behind them: what follows a row may be no number, or not be there.
 inline S load_some(const float* from, Index count) {
@@ -27,30 +20,11 @@ inline S load_some(const float* from, Index count) {
 #else
     float some[L] = {};
     for (Index j = 0; j < count; ++j) some[j] = from[j];
-    return load_single(some);
-#endif
-}
-
-// Keeps a value in its register: loading it again with every product costs more than the product.
-inline void hold([[maybe_unused]] S& value) {
-#if defined(__AVX512F__)
-    asm("" : "+v"(value));
-#elif defined(__x86_64__)
-    asm("" : "+x"(value));
+    return load_singles(some);
 #endif
 }
 
 inline S splat_single(float value) { return value - S{}; }
-
-inline S fma_single(S a, S b, S c) {
-#if defined(__AVX512F__)
-    return (S)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
-#elif defined(__AVX2__)
-    return (S)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
-#else
-    return a * b + c;
-#endif
-}
 
 // x and y with every run of `run` lanes added to its neighbour: the sums of x in even runs, those of y in odd ones
 template <int run, int... lane>
@@ -92,15 +66,15 @@ inline void single_forward_tile(const float* const* rows, Index columns, const f
         S x[R];
 #pragma GCC unroll 4
         for (int r = 0; r < R; ++r) {
-            x[r] = load_single(rows[r] + j);
+            x[r] = load_singles(rows[r] + j);
             hold(x[r]);
             if constexpr (first) __builtin_prefetch(rows[R + r] + j);
         }
 #pragma GCC unroll 4
         for (int c = 0; c < K; ++c) {
-            const S w = load_single(coef + c * coef_stride + j);
+            const S w = load_singles(coef + c * coef_stride + j);
 #pragma GCC unroll 4
-            for (int r = 0; r < R; ++r) sum[c * R + r] = fma_single(x[r], w, sum[c * R + r]);
+            for (int r = 0; r < R; ++r) sum[c * R + r] = fma(x[r], w, sum[c * R + r]);
         }
     }
     if (j < columns) {
@@ -108,7 +82,7 @@ inline void single_forward_tile(const float* const* rows, Index columns, const f
         for (int r = 0; r < R; ++r) {
             const S x = load_some(rows[r] + j, columns - j);
 #pragma GCC unroll 4
-            for (int c = 0; c < K; ++c) sum[c * R + r] = fma_single(x, load_single(coef + c * coef_stride + j), sum[c * R + r]);
+            for (int c = 0; c < K; ++c) sum[c * R + r] = fma(x, load_singles(coef + c * coef_stride + j), sum[c * R + r]);
         }
     }
     float out[L];
@@ -153,12 +127,12 @@ inline void single_backward_tile(const float* const* rows, Index column, Index s
         S x[A];
 #pragma GCC unroll 4
         for (int a = 0; a < A; ++a)
-            x[a] = part ? load_some(rows[i] + column, some) : load_single(rows[i] + column + a * L);
+            x[a] = part ? load_some(rows[i] + column, some) : load_singles(rows[i] + column + a * L);
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b) {
             const S v = splat_single(values[i * outputs + b]);
 #pragma GCC unroll 4
-            for (int a = 0; a < A; ++a) sum[b * A + a] = fma_single(x[a], v, sum[b * A + a]);
+            for (int a = 0; a < A; ++a) sum[b * A + a] = fma(x[a], v, sum[b * A + a]);
         }
     }
     // out of the registers first: widening them in place would leave too few for the loop above

@@ -23,6 +23,8 @@ typedef double V __attribute__((vector_size(W * 8), may_alias));
 typedef std::int64_t I __attribute__((vector_size(W * 8), may_alias));
 typedef std::uint64_t U __attribute__((vector_size(W * 8), may_alias));
 typedef float F __attribute__((vector_size(W * 4), may_alias));
+typedef float S __attribute__((vector_size(W * 8), may_alias));
+constexpr int SINGLES = 2 * W;  // numbers in one vector of single precision
 
 inline V load(const double* from) {
     V value;
@@ -33,6 +35,11 @@ inline V load(const float* from) {
     F value;
     std::memcpy(&value, from, sizeof value);
     return __builtin_convertvector(value, V);
+}
+inline S load_singles(const float* from) {
+    S value;
+    std::memcpy(&value, from, sizeof value);
+    return value;
 }
 // The first `count` < W numbers, then zeros.
 inline V load_first(const double* from, std::int64_t count) {
@@ -70,6 +77,26 @@ inline V fma(V a, V b, V c) {
     return out;
 #else
     return a * b + c;
+#endif
+}
+
+inline S fma(S a, S b, S c) {
+#if defined(__AVX512F__)
+    return (S)_mm512_fmadd_ps((__m512)a, (__m512)b, (__m512)c);
+#elif defined(__AVX2__)
+    return (S)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+#else
+    return a * b + c;
+#endif
+}
+
+// Keeps a vector in its register: folded into several instructions it would be loaded as often.
+template <class Vector>
+inline void hold([[maybe_unused]] Vector& value) {
+#if defined(__AVX512F__)
+    asm("" : "+v"(value));
+#elif defined(__x86_64__)
+    asm("" : "+x"(value));
 #endif
 }
 
