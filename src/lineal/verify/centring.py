@@ -33,7 +33,8 @@ def centred(point: Point, columns: Index) -> Point:
     mean = np.where(np.all((moved + mean == p.x) & (p.x - moved == mean), axis=0), mean, 0.0)
     if not np.any(mean):
         return point
-    coef, offset = point.coef.copy(), np.array(p.offset)
+    coef = point.coef.copy()
+    offset = np.array(np.broadcast_to(p.offset, (len(p.x), coef.shape[1])))  # (one column may serve several outputs)
     for output, column in enumerate(point.coef.T):
         parts = [float(column[0]), *np.concatenate(two_product(mean, column)).tolist()]
         coef[0, output] = math.fsum(parts)
