@@ -43,7 +43,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     >>> load("no such file.lineal")
     Traceback (most recent call last):
-    lineal.errors.InputError: the model file no such file.lineal cannot be read: no such file or directory.
+    lineal.errors.InputError: there is no model file 'no such file.lineal'; lineal fit writes one.
     """
     meta, arrays = container.read(path)
     try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import sklearn.linear_model
@@ -13,6 +15,7 @@ import lineal
 from lineal import Perceptron
 from lineal.errors import InputError
 from lineal.halfspaces.perceptron import TIES, VARIANTS
+from lineal.verify.separability import integers
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 
@@ -169,3 +172,16 @@ def test_agreement_with_scikit_learn_on_two_classes():
         ours = Perceptron(max_iter=epochs, shuffle=False, oracle=False).fit(x, y)
         assert np.array_equal(ours.coef_, theirs.coef_)
         assert np.array_equal(ours.intercept_, theirs.intercept_)
+
+
+def test_weights_of_thousands_of_digits_are_written_and_read_again():
+    """Columns of 590 powers of ten make weights longer than Python writes at once (4300 digits)."""
+    rng = np.random.default_rng(1)
+    X = rng.choice([-1.0, 1.0], size=(30, 9)) * 10.0 ** rng.uniform(-295.0, 295.0, size=(30, 9))
+    evidence = Perceptron(max_iter=3).fit(X, np.arange(30) % 2).verdict_.evidence
+    assert max(len(str(weight)) for weight in evidence["weights"]) > 4300
+    total = [Fraction(0)] * 10
+    for row, weight in zip(evidence["rows"], integers(evidence["weights"], "weights"), strict=True):
+        side = weight if row % 2 else -weight
+        total = [one + side * Fraction(x) for one, x in zip(total, (1.0, *X[row]), strict=True)]
+    assert total == [Fraction(0)] * 10

@@ -248,7 +248,7 @@ def test_unreadable_data_is_an_input_error_or_a_refusal(content, tmp_path):
 
 
 def test_missing_files_are_input_errors(tmp_path):
-    with pytest.raises(InputError, match="no such file"):
+    with pytest.raises(InputError, match="no model file"):
         verify(tmp_path / "m.lineal", PENGUINS)
     lineal.fit(str(PENGUINS), "body_mass_g", model="linear").save(tmp_path / "m.lineal")
     with pytest.raises(InputError, match="no such file"):

@@ -337,7 +337,7 @@ def test_models_that_cannot_be_compared():
 
 def test_what_has_no_standard_errors_says_what_to_do():
     X, y, *_ = rows(0, "linear")
-    with pytest.raises(InputError, match="evidence"):
+    with pytest.raises(InputError, match="posterior"):
         lineal.fit(X, y, model="ridge", penalty=0.1).summary()
     with pytest.raises(InputError, match="not unique"):
         fitted("linear", np.column_stack([X, X[:, 0]]), y).summary()

@@ -240,7 +240,8 @@ def _steered(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Array:
     edge = np.where(moving, penalty.gradient(coef), 0.0)
     if not np.any(edge):
         return theta
-    room = ROOMS * _grain(problem, _sums(problem, coef, tied, theta), theta)
+    # wider than rounding errors are: a place to aim at that the moves to come do not leave, not a bound
+    room = ROOMS * problem.grain(_sums(problem, coef, tied, theta).size)
     size = np.linalg.norm(edge, axis=1, keepdims=True)
     aim = -edge * (1.0 - np.minimum(np.max(room, axis=1, keepdims=True) / np.where(size > 0.0, size, 1.0), 0.5))
     limit = 0.5 if problem.loss.coupled else 1.0

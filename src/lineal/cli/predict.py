@@ -98,7 +98,7 @@ def predictions(
     column = model.roles.get("offset")
     roles = [] if column is None else [column]
     if not table.sparse:
-        require((*encoder.number_columns, *encoder.text_columns, *roles), table)
+        require([*(name for term in encoder.terms for name in term.inputs), *roles], table)
     table = table.select(numbers=[*encoder.number_columns, *roles], texts=encoder.text_columns)
     for rows, batch in table.numbered():
         if table.sparse:

@@ -20,7 +20,7 @@ from lineal.halfspaces.margins import widest
 from lineal.halfspaces.perceptron import TIES, Plan, Run
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
-from lineal.separation.integers import Whole, floats, whole
+from lineal.separation.integers import Whole, floats, text, whole
 from lineal.separation.search import Decision, decide
 from lineal.source import Block, Source
 from lineal.verdict import Verdict
@@ -202,7 +202,7 @@ class _Case:
         evidence = {
             **self.about,
             "rows": cloud.numbers[rows].tolist(),
-            "weights": [int(w) if int(w) < 2**53 else str(w) for w in found.weights],
+            "weights": [text(w) for w in found.weights],
             "against": (found.ids % cloud.outputs).tolist() if several else None,
             "model_mistakes": wrong,
         }

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from lineal.errors import InputError
 from lineal.halfspaces.nearest import Key, nearest
 from lineal.separation.cloud import Cloud
-from lineal.separation.integers import Whole, floats, mantissas, shifted, whole
+from lineal.separation.integers import Whole, digits, floats, mantissas, shifted, text, whole
 from lineal.separation.record import cloud_of
 from lineal.separation.search import Decision, decide
 
@@ -100,7 +100,7 @@ class Margin:
             "coef": self.coef.tolist(),
             "rows": list(self.rows),
             "against": None if self.against is None else list(self.against),
-            "weights": [weight if weight < 2**53 else str(weight) for weight in self.weights],
+            "weights": [text(weight) for weight in self.weights],
             "augmented": self.augmented,
         }
 
@@ -135,7 +135,8 @@ def _refused(cloud: Cloud, found: Decision) -> str:
     """Return why there is no margin: the rows whose weighted sum is zero."""
     several = cloud.outputs > 1
     rows = cloud.numbers[found.ids // cloud.outputs if several else found.ids].tolist()
-    shown = ", ".join(f"{weight} x row {row}" for weight, row in list(zip(found.weights, rows, strict=True))[:4])
+    sizes = [int(w) if w < 2**53 else f"(a number of {len(digits(int(w)))} digits)" for w in found.weights[:4]]
+    shown = ", ".join(f"{size} x row {row}" for size, row in zip(sizes, rows, strict=False))
     more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
     return (
         f"the rows are not separable, so there is no margin: {shown}{more}, each times its class's sign, sum to zero. "

@@ -25,7 +25,7 @@ from lineal.penalties import NoPenalty
 from lineal.problem import Problem
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
-from lineal.separation.integers import floats, whole
+from lineal.separation.integers import floats, text, whole
 from lineal.separation.record import cloud_of
 from lineal.source import Source
 from lineal.trace import Trace
@@ -237,9 +237,7 @@ def _verdict(
         "tie": tie,
         "mistakes": upper,
         "least": lower,
-        "cuts": [
-            {"rows": list(rows), "weights": [a if a < 2**53 else str(a) for a in weights]} for rows, weights in cuts
-        ],
+        "cuts": [{"rows": list(rows), "weights": [text(a) for a in weights]} for rows, weights in cuts],
     }
     rows = "training rows" if plain else "units of weight"
     figures = f"gap {gap:.2g}, {100.0 * relative:.2g} %"

@@ -61,7 +61,9 @@ class Newton(Solver):
             factor = problem.factor(here, columns) if kept is None else kept
             if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
                 wider = replace(problem, loss=above, _constant=None, _memory={})
-                factor = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
+                wide = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
+                # singular as well: columns depend on each other, and it is not for want of rows that bend
+                factor = wide if lame or not wide.singular else factor
                 problem.passes += 1
             shift = factor.solve(here.gradient)
             estimate = 0.5 * abs(float(np.vdot(shift, here.gradient)))

@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import EPS, Array, signs, total
 from lineal.verify.claims import Claims
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Index, Problem
 from lineal.verify.halfspaces import Halfspaces
 from lineal.verify.report import Report
+from lineal.verify.separability import integers
 
 SECONDS = 300.0
 """For the integer program."""
@@ -62,11 +64,11 @@ def _sets(report: Report, claims: Claims, problem: Problem, own: Index) -> list[
     for number, cut in enumerate(listed if isinstance(listed, list) else [None]):
         try:
             rows = [place[int(row)] for row in cut["rows"]]
-            weights = [int(weight) for weight in cut["weights"]]
+            weights = integers(cut["weights"], "weights")
             bad = bad if len(set(rows)) == len(rows) else f"set {number}: a row is there twice"
             cloud.check_sum(rows, weights, [1 - int(own[row]) for row in rows])
             sets.append(np.array(rows, dtype=np.intp))
-        except (NotProvenError, KeyError, TypeError, ValueError, IndexError) as error:
+        except (NotProvenError, ModelFileError, KeyError, TypeError, ValueError, IndexError) as error:
             bad = bad or f"set {number}: {error}"
     report.check(
         "every set of rows has a positive combination that is exactly zero", not bad, bad or f"{len(sets)} sets"
