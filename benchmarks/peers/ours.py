@@ -27,7 +27,13 @@ class Ours(Peer):
         ]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
-        """Fit; every fit ends with a verdict."""
+        """Fit, and read the verdict, which a short fit puts into words when somebody asks for it: it is part of the time."""
+        fitted = self._fitted(problem, data, setting)
+        getattr(fitted, "verdict_", None)
+        return fitted
+
+    def _fitted(self, problem: Problem, data: Data, setting: Setting) -> Any:
+        """Fit through the door that the row asks for."""
         import lineal
 
         if problem.task == "csv":
