@@ -109,11 +109,7 @@ def trail(
     [[], ['dose'], ['dose', 'noise']]
     """
     family = read_family(penalty)
-    wish = Wish.of(model, "auto", bounds, solver, time_limit)
-    if wish.model.name in ("ridge", "bayes"):
-        raise InputError(
-            f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
-        )
+    wish = _wish(model, bounds, solver, time_limit)
     target, read = asked(target, formula, poly, intercept)
     terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
     parts = read_split(split, seed, test_size, 0.0)
@@ -135,15 +131,7 @@ def trail(
         labels=ready.labels,
         progress=progress,
     )
-    classes = rows.target.kind == "classes"
-    metric = measure(ready.loss, classes)
-    losses: tuple[float, ...] = ()
-    if rows.test is not None:
-        held = rows.test
-        with np.errstate(over="ignore", invalid="ignore"):
-            losses = tuple(
-                float(held.sum(Score(ready.loss, point.coef, classes)).figures()[metric]) for point in found.points
-            )
+    metric = measure(ready.loss, rows.target.kind == "classes")
     return Trail(
         points=found.points,
         critical=found.critical,
@@ -152,7 +140,26 @@ def trail(
         penalty=family,
         family=charging,
         metric=metric,
-        losses=losses,
+        losses=_losses(rows, ready.loss, metric, found.points),
         rows=rows,
         fitted=ready.moments.rows,
     )
+
+
+def _wish(model: str, bounds: Limits | None, solver: Solver | str, time_limit: float | None) -> Wish:
+    """Return what is asked for; a ridge has no path."""
+    wish = Wish.of(model, "auto", bounds, solver, time_limit)
+    if wish.model.name in ("ridge", "bayes"):
+        raise InputError(
+            f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
+        )
+    return wish
+
+
+def _losses(rows: Rows, loss: Loss, metric: str, points: Sequence[Point]) -> tuple[float, ...]:
+    """Return the metric of every point on the rows that were held out, if there are any."""
+    if rows.test is None:
+        return ()
+    held, classes = rows.test, rows.target.kind == "classes"
+    with np.errstate(over="ignore", invalid="ignore"):
+        return tuple(float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points)
