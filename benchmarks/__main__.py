@@ -65,7 +65,7 @@ def main() -> int:
         print(block)
         if given.markdown is not None:
             table.write_block(DOCS / "performance.md", block, scaling.BEGIN, scaling.END)
-            scaling.plot(records, DOCS / "scaling.svg")
+            scaling.plot(records, header, DOCS / "scaling.svg")
         return 0
     found = table.entries(records)
     print(table.text(found))
@@ -111,7 +111,7 @@ def _run(given: argparse.Namespace) -> tuple[dict[str, Any], list[dict[str, Any]
         "revision": _revision(),
         "versions": machine.versions({name: PEERS[name].version() for name in peers}),
         "machine": machine.description(),
-        "roof": None if given.quick or given.scaling else limits.roof(),
+        "roof": None if given.quick else limits.roof(),
     }
     results = Path(__file__).parent / "results"
     results.mkdir(exist_ok=True)

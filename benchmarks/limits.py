@@ -57,9 +57,9 @@ class Work:
     operations: Callable[[Facts], float] | None = None
     reads: int = 1
 
-    def seconds(self, facts: Facts, roof: Mapping[str, Mapping[str, float]]) -> float:
-        """Return the limit on a machine."""
-        speed = roof[max(roof, key=int)]
+    def seconds(self, facts: Facts, roof: Mapping[str, Mapping[str, float]], cores: int | None = None) -> float:
+        """Return the limit on a machine, on so many of its cores (all)."""
+        speed = roof[max(roof, key=int) if cores is None else str(cores)]
         return max(self.reads * self.bytes(facts) / speed["bytes"], self.count(facts) / speed["flops"])
 
     def count(self, facts: Facts) -> float:

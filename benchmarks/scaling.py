@@ -1,7 +1,9 @@
 """How the time grows: rows, columns, nonzeros, classes and strengths, on one core and on two, for us and the best peers.
 
 A problem of another size is named by its row and its sizes, ``logit@rows=10000,columns=50``; ``points`` is the number
-of strengths of a path. The exponent of an axis is the slope of log time over log size, by least squares.
+of strengths of a path. The exponent of an axis is the slope of log time over log size, by least squares. Beside the
+competitors stand the best of them at every size, and the limit of the machine (see limits) where it grows at all: no
+program that stays near the limit can grow more slowly than the limit does.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from benchmarks import limits
 from benchmarks.problems import PROBLEMS, Problem
 
+OURS, BEST, LIMIT = "lineal", "best peer", "limit of the machine"
 BEGIN, END = "<!-- scaling:begin -->", "<!-- scaling:end -->"
 CORES = (1, 2)
 
@@ -98,11 +102,46 @@ def curves(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, int], d
     return found
 
 
+def bounds(
+    records: Iterable[Mapping[str, Any]], header: Mapping[str, Any]
+) -> dict[tuple[str, str, int], dict[int, float]]:
+    """Return curves of the limit of the machine, for axes along which it grows; none where nobody measured the machine."""
+    roof = header.get("roof") or {}
+    facts = {record["row"]: record["facts"] for record in records if record["kind"] == "data" and "row" in record}
+    found = {}
+    for axis in AXES:
+        known = {size: facts[axis.problem(size)] for size in axis.sizes if axis.problem(size) in facts}
+        for cores in (cores for cores in CORES if str(cores) in roof):
+            line = {size: limits.WORK[axis.row].seconds(fact, roof, cores) for size, fact in known.items()}
+            if len(set(line.values())) > 1:
+                found[axis.name, LIMIT, cores] = line
+    return found
+
+
+def envelopes(
+    found: Mapping[tuple[str, str, int], Mapping[int, float]],
+) -> dict[tuple[str, str, int], dict[int, float]]:
+    """Return the shortest time of any competitor but us at every size, where there are several competitors."""
+    best: dict[tuple[str, str, int], dict[int, float]] = {}
+    for axis in AXES:
+        for cores in CORES:
+            rivals = [
+                line for (name, peer, n), line in found.items() if (name, n) == (axis.name, cores) and peer != OURS
+            ]
+            if len(rivals) > 1:
+                sizes = [size for size in axis.sizes if any(size in line for line in rivals)]
+                best[axis.name, BEST, cores] = {
+                    size: min(line[size] for line in rivals if size in line) for size in sizes
+                }
+    return best
+
+
 def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str:
     """Return the table of all curves with their exponents."""
     from benchmarks.table import time_text
 
-    found = curves(records)
+    measured = curves(records)
+    found = {**measured, **envelopes(measured), **bounds(records, header)}
     lines = []
     for axis in AXES:
         own = {key: line for key, line in found.items() if key[0] == axis.name}
@@ -112,7 +151,7 @@ def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str
         lines += [f"**{axis.name}** ({axis.row}; {fixed})", ""]
         lines.append("| | cores | " + " | ".join(f"{size:,}" for size in axis.sizes) + " | exponent |")
         lines.append("|---|---|" + "---|" * (len(axis.sizes) + 1))
-        for (_, peer, cores), line in own.items():
+        for (_, peer, cores), line in sorted(own.items(), key=lambda item: item[0][2]):
             slope = f"{exponent(line, line.values()):.2f}" if len(line) > 1 else "-"
             cells = " | ".join(time_text(line.get(size)) for size in axis.sizes)
             lines.append(f"| {peer} | {cores} | {cells} | {slope} |")
@@ -126,26 +165,25 @@ def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str
     return "\n".join(lines)
 
 
-def plot(records: list[Mapping[str, Any]], path: Path) -> None:
-    """Draw all curves on log axes, one panel for each axis; one core is dashed."""
+def plot(records: list[Mapping[str, Any]], header: Mapping[str, Any], path: Path) -> None:
+    """Draw all curves on log axes, one panel for each axis; one core is dashed, the limit of the machine grey."""
     import matplotlib as mpl
 
     mpl.use("svg")
     mpl.rcParams["svg.hashsalt"] = "lineal"
     from matplotlib import pyplot as plt
 
-    found = curves(records)
+    found = {**curves(records), **bounds(records, header)}
     shown = [axis for axis in AXES if any(key[0] == axis.name for key in found)]
     figure, panels = plt.subplots(1, len(shown), figsize=(3.4 * len(shown), 3.4), squeeze=False)
-    names = ["lineal", *dict.fromkeys(peer for axis in AXES for peer in axis.peers)]
+    names = [OURS, *dict.fromkeys(peer for axis in AXES for peer in axis.peers)]
     for axis, panel in zip(shown, panels[0], strict=True):
         for (which, peer, cores), line in found.items():
             if which == axis.name:
                 style = "-" if cores > 1 else "--"
                 label = f"{peer}, {cores} core{'s' if cores > 1 else ''}"
-                panel.loglog(
-                    list(line), list(line.values()), style, marker="o", color=f"C{names.index(peer)}", label=label
-                )
+                color, marker = ("grey", "") if peer == LIMIT else (f"C{names.index(peer)}", "o")
+                panel.loglog(list(line), list(line.values()), style, marker=marker, color=color, label=label)
         panel.set_title(f"{axis.row}: {axis.name}", fontsize=9)
         panel.set_ylabel("seconds", fontsize=8)
         panel.tick_params(labelsize=7)

@@ -57,13 +57,43 @@ def test_curves_keep_the_shortest_time_that_reached_the_target() -> None:
     assert "| lineal | 2 | 500 ms | - | - | - | - |" in block
 
 
+def test_the_best_peer_is_the_best_at_every_size_and_never_us() -> None:
+    times = {"scikit-learn": (2.0, 8.0), "snapml": (5.0, 6.0), "lineal": (1.0, 1.0)}
+    records = [
+        run(size, seconds, peer)
+        for peer, pair in times.items()
+        for size, seconds in zip((10_000, 30_000), pair, strict=True)
+    ]
+    found = scaling.curves(records)
+    assert scaling.envelopes(found) == {("rows", scaling.BEST, 1): {10_000: 2.0, 30_000: 6.0}}
+    assert scaling.envelopes({key: line for key, line in found.items() if key[1] != "snapml"}) == {}
+
+
+def test_the_limit_of_the_machine_stands_beside_an_axis_along_which_it_grows() -> None:
+    roof = {"1": {"bytes": 1e10, "flops": 1e11}, "2": {"bytes": 2e10, "flops": 2e11}}
+    columns, strengths = scaling.AXES[1], scaling.AXES[4]
+    records = [
+        {"kind": "data", "row": columns.problem(size), "facts": {"rows": 40_000, "columns": size}} for size in (25, 800)
+    ] + [
+        {"kind": "data", "row": strengths.problem(size), "facts": {"rows": 500, "columns": 5_000}} for size in (10, 30)
+    ]
+    found = scaling.bounds(records, HEADER | {"roof": roof})
+    assert set(found) == {("columns", scaling.LIMIT, 1), ("columns", scaling.LIMIT, 2)}
+    few, many = found["columns", scaling.LIMIT, 1].values()
+    assert few == pytest.approx(8 * 40_000 * 25 / 1e10)  # reading takes longer than multiplying
+    assert many == pytest.approx(40_000 * 801 * 802 / 1e11)  # and here the reverse
+    assert found["columns", scaling.LIMIT, 2][800] == pytest.approx(many / 2)
+    assert scaling.bounds(records, HEADER) == {}
+
+
 def test_exponents_are_those_of_powers() -> None:
     assert scaling.exponent([1, 2, 4, 8], [3.0, 12.0, 48.0, 192.0]) == pytest.approx(2.0)
 
 
 def test_the_plot_is_a_picture_of_all_curves(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="matplotlib draws the curves")
-    scaling.plot([run(10_000, 1.0), run(30_000, 3.0), run(10_000, 0.5, "snapml", 2)], tmp_path / "curves.svg")
+    records = [run(10_000, 1.0), run(30_000, 3.0), run(10_000, 0.5, "snapml", 2)]
+    scaling.plot(records, HEADER, tmp_path / "curves.svg")
     assert (tmp_path / "curves.svg").read_text().count("<path") > 10
 
 
