@@ -325,6 +325,10 @@ def test_advice_about_a_target_is_not_to_drop_it(folder: Path, lineal: Lineal) -
         answer = lineal("fit", "bad.csv", "--target", "y", "--test-size", "0")
         refused(answer, "the target 'y'", "row 61", "rows without a target are left out")
         assert "--drop" not in answer[2]
+    (folder / "bad.csv").write_text("x;y\n" + "".join(f"{i};{i * 2},5\n" for i in range(60)))
+    answer = lineal("fit", "bad.csv", "--target", "y")
+    refused(answer, "the target 'y'", "numbers with a comma", "row 1 (line 2)", "decimal point")
+    assert "--drop" not in answer[2]
 
 
 def test_every_column_that_is_not_there_is_named_at_once(folder: Path, lineal: Lineal) -> None:

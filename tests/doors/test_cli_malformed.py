@@ -43,6 +43,11 @@ REFUSED = {
     ),
     "two header rows": (table("mm,name,answer", *ROWS), ["'x'", "row 1 (line 2)", "'mm'", "second line of the header"]),
     "a title above": ("Sales of May\n" + table(*ROWS), ["line 1", "'Sales of May'", "delete what stands above"]),
+    "a title with empty cells": (
+        "Sales of May,,\n" + table(*ROWS),
+        ["line 1", "'Sales of May'", "delete what stands above"],
+    ),
+    "a spreadsheet's separator": ("sep=,\n" + table(*ROWS), ["line 1", "'sep='", "delete what stands above"]),
     "comments above": ("# by me\n# 2020\n" + table(*ROWS), ["line 1", "'# by me'", "delete"]),
     "a blank name": (table(*ROWS).replace("x,k,y", "x,,y"), ["column 2", "no name", "write one"]),
     "a duplicate name": (table(*ROWS).replace("x,k,y", "x,x,y"), ["two columns called 'x'", "rename"]),
@@ -79,6 +84,14 @@ UNDERSTOOD = {
     "an unclosed quote": (
         table(*ROWS[:50], '1,"a,yes', *ROWS[50:]),
         ["quotes that do not enclose whole cells; they are read as plain text", "4 levels"],
+    ),
+    "quotes around every cell": (
+        "".join(f'"{line.replace(",", chr(34) + "," + chr(34))}"\n' for line in ("x,k,y", *ROWS)),
+        ["200 rows fitted", "x number 0", "3 levels"],
+    ),
+    "quotes and a line end in a name": (
+        table(*ROWS).replace("x,k,y", '"the ""x"" , or\nits like",k,y'),
+        ["200 rows fitted", 'the "x" , or'],
     ),
     "an empty category": (
         table(*ROWS).replace(",a,", ",,").replace(",b,", ',"",'),

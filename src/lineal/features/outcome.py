@@ -81,9 +81,9 @@ def check_commas(survey: Column, table: Table) -> None:
     if commas and survey.kinds == {"text"} and len(commas) + plain == len(survey.levels):
         row, found = survey.bad[0]
         raise InputError(
-            f"column {survey.name!r} holds numbers with a comma,"
+            f"the target {survey.name!r} holds numbers with a comma,"
             f" such as {found!r} in {table.place(row)} of {table.origin};"
-            f" write them with a decimal point and without separators, or leave the column out (--drop {survey.name})."
+            " write them with a decimal point and without separators."
         )
 
 

@@ -208,9 +208,10 @@ def _well_quoted(text: str, whole: bool, delimiter: str, quote: str) -> bool:
 def _check_first(rows: list[list[str]], origin: str) -> None:
     """Raise an InputError if the first line is a title or a comment above the table."""
     width, count = Counter(len(row) for row in rows[1:]).most_common(1)[0] if len(rows) > 2 else (1, 0)
-    if len(rows[0]) == 1 < width and count > 0.5 * len(rows):
+    filled = [cell for cell in rows[0] if cell.strip()]  # (a spreadsheet writes `Sales of May,,` or `sep=,`)
+    if len(filled) == 1 and (len(rows[0]) < width or width > 2) and count > 0.5 * len(rows):
         raise InputError(
-            f"line 1 of {origin} is {rows[0][0][:40]!r}, one cell, where most lines have {width};"
+            f"line 1 of {origin} is {filled[0][:40]!r}, one cell, where most lines have {width};"
             " delete what stands above the header."
         )
 

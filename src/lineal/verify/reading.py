@@ -7,7 +7,7 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -106,7 +106,7 @@ def _delimited(
     content: str, needed: set[str], path: Path, delimiter: str | None, quote: str, header: bool | None
 ) -> Table:
     choices = DELIMITERS if delimiter is None else (delimiter,)
-    firsts = {choice: next(_records(content, choice, quote), []) for choice in choices}
+    firsts = _firsts(content, choices, quote)
     named, numbered = header is not False, header is not True
     best, first_is_header = max(choices, key=lambda choice: len(firsts[choice])), named
     for choice in choices:
@@ -134,6 +134,19 @@ def _delimited(
         for position, name in wanted:
             columns[name].append(record[position])
     return Table(rows, columns, names=names)
+
+
+def _firsts(content: str, choices: Sequence[str], quote: str) -> dict[str, list[str]]:
+    """Return the first record under every delimiter; none under one that does not stand where a quoted cell ends."""
+    firsts: dict[str, list[str]] = {}
+    for choice in choices:
+        try:
+            firsts[choice] = next(_records(content, choice, quote), [])
+        except InputError:
+            if len(choices) == 1:
+                raise
+            firsts[choice] = []
+    return firsts
 
 
 def _records(content: str, delimiter: str, quote: str) -> Iterator[list[str]]:
