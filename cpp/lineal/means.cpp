@@ -41,7 +41,7 @@ bool Rows::means(const Team& team, const Request& asked, const Matrix& coef, dou
         std::unique_ptr<Block>& own = blocks[static_cast<std::size_t>(id)];
         if (!own) own = std::make_unique<Block>(layout_, request);
         Block& block = *own;
-        block.seek(n / count * chunk + std::min(chunk, n % count), n / count * (chunk + 1) + std::min(chunk + 1, n % count));
+        block.seek(cut(n, chunk, count), cut(n, chunk + 1, count));
         while (block.next()) {
             if (dense) block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
             else {

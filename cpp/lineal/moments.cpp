@@ -259,8 +259,7 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
         [&](int id, Index chunk, Watch& watch) {
             std::unique_ptr<Worker>& worker = workers[static_cast<std::size_t>(id)];
             if (!worker) worker = std::make_unique<Worker>(layout, request, hessian);
-            summarise(*worker, hessian, dense, rows() / count * chunk + std::min(chunk, rows() % count),
-                      rows() / count * (chunk + 1) + std::min(chunk + 1, rows() % count), origin.get(), watch);
+            summarise(*worker, hessian, dense, cut(rows(), chunk, count), cut(rows(), chunk + 1, count), origin.get(), watch);
         },
         [&](int id) {
             const Worker& worker = *workers[static_cast<std::size_t>(id)];

@@ -76,8 +76,6 @@ private:
     // Moments of a layout's columns and the gram of its first h.
     double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
                   double* largest, double* gram) const;
-    template <class Weigh>
-    double grams(const Team& team, const Request& request, const class Hessian& hessian, Weigh weigh, double* out) const;
     bool by_column() const;
     // The one dense part whose rows have no gaps, beside columns of ones and nothing else; or null.
     const Placed* straight() const;

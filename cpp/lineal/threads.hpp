@@ -1,6 +1,7 @@
 // Chunks of work on several threads, merged in order: any number of threads gives the same bits.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -8,6 +9,9 @@
 #include "part.hpp"
 
 namespace lineal {
+
+// Where the given chunk begins, of so many that are as equal as can be; where the rows end for the one after the last.
+inline Index cut(Index rows, Index chunk, Index chunks) { return rows / chunks * chunk + std::min(chunk, rows % chunks); }
 
 // Thrown in the calling thread when `interrupted` said yes.
 struct Interrupted {};
