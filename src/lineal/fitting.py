@@ -75,9 +75,9 @@ def fit(
     if moments is None and progress is None:
         known = short(source, loss, penalty, solver, start, tol, max_iter, time_limit)
     if known is None:
-        return long(
-            source, loss, penalty,
-            solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=time_limit, moments=moments,
+        return solve(
+            pose(source, loss, penalty, solver, moments),
+            solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=time_limit,
             labels=labels, progress=progress, interrupt=interrupt,
         )  # fmt: skip
     verdict, arrays = bounded(penalty, known.proof, tol, intercept=True)
@@ -96,7 +96,7 @@ def short(
     max_iter: int | None = None,
     time_limit: float | None = None,
 ) -> Closed | None:
-    """Return the fit of a short table from one native call, proven; None where ``long`` has to look closer."""
+    """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
     if not _brief(source) or start is not None:
         return None
     if not (loss.quadratic or (max_iter is None and time_limit is None)):
@@ -104,34 +104,13 @@ def short(
     return close(source, loss, penalty, tol) if solver in ("auto", "direct" if loss.quadratic else "newton") else None
 
 
-def long(
-    source: Source,
-    loss: Loss,
-    penalty: Penalty,
-    *,
-    solver: Solver | str = "auto",
-    start: Array | None = None,
-    tol: float = TOLERANCE,
-    max_iter: int | None = None,
-    time_limit: float | None = None,
-    moments: Moments | None = None,
-    labels: Sequence[str] | None = None,
-    progress: Callable[[Record], None] | None = None,
-    interrupt: Literal["raise", "budget"] = "raise",
-) -> Fit:
-    """Do what ``fit`` does step by step: survey, solver, proof."""
+def pose(
+    source: Source, loss: Loss, penalty: Penalty, solver: Solver | str = "auto", moments: Moments | None = None
+) -> Problem:
+    """Return the problem with its rows surveyed; where a closed form may follow, that pass sums its products too."""
     with one_thread(source, loss.outputs):
-        return solve(
-            Problem.of(source, loss, penalty, moments, products=not _brief(source) and solver in ("auto", "direct")),
-            solver=solver,
-            start=start,
-            tol=tol,
-            max_iter=max_iter,
-            time_limit=time_limit,
-            labels=labels,
-            progress=progress,
-            interrupt=interrupt,
-        )
+        products = not _brief(source) and solver in ("auto", "direct")
+        return Problem.of(source, loss, penalty, moments, products=products)
 
 
 def _brief(source: Source) -> bool:
@@ -152,36 +131,41 @@ def solve(
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Fit:
     """Do what ``fit`` does for a problem that is there already."""
-    chosen, reason = _solver(solver, problem)
-    penalty = problem.penalty
-    if len(penalty.clash()):
-        rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
-        return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
+    with one_thread(problem.source, problem.shape[1]):
+        chosen, reason = _solver(solver, problem)
+        penalty = problem.penalty
+        if len(penalty.clash()):
+            rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
+            return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
+        begin = _gauged(problem, _begin(problem, start))
+        run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
+        # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            try:
+                run.follow(chosen, begin)
+            except KeyboardInterrupt:
+                if interrupt == "raise":
+                    raise
+                run.stopped, run.cut = "interrupted", True
+            found = run.finish(chosen, reason)
+            if found.verdict.kind != "budget" or run.cut or solver != "auto":
+                return found
+            try:
+                return _centred(run, found)
+            except KeyboardInterrupt:
+                if interrupt == "raise":
+                    raise
+                return found
+
+
+def _begin(problem: Problem, start: Array | None) -> Array:
+    """Return where the steps begin: at the start that was given, else at the null fit."""
     begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
         raise InputError(
             f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs."
         )
-    begin = _gauged(problem, begin)
-    run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
-    # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
-    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
-    with quiet, one_thread(problem.source, problem.shape[1]):
-        try:
-            run.follow(chosen, begin)
-        except KeyboardInterrupt:
-            if interrupt == "raise":
-                raise
-            run.stopped, run.cut = "interrupted", True
-        found = run.finish(chosen, reason)
-        if found.verdict.kind != "budget" or run.cut or solver != "auto":
-            return found
-        try:
-            return _centred(run, found)
-        except KeyboardInterrupt:
-            if interrupt == "raise":
-                raise
-            return found
+    return begin
 
 
 def _centred(run: _Run, found: Fit) -> Fit:

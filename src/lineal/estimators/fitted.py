@@ -93,7 +93,8 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         cost = penalty(total, charges)
         known = fitting.short(source, loss, cost, solver, start, tol, max_iter)
         if known is None:
-            found = fitting.long(source, loss, cost, solver=solver, start=start, tol=tol, max_iter=max_iter)
+            problem = fitting.pose(source, loss, cost, solver)
+            found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=max_iter)
             self._note(found, target, tol)
             return found.coef
         for name in LATE:

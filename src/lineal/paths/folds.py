@@ -69,8 +69,11 @@ def trials(
         fits: list[fitting.Fit] = []
         for strength in grid:
             start = fits[-1].coef if fits else None
-            options = {"solver": solver, "start": start, "tol": tol, "max_iter": max_iter, "moments": moments}
-            fits.append(fitting.fit(fold, loss, penalty.at(strength), **options))  # type: ignore[arg-type]
+            found = fitting.fit(
+                fold, loss, penalty.at(strength),
+                solver=solver, start=start, tol=tol, max_iter=max_iter, moments=moments,
+            )  # fmt: skip
+            fits.append(found)
         coef.append(np.stack([found.coef for found in fits]))
         verdicts.append([found.verdict for found in fits])
         steps.append([max(len(found.trace) - (found.solver != "direct"), 0) for found in fits])
