@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,7 @@ import numpy.typing as npt
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.features.splitting import Split
-from lineal.features.text_options import Asked
-from lineal.formula import Formula
-from lineal.rows import Rows
+from lineal.rows import Roles, Rows
 from lineal.source import Source
 from lineal.sources.memory import Memory
 from lineal.spelling import Wanted
@@ -37,33 +34,19 @@ def is_array(data: object) -> bool:
     return isinstance(data, np.ndarray) or hasattr(data, "tocsr")
 
 
-def from_arrays(
-    data: Any,
-    target: Any,
-    wanted: Wanted,
-    weight: Any,
-    offset: Any,
-    drop: Sequence[str],
-    split: Split,
-    test: Any,
-    *,
-    intercept: bool = True,
-    formula: Formula | None = None,
-    poly: int = 1,
-    types: Mapping[str, str] | None = None,
-    text: Asked = (),
-) -> Rows:
+def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
     """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
+    target, weight, offset, intercept = roles.target, roles.weight, roles.offset, roles.intercept
     if target is None or isinstance(target, str):
         raise InputError("the data is an array, so the target must be one too: give one value per row.")
     if split.by != "row" or split.validation_size > 0:
         raise InputError("an array has no columns to split by, and no validation part: give a table with names.")
     seed, test_size = split.seed, split.test_size
-    if formula is not None or poly > 1 or text:
+    if roles.formula is not None or roles.poly > 1 or roles.text:
         raise InputError("columns of an array have no names for a formula, products or text; give a table with names.")
-    if types:
+    if roles.types:
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
-    if len(drop):
+    if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = data.tocsr() if hasattr(data, "tocsr") else data
     if matrix.ndim != 2:

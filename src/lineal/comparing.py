@@ -12,7 +12,7 @@ from lineal.estimate import Run, Wish
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.model import Model
-from lineal.rows import Rows, asked, from_table
+from lineal.rows import Roles, Rows, from_table
 from lineal.spelling import Wanted
 from lineal.trace import Record
 from lineal.training import finish
@@ -82,11 +82,8 @@ def compare(
     if len(kinds) > 1:
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
-    target, read = asked(target, formula, poly, True)
-    wanted: Wanted = next(iter(kinds), "auto")
-    rows = from_table(
-        data, target, wanted, weight, offset, drop, parts, None, formula=read, poly=poly, types=types, text=text
-    )
+    roles = Roles.of(target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text)
+    rows = from_table(data, roles, next(iter(kinds), "auto"), parts)
     classes = rows.target.kind == "classes"
     if not wishes:
         wishes = {name: _wish(name, time_limit) for name in (CLASSES if classes else NUMBERS)}

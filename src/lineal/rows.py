@@ -46,38 +46,71 @@ class Rows:
     about: Mapping[str, Any]
 
 
-def from_table(
-    data: Any,
-    target: str | Sequence[str] | None,
-    wanted: Wanted,
-    weight: str | None,
-    offset: str | None,
-    drop: Sequence[str],
-    split: Split,
-    test: Any,
-    *,
-    intercept: bool = True,
-    formula: Formula | None = None,
-    poly: int = 1,
-    types: Mapping[str, str] | None = None,
-    text: Asked = (),
-) -> Rows:
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are for, and which terms they make; of an array, what lies beside its rows."""
+
+    target: Any
+    weight: Any = None
+    offset: Any = None
+    drop: Sequence[str] = ()
+    intercept: bool = True
+    formula: Formula | None = None
+    poly: int = 1
+    types: Mapping[str, str] | None = None
+    text: Asked = ()
+
+    @classmethod
+    def of(
+        cls, target: Any, formula: str | None = None, poly: int = 1, *, intercept: bool = True, **others: Any
+    ) -> Roles:
+        """Return the roles with the formula read; it may name the target.
+
+        >>> Roles.of(None, "height ~ age").target
+        'height'
+        """
+        if not isinstance(poly, int) or not 1 <= poly <= 10:
+            raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
+        if formula is None:
+            return cls(target, poly=poly, intercept=intercept, **others)
+        if poly > 1 or not intercept:
+            raise InputError("a formula says itself which products there are and whether there is an intercept (- 1).")
+        read = Formula.read(formula)
+        if not read.targets and target is None:
+            raise InputError("no target was given: write it before the formula's '~', or name it.")
+        if read.targets:
+            named = read.targets[0] if len(read.targets) == 1 else list(read.targets)
+            if target is not None and target != named:
+                raise InputError(
+                    f"the target is {target!r}, but the formula says {' + '.join(read.targets)}; give one of them."
+                )
+            target = named
+        return cls(target, formula=read, **others)
+
+    def learn(self, table: Table, wanted: Wanted) -> Learned:
+        """Learn how a table is read."""
+        learned = learn(
+            table,
+            target=self.target, weight=self.weight, offset=self.offset, drop=self.drop, model=wanted,
+            formula=self.formula, poly=self.poly, types=self.types, text=self.text,
+        )  # fmt: skip
+        return learned if self.intercept else replace(learned, encoder=replace(learned.encoder, intercept=False))
+
+
+def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
+    target, own = roles.target, roles.weight
     table = derived(remembered(as_table(data), 2 * MEMORY // 3), target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
     held = held if test is None else derived(as_table(test), target)
     counts = _counts(table, target, wanted)
-    own = weight
     if counts is not None:
         table, train = (counted(one, counts, own) for one in (table, train))
         held, checks = (None if one is None else counted(one, counts, own) for one in (held, checks))
-        target, weight = f"{counts[0]},{counts[1]}", WEIGHT
-    drop = [*drop, *([split.column] if split.column is not None and split.by != "time" else [])]
-    roles: dict[str, Any] = {"target": target, "weight": weight, "offset": offset, "drop": tuple(drop), "model": wanted}
-    roles |= {"formula": formula, "poly": poly, "types": types, "text": text}
-    learned = _learned(train, table, split, roles)
-    if not intercept:
-        learned = replace(learned, encoder=replace(learned.encoder, intercept=False))
+        roles = replace(roles, target=f"{counts[0]},{counts[1]}", weight=WEIGHT)
+    if split.column is not None and split.by != "time":
+        roles = replace(roles, drop=[*roles.drop, split.column])
+    learned = _learned(train, table, split, roles, wanted)
     if counts is not None:
         learned = _with_counts(learned, counts)
     about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
@@ -113,13 +146,13 @@ def _tested(held: Table, learned: Learned, about: dict[str, Any]) -> Source:
     return Encoded(known, learned).in_memory(MEMORY, known=False)
 
 
-def _learned(train: Table, table: Table, split: Split, roles: dict[str, Any]) -> Learned:
+def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wanted) -> Learned:
     """Learn from the training rows; where that fails and all rows would do, say that the split is to blame."""
     try:
-        return learn(train, **roles)
+        return roles.learn(train, wanted)
     except InputError as error:
         if split.parts:
-            learn(table, **roles)  # raises the same where the split is not to blame
+            roles.learn(table, wanted)  # raises the same where the split is not to blame
             words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
             raise InputError(f"{error} {words}") from None
         raise
@@ -165,27 +198,6 @@ def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table
         table.where(lambda rows: part(rows) == TEST) if tests else None,
         table.where(lambda rows: part(rows) == VALIDATION) if validates else None,
     )
-
-
-def asked(target: Any, formula: str | None, poly: int, intercept: bool) -> tuple[Any, Formula | None]:
-    """Return the target and the formula, read; one of them may name the target."""
-    if not isinstance(poly, int) or not 1 <= poly <= 10:
-        raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
-    if formula is None:
-        return target, None
-    if poly > 1 or not intercept:
-        raise InputError("a formula says itself which products there are and whether there is an intercept (- 1).")
-    read = Formula.read(formula)
-    if not read.targets:
-        if target is None:
-            raise InputError("no target was given: write it before the formula's '~', or name it.")
-        return target, read
-    named = read.targets[0] if len(read.targets) == 1 else list(read.targets)
-    if target is not None and target != named:
-        raise InputError(
-            f"the target is {target!r}, but the formula says {' + '.join(read.targets)}; give one of them."
-        )
-    return named, read
 
 
 def beside(data: Any, *others: Any, key: str | None = None) -> Table:

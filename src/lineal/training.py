@@ -25,7 +25,7 @@ from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import survey
 from lineal.reductions import coded, committee, reduce, words_of
-from lineal.rows import Rows, asked, from_table, to_measure
+from lineal.rows import Roles, Rows, from_table, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits
@@ -98,9 +98,10 @@ def fit(
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
-    target, read = asked(target, formula, poly, intercept)
-    given: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
-    rows = gather(data, target, wish.wanted, weight, offset, drop, parts, test, **given)
+    roles = Roles.of(
+        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+    )
+    rows = gather(data, roles, wish.wanted, parts, test)
     if scheme == "direct":
         return finish(rows, wish, run)
     words = words_of(rows, scheme, bits, seed)

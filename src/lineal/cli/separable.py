@@ -25,7 +25,7 @@ from lineal.cli.summary import text as json_text
 from lineal.features.splitting import Split
 from lineal.halfspaces.margins import Margin, widest
 from lineal.halfspaces.perceptron import Plan, present
-from lineal.rows import Rows, asked, from_table
+from lineal.rows import Roles, Rows, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.integers import digits, floats, text
@@ -86,9 +86,8 @@ def run(
 
 def _rows(table: Table, wanted: Mapping[str, Any]) -> Rows:
     """Return all rows of a table with the terms asked for."""
-    target, read = asked(wanted["target"], wanted["formula"], wanted["poly"], wanted["intercept"])
-    terms = {name: wanted[name] for name in ("intercept", "poly", "types", "text")} | {"formula": read}
-    return from_table(table, target, "classes", wanted["weight"], None, wanted["drop"], Split(0, 0.0), None, **terms)
+    names = ("target", "formula", "poly", "intercept", "weight", "drop", "types", "text")
+    return from_table(table, Roles.of(**{name: wanted[name] for name in names}), "classes", Split(0, 0.0))
 
 
 def _record(found: Separability, rows: Rows, margin: Margin | None) -> dict[str, Any]:

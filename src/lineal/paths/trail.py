@@ -17,7 +17,7 @@ from lineal.figures.scoring import Score
 from lineal.loss import Loss
 from lineal.paths.strengths import Point, path
 from lineal.penalty import Penalty
-from lineal.rows import Rows, asked, from_table
+from lineal.rows import Roles, Rows, from_table
 from lineal.selection import measure
 from lineal.solver import Solver
 from lineal.spelling import Limits, PenaltyWish, read_ratio
@@ -110,10 +110,10 @@ def trail(
     """
     family = read_family(penalty)
     wish = _wish(model, bounds, solver, time_limit)
-    target, read = asked(target, formula, poly, intercept)
-    terms: dict[str, Any] = {"intercept": intercept, "formula": read, "poly": poly, "types": types, "text": text}
-    parts = read_split(split, seed, test_size, 0.0)
-    rows = from_table(data, target, wish.wanted, weight, offset, drop, parts, None, **terms)
+    roles = Roles.of(
+        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+    )
+    rows = from_table(data, roles, wish.wanted, read_split(split, seed, test_size, 0.0))
     ready = prepare(rows, wish)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):
