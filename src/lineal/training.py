@@ -102,11 +102,7 @@ def fit(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
     rows = gather(data, roles, wish.wanted, parts, test)
-    if scheme == "direct":
-        return finish(rows, wish, run)
-    words = words_of(rows, scheme, bits, seed)
-    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run))
-    return _committee(rows, scheme, words, members)
+    return finish(rows, wish, run) if scheme == "direct" else _reduced(rows, wish, run, scheme, bits)
 
 
 def finish(rows: Rows, wish: Wish, run: Run) -> Model:
@@ -181,6 +177,13 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
         arrays=fitted.arrays,
         trace=fitted.trace,
     )
+
+
+def _reduced(rows: Rows, wish: Wish, run: Run, scheme: str, bits: int | None) -> Model:
+    """Fit the binary models of a code, and return their committee."""
+    words = words_of(rows, scheme, bits, run.seed)
+    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run))
+    return _committee(rows, scheme, words, members)
 
 
 def _committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model]) -> Model:

@@ -101,8 +101,8 @@ def path(
         if isinstance(walk, Squares):
             slopes = walk.origin[:, None]
         else:
-            here = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
-            slopes = here.gradient - problem.penalty.gradient(base.coef)
+            first = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
+            slopes = first.gradient - problem.penalty.gradient(base.coef)
         critical = penalty.at(1.0).critical(slopes)
         grid = _grid(strengths, critical, ratio, penalty)
 
@@ -115,14 +115,8 @@ def path(
                 _add(points, Point(*found), progress)
         coef = points[-1].coef if points else base.coef
         for strength in grid[len(points) :]:
-            fitted = solve(
-                problem.at(penalty.at(float(strength))),
-                solver=solver,
-                start=coef,
-                tol=tol,
-                time_limit=left(),
-                labels=labels,
-            )
+            here = problem.at(penalty.at(float(strength)))
+            fitted = solve(here, solver=solver, start=coef, tol=tol, time_limit=left(), labels=labels)
             coef = fitted.coef
             _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
     return Path(tuple(points), critical)

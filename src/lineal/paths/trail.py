@@ -119,18 +119,10 @@ def trail(
     if len(charging.clash()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
     found = path(
-        rows.train,
-        ready.loss,
-        charging,
-        points,
-        ratio=ratio,
-        solver=wish.solver,
-        tol=tol,
-        time_limit=time_limit,
-        moments=ready.moments,
-        labels=ready.labels,
-        progress=progress,
-    )
+        rows.train, ready.loss, charging, points,
+        ratio=ratio, solver=wish.solver, tol=tol, time_limit=time_limit,
+        moments=ready.moments, labels=ready.labels, progress=progress,
+    )  # fmt: skip
     metric = measure(ready.loss, rows.target.kind == "classes")
     return Trail(
         points=found.points,
