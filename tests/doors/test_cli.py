@@ -16,26 +16,8 @@ import numpy as np
 import pyarrow.parquet
 import pytest
 
-from lineal.cli import run
-
 Lineal = Callable[..., tuple[int, str, str]]
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
-    def call(*words: str | Path) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 def told(answer: tuple[int, str, str]) -> dict[str, Any]:

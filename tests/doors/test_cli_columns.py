@@ -9,21 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lineal.cli import run
-
 Lineal = Callable[..., tuple[int, str, str]]
-
-
-@pytest.fixture
-def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
-    """Run a command in this process; return code, stdout, stderr."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 @pytest.fixture

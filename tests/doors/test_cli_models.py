@@ -16,7 +16,6 @@ from sklearn import linear_model as peer
 from sklearn.svm import SVC
 
 import lineal as library
-from lineal.cli import run
 
 Lineal = Callable[..., tuple[int, str, str]]
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
@@ -27,22 +26,6 @@ NUMBERS = ("linear", "huber:200", "quantile:0.3", "poisson")
 TWO = ("logistic", "svm", "squared-hinge", "sparsemax")
 MANY = ("logistic", "sparsemax")
 PENALTIES = ("none", "ridge:0.02", "l1:0.02", "elastic:0.02,0.4", "group:0.02")
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
-    def call(*words: str | Path) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        said = capsys.readouterr()
-        return code, said.out, said.err
-
-    return call
 
 
 def penguins(folder: Path) -> dict[str, np.ndarray]:
