@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -31,23 +31,42 @@ from lineal.wording import bounded
 
 Array = npt.NDArray[np.float64]
 
+T = TypeVar("T")
+
 LATE: Final = ("verdict_", "objective_", "solver_", "trace_", "model_")
 """What is said of a fit."""
 
 
-class _Late:
+class _Said(NamedTuple):
+    """A closed fit, and what its words need beside it."""
+
+    fit: Closed
+    target: Target
+    tol: float
+    asked: bool
+    """Whether the user chose the solver."""
+
+    @property
+    def reason(self) -> str:
+        """Why the solver was used."""
+        return "asked for" if self.asked else self.fit.reason
+
+
+class _Late(Generic[T]):
     """An attribute of an estimator that is written down when it is first asked for; before a fit there is none."""
+
+    def __init__(self, make: Callable[[Fitted, _Said], T]) -> None:
+        self.make = make
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
-    def __get__(self, estimator: Fitted | None, owner: type) -> Any:
+    def __get__(self, estimator: Fitted | None, owner: type) -> T:
         known = None if estimator is None else estimator.__dict__.get("_closed")
-        if estimator is not None and known is not None:
-            _write(estimator, *known)
-        if estimator is None or self.name not in estimator.__dict__:
+        if estimator is None or known is None:
             raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}")
-        return estimator.__dict__[self.name]
+        found = estimator.__dict__[self.name] = self.make(estimator, known)
+        return found
 
 
 class Fitted(BaseEstimator):  # type: ignore[misc]
@@ -55,13 +74,13 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     After ``fit``: ``verdict_`` (what is proven), ``objective_`` (F at the coefficients), ``solver_`` (which and why),
     ``trace_`` (the steps) and ``model_`` (the same fit as a lineal Model, to save and to verify).
-    Of a fit that is shorter than their words and records, these are made when they are first asked for.
+    Of a fit that is shorter than their words and records, each is made when it is first asked for.
     """
 
     coef_: npt.NDArray[Any]
     intercept_: Any
     n_features_in_: int
-    _closed: tuple[Closed, Target, float, str]
+    _closed: _Said
     if TYPE_CHECKING:
         verdict_: Verdict
         objective_: float
@@ -69,7 +88,11 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         trace_: Trace
         model_: Model
     else:
-        verdict_, objective_, solver_, trace_, model_ = _Late(), _Late(), _Late(), _Late(), _Late()
+        verdict_ = _Late(lambda _, said: bounded(said.fit.penalty, said.fit.proof, said.tol, intercept=True)[0])
+        objective_ = _Late(lambda _, said: said.fit.proof.objective)
+        solver_ = _Late(lambda _, said: f"{said.fit.solver}: {said.reason}")
+        trace_ = _Late(lambda _, said: said.fit.trace)
+        model_ = _Late(lambda estimator, said: _model(said, estimator.verdict_))
 
     def _solve(
         self,
@@ -99,7 +122,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
             return found.coef
         for name in LATE:
             self.__dict__.pop(name, None)
-        self._closed = (known, target, tol, "" if solver == "auto" else "asked for")
+        self._closed = _Said(known, target, tol, solver != "auto")
         return known.coef
 
     def _source(
@@ -122,14 +145,15 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> Any:
         if "_closed" in self.__dict__:
-            _write(self, *self._closed)
-        return super().__getstate__()
+            for name in LATE:
+                getattr(self, name)
+        return {name: value for name, value in super().__getstate__().items() if name != "_closed"}
 
     @property
     def _steps(self) -> int:
         """How many steps the solver took; the first record of a closed form or of dual ascent is a step already."""
         if "_closed" in self.__dict__:
-            return self._closed[0].steps
+            return self._closed.fit.steps
         return len(self.trace_) - (self.model_.solver not in ("direct", "dual-ascent"))
 
     def _ready(self) -> None:
@@ -194,28 +218,21 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
 
 
-def _write(estimator: Fitted, known: Closed, target: Target, tol: float, reason: str) -> None:
-    """Write down on the estimator what is said of a closed fit; it has been proven."""
-    reason = reason or known.reason
-    verdict, arrays = bounded(known.penalty, known.proof, tol, intercept=True)
-    estimator.verdict_ = verdict
-    estimator.objective_ = known.proof.objective
-    estimator.solver_ = f"{known.solver}: {reason}"
-    estimator.trace_ = known.trace
-    estimator.model_ = Model(
+def _model(said: _Said, verdict: Verdict) -> Model:
+    """Return a closed fit as a Model."""
+    known = said.fit
+    return Model(
         coef=known.coef,
         columns=known.columns,
         loss=known.loss,
         penalty=known.penalty,
-        target=target,
+        target=said.target,
         verdict=verdict,
         solver=known.solver,
-        reason=reason,
-        tol=tol,
+        reason=said.reason,
+        tol=said.tol,
         training=_training(known.moments),
-        arrays=arrays,
     )
-    estimator.__dict__.pop("_closed", None)
 
 
 def model_of(found: fitting.Fit, target: Target, tol: float) -> Model:
