@@ -99,17 +99,27 @@ class Closed:
         return Problem(source, self.loss, self.penalty, self.moments, passes=passes, null=null)
 
 
-def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | None:
-    """Return the minimiser of a smooth loss and a ridge that spares the intercept alone, or None where that is not the case."""
-    block = source.whole
-    if block is None or not penalty.square or not _suits(loss) or loss.native is None or block.offset is not None:
+def close(
+    rows: _core.Rows,
+    y: Array,
+    weight: Array | None,
+    loss: Loss,
+    penalty: Penalty,
+    columns: tuple[str, ...],
+    tol: float,
+) -> Closed | None:
+    """Return the minimiser of a smooth loss and a ridge that spares the intercept alone, or None where that is not the case.
+
+    The first of the columns is the intercept.
+    """
+    if not penalty.square or loss.native is None or not _suits(loss):
         return None
-    rows, square = block.design.rows, penalty.curvature()
-    if rows is None or not 0 < len(square) == block.design.shape[1] <= SMALL or source.leading != "(intercept)":
+    square = penalty.curvature()
+    if not 0 < len(square) == len(columns) <= SMALL:
         return None
     began, near = time.monotonic(), NEAR * tol
     limits = (loss.steepest, loss.reach, loss.room, FARTHEST, EPS / ENOUGH)
-    found = rows.closed(loss.native, block.y, block.weight, square, limits, min(SHARE, near), MOST, LAST, loss.endless)
+    found = rows.closed(loss.native, y, weight, square, limits, min(SHARE, near), MOST, LAST, loss.endless)
     if found is None:
         return None
     value, baseline = found.value, found.null_value
@@ -117,7 +127,7 @@ def close(source: Source, loss: Loss, penalty: Penalty, tol: float) -> Closed | 
     proof = Proof(value, baseline, found.gap, unit=unit(found.blur, baseline))
     if not (gain > 16 * EPS * abs(baseline) and abs(found.estimate) <= near * gain and proof.within(tol)):
         return None
-    return Closed(found, proof, loss, penalty, source.columns, time.monotonic() - began)
+    return Closed(found, proof, loss, penalty, columns, time.monotonic() - began)
 
 
 def _suits(loss: Loss) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.blas import one_thread
 from lineal.certify import Proof, prove
 from lineal.closed import Closed, close
@@ -97,11 +98,36 @@ def short(
     time_limit: float | None = None,
 ) -> Closed | None:
     """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
-    if not _brief(source) or start is not None:
+    block = source.whole
+    if block is None or start is not None or not brief(block.n_rows, block.design.shape[1]):
         return None
-    if not (loss.quadratic or (max_iter is None and time_limit is None)):
+    rows, whole = block.design.rows, max_iter is None and time_limit is None
+    if block.offset is not None or source.leading != "(intercept)":
         return None
-    return close(source, loss, penalty, tol) if solver in ("auto", "direct" if loss.quadratic else "newton") else None
+    return at_once(rows, block.y, block.weight, loss, penalty, source.columns, solver, tol, whole=whole)
+
+
+def at_once(
+    rows: _core.Rows | None,
+    y: Array,
+    weight: Array | None,
+    loss: Loss,
+    penalty: Penalty,
+    columns: tuple[str, ...],
+    solver: Solver | str,
+    tol: float,
+    *,
+    whole: bool,
+) -> Closed | None:
+    """Do what ``short`` does for rows without an offset, the intercept first; ``whole`` says that no budget cuts the steps."""
+    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (whole or loss.quadratic):
+        return None
+    return None if rows is None else close(rows, y, weight, loss, penalty, columns, tol)
+
+
+def brief(rows: int, columns: int) -> bool:
+    """Whether a table is so short that a fit would wait for Python most of the time."""
+    return rows * columns**2 <= SHORT
 
 
 def pose(
@@ -109,13 +135,9 @@ def pose(
 ) -> Problem:
     """Return the problem with its rows surveyed; where a closed form may follow, that pass sums its products too."""
     with one_thread(source, loss.outputs):
-        products = not _brief(source) and solver in ("auto", "direct")
-        return Problem.of(source, loss, penalty, moments, products=products)
-
-
-def _brief(source: Source) -> bool:
-    block = source.whole
-    return block is not None and block.n_rows * block.design.shape[1] ** 2 <= SHORT
+        block = source.whole
+        little = block is not None and brief(block.n_rows, block.design.shape[1])
+        return Problem.of(source, loss, penalty, moments, products=not little and solver in ("auto", "direct"))
 
 
 def solve(

@@ -259,3 +259,17 @@ def test_targets_and_weights_beyond_what_can_be_squared_are_refused():
     for kind in ESTIMATORS:
         with pytest.raises(InputError, match="mean"):
             kind().fit(X, target(kind), sample_weight=np.full(60, 1e200))
+
+
+def test_numbers_that_lie_between_others_are_read_like_those_in_order() -> None:
+    rng = np.random.default_rng(0)
+    rows, y, weight = rng.normal(size=(50, 3)), rng.normal(size=50), rng.uniform(0.5, 2.0, size=50)
+
+    def askew(values: np.ndarray) -> np.ndarray:
+        found = np.frombuffer(b"\0" + values.tobytes(), dtype=np.uint8)[1:].view(np.float64).reshape(values.shape)
+        assert not found.flags.aligned
+        return found
+
+    expected = Ridge().fit(rows, y, weight)
+    for given in ((askew(rows), y, weight), (rows, askew(y), weight), (rows, y, askew(weight))):
+        np.testing.assert_array_equal(Ridge().fit(*given).coef_, expected.coef_)

@@ -99,7 +99,7 @@ def test_the_short_way_ends_like_the_long_one(seed: int, monkeypatch: pytest.Mon
     weight = rng.choice([0.0, 1.0, 2.5], size=n) if seed % 2 else None
     penalty = Ridge(10.0 ** rng.uniform(-6, 1), np.concatenate([[0.0], np.mean(X**2, axis=0)]))
     source = Memory(as_design(X), y, weight)
-    assert closed.close(source, Squared(k), penalty, 1e-10) is not None
+    assert fitting.short(source, Squared(k), penalty, tol=1e-10) is not None
     short = fitting.fit(source, Squared(k), penalty, tol=1e-10)
     monkeypatch.setattr(fitting, "close", lambda *_: None)
     long = fitting.fit(source, Squared(k), penalty, tol=1e-10)
@@ -137,9 +137,9 @@ def test_what_is_unusual_is_left_to_the_long_way() -> None:
     assert tried(square=np.ones(4)) is None
     assert tried(X=X[:, [0, 0, 1]], square=np.array([0.0, 1e-9, 1e-9, 1e-9])) is None
     source = Memory(as_design(X), y)
-    assert closed.close(source, Squared(), NoPenalty(4), 1e-6) is None
-    assert closed.close(Memory(as_design(X), y, offset=y), Squared(), Ridge(1.0, square), 1e-6) is None
-    assert closed.close(source, Squared(), Ridge(1.0, square), 0.0) is None
+    assert fitting.short(source, Squared(), NoPenalty(4), tol=1e-6) is None
+    assert fitting.short(Memory(as_design(X), y, offset=y), Squared(), Ridge(1.0, square), tol=1e-6) is None
+    assert fitting.short(source, Squared(), Ridge(1.0, square), tol=0.0) is None
     with pytest.raises(InputError, match="NaN or infinity"):
         fitting.fit(Memory(as_design(np.where(X[3, 1] == X, np.nan, X)), y), Squared(), Ridge(1.0, square))
 
@@ -233,7 +233,7 @@ def test_steps_in_one_call_end_like_the_long_way(
 ) -> None:
     X, y, weight, square = drawn(seed, loss)
     source, penalty = Memory(as_design(X), y, weight), Ridge(1.0, square)
-    assert closed.close(source, loss, penalty, 1e-6) is not None
+    assert fitting.short(source, loss, penalty, tol=1e-6) is not None
     short = fitting.fit(source, loss, penalty)
     monkeypatch.setattr(fitting, "close", lambda *_: None)
     long = fitting.fit(source, loss, penalty)
@@ -281,8 +281,8 @@ def test_targets_that_a_loss_does_not_know_and_one_class_are_left_to_the_long_wa
     assert called(design, np.zeros_like(y), None, square, Poisson()) is None
     assert called(design, y, None, 0.0 * square, Logistic()) is None
     source, penalty = Memory(design, y), Ridge(1.0, square)
-    assert closed.close(source, Logistic(), NoPenalty(len(square)), 1e-6) is None
-    assert closed.close(Memory(design, y, offset=y), Logistic(), penalty, 1e-6) is None
+    assert fitting.short(source, Logistic(), NoPenalty(len(square)), tol=1e-6) is None
+    assert fitting.short(Memory(design, y, offset=y), Logistic(), penalty, tol=1e-6) is None
     with pytest.raises(InputError, match="between 0 and 1"):
         fitting.fit(Memory(design, 2.0 * y), Logistic(), penalty)
     with pytest.raises(ValueError, match="squared, logistic and Poisson"):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from lineal import _core
 from lineal.design import Design
 from lineal.designs.affine import Affine
 from lineal.designs.categorical import Categorical
-from lineal.designs.dense import FLOATS, Dense
+from lineal.designs.dense import FLOATS, Dense, straight
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.designs.stack import Stack
 from lineal.designs.turned import Beside, Turned
 from lineal.errors import InputError
 
-__all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design"]
+__all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design", "view"]
 
 
 def as_design(data: object, intercept: bool = True) -> Design:
@@ -38,3 +39,10 @@ def as_design(data: object, intercept: bool = True) -> Design:
             raise InputError(f"the data cannot be read as numbers ({error}); encode categories first.") from None
         design = Dense(array)
     return Stack([Ones(design.shape[0]), design]) if intercept else design
+
+
+def view(data: object) -> _core.Rows | None:
+    """Return the compiled view of ``as_design(data)``, of a plain matrix without a design around it."""
+    if type(data) is np.ndarray and data.dtype in FLOATS and data.ndim == 2:
+        return _core.Rows([_core.Ones(len(data)), _core.Dense(straight(data))])
+    return as_design(data).rows

@@ -27,12 +27,15 @@ class Dense(Native):
             raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
         if array.dtype not in FLOATS:
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
-        size, (down, across) = array.itemsize, array.strides
-        if not array.size or not array.flags.aligned or down % size or across % size:
-            array = array.copy()  # fields of packed records, or bytes out of a file
-        self.array = array
-        super().__init__([_core.Dense(array)], array.shape)
+        self.array = straight(array)
+        super().__init__([_core.Dense(self.array)], array.shape)
 
     def slice(self, start: int, stop: int) -> Dense:
         """Return rows ``start`` to ``stop`` without copying them."""
         return Dense(self.array[start:stop])
+
+
+def straight(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a matrix as it is, or a copy where it lies askew: fields of packed records, or bytes out of a file."""
+    size, (down, across) = array.itemsize, array.strides
+    return array.copy() if not array.size or not array.flags.aligned or down % size or across % size else array

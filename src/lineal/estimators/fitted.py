@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lineal import fitting
 from lineal.closed import Closed
-from lineal.designs import as_design
+from lineal.designs import as_design, view
 from lineal.errors import InputError
 from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
@@ -111,11 +111,14 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         start: Array | None = None,
     ) -> Array:
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
-        source, charges = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
-        total = float(X.shape[0] if weight is None else weight.sum())
-        cost = penalty(total, charges)
-        known = fitting.short(source, loss, cost, solver, start, tol, max_iter)
+        columns = _columns(self, intercept=intercept)
+        cost = penalty(float(len(y) if weight is None else weight.sum()), _charges(len(columns), intercept))
+        known = None
+        if intercept and offset is None and start is None and fitting.brief(len(y), len(columns)):
+            rows, whole = view(X), max_iter is None
+            known = fitting.at_once(rows, y, weight, loss, cost, columns, solver, tol, whole=whole)
         if known is None:
+            source, _ = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
             problem = fitting.pose(source, loss, cost, solver)
             found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=max_iter)
             self._note(found, target, tol)

@@ -69,7 +69,7 @@ def blame(X: Any) -> None:
 
 def numbers(y: npt.NDArray[Any]) -> Array:
     """Return numeric targets as a C-ordered float64 array of shape ``(n, targets)``."""
-    found = np.ascontiguousarray(y, dtype=np.float64)
+    found = _packed(y)
     flat = found.reshape(-1)
     # A finite sum of squares is quicker to have than an answer for every row. Of many rows BLAS would wake its threads for
     # it, which then spin on the cores that the fit needs.
@@ -87,7 +87,7 @@ def weights(sample_weight: Any, X: Any) -> Array | None:
         found = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight does not hold numbers; give one number per row.") from None
-    found = np.full(n, found) if found.ndim == 0 else np.ascontiguousarray(found)
+    found = np.full(n, found) if found.ndim == 0 else _packed(found)
     if found.shape != (n,):
         raise InputError(f"sample_weight has shape {found.shape}; X has {n} rows, so give one number per row.")
     if not (np.isfinite(found).all() and found.min() >= 0.0):
@@ -115,6 +115,12 @@ def offsets(offset: Any, n: int, outputs: int) -> Array | None:
     if not np.isfinite(found).all():
         raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
     return found
+
+
+def _packed(values: npt.NDArray[Any]) -> Array:
+    """Return numbers as C-ordered doubles, copied where they lie between others."""
+    found = np.ascontiguousarray(values, dtype=np.float64)
+    return found if found.flags.aligned else found.copy()
 
 
 def _plain(X: Any) -> bool:

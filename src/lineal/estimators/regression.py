@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -74,6 +75,7 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         return eta if self.coef_.ndim == 2 else eta[:, 0]
 
 
+@lru_cache(maxsize=16)
 def target_of(several: int | None) -> Target:
     """Return a number as the target, or several of them.
 

@@ -27,24 +27,23 @@ class Ridge(Penalty):
 
     strength: float
     charges: Array = field(repr=False)
+    _curvature: Array = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "ridge"
     square: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0.0):
             raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
-        least, most = np.minimum.reduce(self.charges, initial=0.0), np.maximum.reduce(self.charges, initial=0.0)
-        if not (least >= 0.0 and most < math.inf):
+        charges = self.charges
+        # (NaN is both the least and the most)
+        if len(charges) and not (charges[charges.argmin()] >= 0.0 and charges[charges.argmax()] < math.inf):
             raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
+        object.__setattr__(self, "_curvature", self._fixed(self.strength * charges))
 
     @cached_property
     def charged(self) -> npt.NDArray[np.bool_]:
         """Columns whose charge times strength is above zero."""
         return self._fixed(self._curvature > 0.0)
-
-    @cached_property
-    def _curvature(self) -> Array:
-        return self._fixed(self.strength * self.charges)
 
     @cached_property
     def _part(self) -> slice | npt.NDArray[np.bool_]:
