@@ -81,11 +81,15 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
     }
     for (Index a = 0; a < outputs_; ++a)
         for (Index b = a; b < outputs_; ++b, partial += each()) {
-            // s p_a ([a = b] - p_b); `step` is free by now
+            // s p_a ([a = b] - p_b), 1 - p_a as the sum of the others, or digits of small ones would be lost; `step` is free by now
             const double* pa = block.curvature + a * block.room;
-            const double* pb = block.curvature + b * block.room;
-            for (Index i = 0; i < block.rows.count; ++i)
-                block.step[i] = block.weight[i] * pa[i] * (a == b ? 1.0 - pb[i] : -pb[i]);
+            const Index count = block.rows.count;
+            std::fill(block.step, block.step + count, 0.0);
+            for (Index c = 0; c < outputs_; ++c)
+                if (a == b ? c != a : c == b)
+                    for (Index i = 0; i < count; ++i) block.step[i] += block.curvature[c * block.room + i];
+            const double sign = a == b ? 1.0 : -1.0;
+            for (Index i = 0; i < count; ++i) block.step[i] *= sign * block.weight[i] * pa[i];
             add_one(block, block.rows.count, block.step, false, partial);
         }
 }

@@ -325,7 +325,7 @@ class _Run:
 
     def _separates(self, number: int, objective: float, baseline: float) -> bool:
         """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""
-        if not (self.problem.loss.endless and len(self.problem.uncharged) > 1):
+        if not (self.problem.loss.endless and np.count_nonzero(np.logical_or(*self.problem.penalty.ways())) > 1):
             return False
         if number < 4 or number & (number - 1) or objective > 0.5 * baseline:
             return False
@@ -336,7 +336,7 @@ class _Run:
 
     def _endless(self) -> bool:
         """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
-        if not len(self.problem.uncharged):
+        if not np.any(self.problem.penalty.ways()):
             return False
         if self.answer is None:
             self.answer = seek(self.problem, self.coef)
@@ -362,7 +362,8 @@ class _Run:
             # Whoever interrupted does not wait for a better step than there is.
             proof = self._prove(np.inf if self.stopped == "interrupted" else None) if finite else None
             proof = self._nothing_to_gain(proof)
-            if proof is not None and not proof.interior and self.stopped != "interrupted":
+            doubtful = proof is not None and not (proof.interior and (self.cut or proof.within(self.tol)))
+            if doubtful and self.stopped != "interrupted":
                 self._endless()
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)

@@ -74,6 +74,9 @@ def prove(
     if not quiet:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, goal=goal, quiet=True)
+    if _empty(problem):
+        reason = "a class has no row of positive weight, and an intercept that no penalty holds"
+        return Proof(problem.evaluate(coef).value, null(problem).value, None, reason, interior=False)
     slight = _of_slopes(problem, coef, hint) if hint is not None and enough > 0.0 else None
     if slight is not None and slight.within(enough):
         return slight
@@ -186,6 +189,12 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal:
     return Proof(here.value, baseline, max(fall, 0.0) + proof.gap, basis=proof.basis, unit=proof.unit)
 
 
+def _empty(problem: Problem) -> bool:
+    """Whether the optimum is at infinity for sure: the smaller the intercept of a class without weight, the better."""
+    loss, free = problem.loss, problem.intercept and not problem.penalty.charged[0]
+    return loss.coupled and loss.endless and free and not np.all(problem.moments.statistic)
+
+
 def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -> Proof:
     """Return what the normal equations in double-double prove, of columns that they hold apart or that do not differ."""
     here, unit = problem.evaluate(coef), _unit(problem, coef, baseline)
@@ -246,7 +255,8 @@ def _prove_here(
         tied = tied | more
         if _held(problem, here) <= np.max(np.flatnonzero(tied.any(axis=1))):
             break
-    return Proof(here.value, baseline, None, "no dual point was found that all bounds allow")
+    reason = "no dual point was found that all bounds allow"
+    return Proof(here.value, baseline, None, reason, interior=not problem.loss.endless)
 
 
 def _prove_tied(

@@ -3,6 +3,7 @@
 With z_i = y_i (1, x_i) for two classes, and z_ik = (e_yi - e_k) (x) x_i for k != y_i for several, a likelihood has no
 finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). The coefficients
 themselves may be such a d; else ``search.decide`` finds one or proves that there is none. Every sign is computed exactly.
+Coefficients that a penalty charges stay where they are, and bounded ones go only where they have no bound.
 For counts, a Poisson likelihood has none iff some d has x'd <= 0 where y = 0, x'd = 0 where y > 0, and x'd < 0 for one.
 """
 
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,14 +20,15 @@ import numpy.typing as npt
 from lineal.algebra.doubled import two_product
 from lineal.loss import Loss
 from lineal.problem import Problem
-from lineal.separation.cloud import centred
-from lineal.separation.gathering import gather
+from lineal.separation.cloud import Cloud, centred
+from lineal.separation.gathering import gather, stacked
 from lineal.separation.integers import Whole, floats, reduced, whole
 from lineal.separation.search import decide, strict_rows
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 
 NAMED = 5
 """How many of the rows that gain for ever are named."""
@@ -67,45 +69,80 @@ def sides(loss: Loss, y: Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.b
 
 
 def look(problem: Problem, coef: Array) -> Direction | None:
-    """Return the coefficients of the uncharged columns as a direction, if they separate the rows; one pass.
+    """Return the coefficients as a direction, as far as the penalty lets them go for ever, if they separate the rows; one pass.
 
     They are rounded to 30 bits below the largest of their column, so that differences between outputs are exact.
     """
     size = np.max(np.abs(coef), axis=1, keepdims=True)
     grid = np.exp2(np.ceil(np.log2(np.where(size > 0.0, size, 1.0))) - 30.0)
-    candidate = np.zeros(problem.shape)
-    candidate[problem.uncharged] = (np.round(coef / grid) * grid)[problem.uncharged]
-    return check(problem, candidate)
+    candidate = np.round(coef / grid) * grid
+    down, up = problem.penalty.ways()
+    gone = ((candidate < 0.0) & down[:, None]) | ((candidate > 0.0) & up[:, None])
+    return check(problem, np.where(gone, candidate, 0.0))
 
 
 def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
-    """Decide whether the loss falls for ever along a direction in the uncharged columns; exact, or not at all."""
+    """Decide whether the loss falls for ever along a direction that the penalty allows; exact, or not at all."""
     if not problem.loss.endless:
         return Answer()
     checked = look(problem, coef)
     if checked is not None:
         return Answer(checked)
+    down, up = problem.penalty.ways()
+    columns = np.flatnonzero(down | up)
+    if not len(columns):
+        return Answer(overlap=True)
     try:
-        cloud = gather(problem.source, partial(sides, problem.loss), problem.loss.outputs, problem.uncharged)
+        cloud = gather(problem.source, partial(sides, problem.loss), problem.loss.outputs, columns)
+        cloud = _edged(cloud, down[columns], up[columns])
         found = decide(cloud, time.monotonic() + time_limit)
     except TimeoutError:
         return Answer(reason=f"{time_limit:g} s were not enough to decide whether the classes overlap")
     except MemoryError as error:
         return Answer(reason=str(error))
-    if found.direction is None:
+    rows = np.unique(cloud.numbers[strict_rows(cloud, found)])
+    rows = rows[rows >= 0]
+    if found.direction is None or not len(rows):
         return Answer(overlap=True)
     exact = np.zeros(problem.shape, dtype=object)
-    exact[problem.uncharged] = reduced(centred(cloud, found.direction))
-    rows = np.unique(cloud.numbers[strict_rows(cloud, found)])
+    exact[columns] = _allowed(centred(cloud, found.direction), down[columns], up[columns])
+    exact = reduced(exact)
     return Answer(
         Direction(
             direction=floats(exact),
             exact=exact,
             strict=len(rows),
             rows=tuple(rows[:NAMED].tolist()),
-            total=len(np.unique(cloud.numbers)),
+            total=int(np.count_nonzero(np.unique(cloud.numbers) >= 0)),
         )
     )
+
+
+def _edged(cloud: Cloud, down: Mask, up: Mask) -> Cloud:
+    """Return the cloud with a row of its own, without a number, for every coefficient that may go to one side only.
+
+    The direction that is found is strict wherever one can be: rows of the table gain for ever along it if any can.
+    Several classes need none: adding the same to the coefficients of all classes changes no row.
+    """
+    if cloud.outputs > 1 or np.all(down & up):
+        return cloud
+    single = np.flatnonzero(down ^ up)
+    edges = np.zeros((len(single), len(up)))
+    edges[np.arange(len(single)), single] = 1.0
+    return replace(
+        cloud,
+        x=stacked([cloud.x, edges]),
+        own=np.concatenate([cloud.own, up[single].astype(np.intp)]),
+        numbers=np.concatenate([cloud.numbers, np.full(len(single), -1)]),
+    )
+
+
+def _allowed(direction: Whole, down: Mask, up: Mask) -> Whole:
+    """Return the direction of several classes with the same added to all of them, where they may go to one side only."""
+    if direction.shape[1] == 1:
+        return direction
+    low, high = direction.min(axis=1, keepdims=True), direction.max(axis=1, keepdims=True)
+    return np.asarray(direction - np.where(down & up, 0, np.where(up, low[:, 0], high[:, 0]))[:, None])
 
 
 def check(problem: Problem, direction: Array) -> Direction | None:

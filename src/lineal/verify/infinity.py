@@ -23,7 +23,11 @@ def check_infinity(report: Report, claims: Claims, point: Point) -> None:
     problem = point.problem
     report.check("the loss can fall for ever", claims.loss in ("logistic", "softmax", "poisson"), claims.loss)
     direction = _direction(report, claims)
-    report.check("the direction leaves every charged column alone", not np.any(direction[problem.charges.seen] != 0))
+    charges = problem.charges
+    held = (charges.linear > 0.0) | (charges.square > 0.0)
+    report.check("the direction leaves every charged column alone", not np.any(direction[held] != 0))
+    below, above = direction[np.isfinite(charges.lower)] < 0, direction[np.isfinite(charges.upper)] > 0
+    report.check("the direction leaves no bound", not (np.any(below) or np.any(above)))
     try:
         strict = strict_rows(problem, direction)
         count, bad = int(np.sum(strict)), ""

@@ -230,6 +230,16 @@ def infinite_column_charged(case):
     charge(case, "island=Torgersen")
 
 
+@mutation("at infinity", "the direction leaves no bound")
+def infinite_column_bounded(case):
+    size = len(case.meta["columns"])
+    case.meta["penalty"] = {"name": "bounds", "inner": {"name": "none", "strength": 0.0}}
+    case.arrays["charges"] = np.zeros(size)
+    case.arrays["lower"], case.arrays["upper"] = np.full(size, -np.inf), np.full(size, np.inf)
+    for side, end in (("lower", -1e9), ("upper", 1e9)):
+        case.arrays[side][case.meta["columns"].index("island=Torgersen")] = end
+
+
 @mutation("not unique", "no charged column takes part in a dependency")
 def dependent_column_charged(case):
     charge(case, "half")
