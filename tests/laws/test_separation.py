@@ -19,8 +19,9 @@ from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import NoPenalty
-from lineal.separation import check, seek
-from lineal.separation.digits import PRIME, dependency
+from lineal.separation import check, search, seek
+from lineal.separation.dictionary import Dictionary
+from lineal.separation.digits import PRIME, dependency, orthogonal
 from lineal.separation.integers import exactly, floats, mantissas, whole
 from lineal.sources.memory import Memory
 from lineal.verify import verify
@@ -246,6 +247,60 @@ def test_the_only_dependency_of_rows_is_found_by_its_digits(data, n, width, bits
         truth,
         [-value for value in truth],
     )
+
+
+@given(data=st.data(), n=st.integers(1, 6), width=st.integers(1, 7), bits=st.sampled_from([2, 2, 60, 200]))
+@settings(max_examples=150, deadline=None)
+def test_vectors_orthogonal_to_rows_are_found_by_their_digits(data, n, width, bits):
+    """Against flint: as many as the null space has, independent, and each orthogonal to every row; or else None."""
+    entry = st.integers(-(2**bits), 2**bits)
+    rows = data.draw(st.lists(st.lists(entry, min_size=width, max_size=width), min_size=n, max_size=n))
+    matrix = flint.fmpz_mat(rows)
+    found = orthogonal(np.array(rows, dtype=object), np.inf)
+    if found is None:
+        assert flint.nmod_mat(matrix, PRIME).rank() < matrix.rank()
+        return
+    assert found.shape == (width, width - matrix.rank())
+    assert found.shape[1] == 0 or flint.fmpz_mat(found.tolist()).rank() == found.shape[1]
+    assert not np.any(np.array(rows, dtype=object) @ found)
+
+
+def hard_sets():
+    """Yield rows and classes for which the first circuit does not span the others: dependent columns, several classes."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 6))
+    levels = np.eye(4)[rng.integers(0, 4, size=300)]
+    for classes in (2, 3, 4):
+        y = rng.integers(0, classes, size=300)
+        yield X, y
+        yield np.hstack([X, X]), y
+        yield np.hstack([levels, X]), y
+        yield np.hstack([levels, X]), np.where(levels[:, 0] == 1.0, 1, y)
+        yield 1e9 + rng.integers(-1, 2, size=(300, 5)), y
+        yield np.repeat(rng.integers(0, 3, size=(30, 5)).astype(float), 10, axis=0), y
+
+
+@pytest.mark.parametrize("case", range(18))
+def test_digits_and_pivots_prove_the_same(case, monkeypatch):
+    X, y = list(hard_sets())[case]
+    by_digits = lineal.separability(X, y)
+    confirm(by_digits, X, y)
+    monkeypatch.setattr(search, "dependency", lambda *_: None)
+    monkeypatch.setattr(search, "orthogonal", lambda *_: None)
+    by_pivots = lineal.separability(X, y)
+    assert (by_pivots.kind, by_pivots.strict) == (by_digits.kind, by_digits.strict)
+
+
+@pytest.mark.parametrize(("width", "classes"), [(30, 2), (20, 3)])
+def test_no_integer_pivot_is_needed(width, classes, monkeypatch):
+    """Pivots on tables of large integers are the last resort; random classes need none, dependent columns neither."""
+    monkeypatch.setattr(Dictionary, "_pivot", None)
+    rng = np.random.default_rng(classes)
+    X, y = rng.normal(size=(500, width)), rng.integers(0, classes, size=500)
+    for table in (X, np.hstack([X, X[:, :3]])):
+        answer = lineal.separability(table, y)
+        assert answer.kind == "overlap"
+        confirm(answer, table, y)
 
 
 @pytest.mark.parametrize(("n", "p"), [(200, 45), (240, 60)])

@@ -1,6 +1,6 @@
-"""The one dependency of a few rows of integers, found digit by digit (Dixon 1982).
+"""Exact solutions of a few linear equations in integers, found digit by digit (Dixon 1982).
 
-``B x = c`` is solved modulo a prime q; the same inverse then gives x modulo q^2, q^3, ... by one product of a matrix with a
+``B x = c`` is solved modulo a prime q; the same inverse then gives x modulo q^2, q^3, ... by two products of a matrix with a
 vector each, and fractions are rebuilt from their digits by Euclid's algorithm (Wang 1981). What comes out is checked.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,13 @@ Small = npt.NDArray[np.int64]
 
 PRIME = 67108859
 """Below 2^26, so that sums of a thousand products fit 63 bits."""
+LIMB = 24
+"""Bits of the parts that large integers are cut into; their products with digits fit 63 bits, too."""
 MOST = 1000
+SPARE = 40
+"""A fraction is believed where this many bits more than it needs agree; then it is checked."""
+MIXED = 16
+"""So many combinations of fractions are looked at: by chance, one of them may lack a factor of the denominator."""
 FIRST = 24
 """After so many digits the fractions are rebuilt for the first time."""
 
@@ -36,27 +43,35 @@ def dependency(rows: Whole, deadline: float) -> Whole | None:
     if len(rows) > MOST or len(kept) != len(rows) - 1 or not kept:
         return None
     last = (set(range(len(rows))) - set(kept)).pop()
-    matrix = rows[np.ix_(kept, columns)].T
-    inverse = _inverse(modular[np.ix_(kept, columns)].T.copy())
-    size = sum(int(v).bit_length() for v in np.max(np.abs(rows), axis=1)) + len(rows) * math.log2(len(rows) + 1)
-    enough = int(2 * size + 64) // 26 + 1
-    left, x, power, look = -rows[last, columns], np.zeros(len(kept), dtype=object), 1, FIRST
-    for digits in range(1, enough + 1):
-        digit = (inverse @ (left % PRIME).astype(np.int64)) % PRIME
-        x = x + digit.astype(object) * power
-        left = (left - matrix @ digit.astype(object)) // PRIME
-        power *= PRIME
-        if digits in (look, enough):
-            found = _fractions(x, power)
-            weights = np.zeros(len(rows), dtype=object)
-            if found is not None:
-                weights[kept], weights[last] = found
-                if not np.any(weights @ rows):
-                    return reduced(weights)
-            look = digits + max(FIRST, digits // 2)
-        if time.monotonic() > deadline:
-            raise TimeoutError
-    return None
+    found = _solved(rows[np.ix_(kept, columns)].T, -rows[last, columns][:, None], deadline)
+    if found is None:
+        return None
+    weights = np.zeros(len(rows), dtype=object)
+    weights[kept], weights[last] = found[0][:, 0], found[1]
+    return None if np.any(weights @ rows) else reduced(weights)
+
+
+def orthogonal(rows: Whole, deadline: float) -> Whole | None:
+    """Return a basis of the vectors orthogonal to all rows, as columns of integers; None if the prime is an unlucky one.
+
+    No more rows are independent modulo a prime than are in truth; so vectors for all other columns, if they are orthogonal to
+    every row, are a basis. TimeoutError after the deadline.
+
+    >>> orthogonal(np.array([[2, 0, 1], [4, 0, 2]], dtype=object), math.inf).T.tolist()
+    [[0, 1, 0], [-1, 0, 2]]
+    """
+    kept, columns = pivots((rows % PRIME).astype(np.int64))
+    others = np.setdiff1d(np.arange(rows.shape[1]), columns).tolist()
+    basis = np.zeros((rows.shape[1], len(others)), dtype=object)
+    if len(kept) > MOST:
+        return None
+    found: tuple[Whole, int] | None = basis[columns], 1
+    if kept and len(others):
+        found = _solved(rows[np.ix_(kept, columns)], -rows[np.ix_(kept, others)], deadline)
+    if found is None:
+        return None
+    basis[columns], basis[others, np.arange(len(others))] = found
+    return None if np.any(rows @ basis) else basis
 
 
 def pivots(work: Small) -> tuple[list[int], list[int]]:
@@ -74,6 +89,63 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
     return order[: len(columns)].tolist(), columns
 
 
+def _solved(matrix: Whole, right: Whole, deadline: float) -> tuple[Whole, int] | None:
+    """Return X in integers and their denominator with matrix X = right (tried on one sum of the rows), or None."""
+    n = len(matrix)
+    inverse = _inverse((matrix % PRIME).astype(np.int64))
+    lengths = [max(int(value).bit_length() for value in row) for row in np.hstack([matrix, right])]
+    enough = int(2 * sum(lengths) + 2 * n * math.log2(n + 1)) // 26 + 8
+    parts = (max(lengths, default=0) + n.bit_length()) // LIMB + 1
+    limbs, left = _limbs(matrix, parts).reshape(-1, n), _limbs(right, parts)
+    draw = np.random.default_rng(0).integers(1, 2**10, size=n)
+    line, goal = draw @ matrix, draw @ right
+    digits, look = list[Small](), FIRST
+    while len(digits) < enough:
+        rest = np.zeros(right.shape, dtype=np.int64)
+        for limb in left[::-1]:
+            rest = ((rest << LIMB) + limb) % PRIME
+        digits.append(inverse @ rest % PRIME)
+        left = _quotient(left - (limbs @ digits[-1]).reshape(left.shape))
+        if len(digits) in (look, enough):
+            found = _fractions(np.array(digits))
+            if found is not None and not np.any(line @ found[0] - goal * found[1]):
+                return found
+            look += max(FIRST, look // 4)
+        if time.monotonic() > deadline:
+            raise TimeoutError
+    return None
+
+
+def _limbs(values: Whole, parts: int) -> Small:
+    """Return integers as sums of so many limbs times powers of 2^LIMB, the lowest first; only the highest has a sign."""
+    low = [(values >> LIMB * k) & (2**LIMB - 1) for k in range(parts - 1)]
+    return np.array([*low, values >> LIMB * (parts - 1)]).astype(np.int64)
+
+
+def _quotient(limbs: Small) -> Small:
+    """Return multiples of the prime, as limbs of any size below 2^62, divided by it."""
+    for k in range(len(limbs) - 1):
+        limbs[k + 1] += limbs[k] >> LIMB
+        limbs[k] &= 2**LIMB - 1
+    for k in range(len(limbs) - 1, -1, -1):
+        times = limbs[k] // PRIME
+        if k:
+            limbs[k - 1] += (limbs[k] - times * PRIME) << LIMB
+        limbs[k] = times
+    return limbs
+
+
+def _joined(digits: Small) -> Any:
+    """Return the numbers with such digits, the lowest first."""
+    base, found = PRIME, digits.astype(object)
+    while len(found) > 1:
+        if len(found) % 2:
+            found = np.concatenate([found, np.zeros_like(found[:1])])
+        found = found[0::2] + found[1::2] * base
+        base *= base
+    return found[0]
+
+
 def _inverse(matrix: Small) -> Small:
     """Return the inverse modulo the prime (Gauss and Jordan)."""
     n = len(matrix)
@@ -87,16 +159,23 @@ def _inverse(matrix: Small) -> Small:
     return work[:, n:]
 
 
-def _fractions(x: Whole, modulus: int) -> tuple[Whole, int] | None:
-    """Return integers and their denominator, small ones that are x modulo ``modulus``; None if there are none."""
-    common, most = 1, math.isqrt(modulus // 2)
-    for value in x.tolist():
-        scaled = value * common % modulus
+def _fractions(digits: Small) -> tuple[Whole, int] | None:
+    """Return integers and their denominator that have such digits; None while there are too few to tell.
+
+    The denominator is that of a few combinations of all numbers; with it, half of the digits make the integers.
+    """
+    flat = digits.reshape(len(digits), -1)
+    modulus = PRIME ** len(digits)
+    common, most = 1, math.isqrt(modulus)
+    for draw in np.random.default_rng(len(digits)).integers(1, 2**10, size=(MIXED, flat.shape[1])):
+        scaled = _joined(flat @ draw) * common % modulus
         if min(scaled, modulus - scaled) > most:
             common *= _denominator(scaled, modulus, most)
-            if common > most:  # more digits are needed
+            if common > most >> SPARE:
                 return None
-    found = (x * common) % modulus
+    half = len(digits) // 2 + 1
+    modulus = PRIME**half
+    found = _joined(digits[:half]) * common % modulus
     return np.asarray(np.where(found > modulus // 2, found - modulus, found)), common
 
 

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ import numpy.typing as npt
 
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
-from lineal.separation.digits import dependency
+from lineal.separation.digits import dependency, orthogonal
 from lineal.separation.integers import Whole, floats, reduced, whole
 
 Array = npt.NDArray[np.float64]
@@ -51,10 +52,7 @@ class Core:
     deadline: float
     weights: dict[int, Fraction] = field(default_factory=dict)
     complement: Whole | None = None
-    locked: Dictionary = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.locked = Dictionary(self.cloud.width, self.deadline)
+    basis: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
     @property
     def ids(self) -> Index:
@@ -66,6 +64,19 @@ class Core:
         found = self.locked.asking(self.cloud.integers(ids), ids).solve()
         return found if isinstance(found, Circuit) else self.cloud.plain(found)
 
+    def circuit(self, support: Index) -> Circuit | None:
+        """Return the circuit among some rows if one combination of them is in the span of E, no other, and it is >= 0."""
+        found = dependency(self.cloud.integers(np.append(self.basis, support)), self.deadline)
+        if found is None:
+            return None
+        balance, weights = np.split(found, [len(self.basis)])
+        if np.all(weights <= 0):
+            balance, weights = -balance, -weights
+        used = weights > 0
+        if np.any(weights < 0) or not np.any(used):
+            return None
+        return Circuit(support[used].tolist(), weights[used].tolist(), self.basis.tolist(), balance.tolist())
+
     def add(self, circuit: Circuit) -> None:
         """Join a circuit to E: enough of the old weights keeps all of them positive."""
         old = {row: Fraction(value) for row, value in zip(circuit.locked, circuit.balance, strict=True)}
@@ -74,12 +85,23 @@ class Core:
         fresh = {row: many * weight + old.get(row, Fraction(0)) for row, weight in self.weights.items()}
         fresh.update({row: Fraction(weight) for row, weight in zip(circuit.rows, circuit.weights, strict=True)})
         self.weights = fresh
-        rows = np.array(circuit.rows, dtype=np.intp)
-        self.complement = np.zeros((self.cloud.width, 0), dtype=object)
         # A circuit is one dependency among rows that are otherwise independent of E.
-        if self.locked.rank + len(rows) - 1 < self.cloud.width:
-            self.locked.lock(self.cloud.integers(rows), rows)
-            self.complement = self.cloud.plain(self.locked.complement())
+        self.basis = np.append(self.basis, np.array(circuit.rows[1:], dtype=np.intp))
+        self.__dict__.pop("locked", None)
+
+    def span(self) -> None:
+        """Find the vectors orthogonal to all rows of E."""
+        self.complement = np.zeros((self.cloud.width, 0), dtype=object)
+        if len(self.basis) < self.cloud.width:
+            found = orthogonal(self.cloud.integers(self.basis), self.deadline)
+            self.complement = self.cloud.plain(self.locked.complement() if found is None else found)
+
+    @cached_property
+    def locked(self) -> Dictionary:
+        """Return the dictionary in which no row of E moves."""
+        found = Dictionary(self.cloud.width, self.deadline)
+        found.lock(self.cloud.integers(self.basis), self.basis)
+        return found
 
     def lift(self, v: Whole) -> Whole:
         """Return the direction with coordinates v among the vectors orthogonal to E."""
@@ -144,6 +166,8 @@ def _decided(cloud: Cloud, deadline: float, guesses: Sequence[Array], two_way: b
         found = _stage(core, work)
         if isinstance(found, Circuit):
             core.add(found)
+            if not two_way:
+                core.span()
             continue
         direction = reduced(found)
         signs = cloud.signs(direction)
@@ -188,8 +212,8 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
 def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
     """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
     cloud = core.cloud
-    if len(support) > 1 and not core.weights:
-        quick = _circuit(core, support)
+    if len(support):
+        quick = core.circuit(support)
         if quick is not None:
             return quick
     some = support if len(support) else work[: 2 * cloud.width]
@@ -201,14 +225,6 @@ def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
         if not len(bad):
             return found
         some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
-
-
-def _circuit(core: Core, support: Index) -> Circuit | None:
-    """Return the rows as a circuit if one positive combination of them is zero, and no other combination is."""
-    weights = dependency(core.cloud.integers(support), core.deadline)
-    if weights is None or not (np.all(weights > 0) or np.all(weights < 0)):
-        return None
-    return Circuit(support.tolist(), [abs(int(weight)) for weight in weights], [], [])
 
 
 def _worst(cloud: Cloud, direction: Whole, bad: Index, most: int) -> Index:
