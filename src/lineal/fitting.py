@@ -274,7 +274,7 @@ class _Run:
         baseline = null(self.problem).value
         # A proof is asked for well below tol: mostly the same Newton step, and the optimum is met to 1e-7 by default.
         patience, milestone = (0.02 if self.tol <= TOLERANCE else solver.sure), np.inf
-        solver = solver.towards(patience * self.tol, baseline)
+        solver = solver.towards(patience * self.tol, self.tol, baseline)
         for number, step in enumerate(self._until_end(solver.steps(self.problem, start))):
             self._record(number, step)
             self.coef, self.hint, self.theta = step.coef, step.hint, step.theta

@@ -50,8 +50,11 @@ class Solver(ABC):
     def declines(self, problem: Problem) -> str | None:
         """Return why this solver cannot treat the problem, in words, or None if it can."""
 
-    def towards(self, goal: float, baseline: float) -> Solver:
-        """Return the solver told that a proof will be asked for at an estimate of ``goal (baseline - objective)``."""
+    def towards(self, goal: float, tol: float, baseline: float) -> Solver:
+        """Return the solver told when a proof will be asked for, and of which gap.
+
+        That is at an estimate of ``goal (baseline - objective)``, and of a gap of ``tol (baseline - objective)``.
+        """
         return self
 
     @abstractmethod

@@ -94,7 +94,7 @@ class DualAscent(Solver):
             return "it visits rows at random, so they have to be in memory"
         return None
 
-    def towards(self, goal: float, baseline: float) -> DualAscent:
+    def towards(self, goal: float, tol: float, baseline: float) -> DualAscent:
         """Look at the gap when it seems to be that small: a look takes as long as an epoch."""
         return replace(self, goal=goal, baseline=baseline)
 

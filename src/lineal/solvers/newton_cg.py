@@ -13,7 +13,7 @@ from lineal.losses import Softmax
 from lineal.passes import Kept
 from lineal.problem import EPS, Evaluation, Problem
 from lineal.solver import Array, Solver, Step
-from lineal.solvers.system import Preconditioner, System
+from lineal.solvers.system import FORCING, TIGHT, Preconditioner, System
 from lineal.view import View, equilibrated
 
 
@@ -28,6 +28,9 @@ class NewtonCG(Solver):
 
     rounds: int = 200
     gram: int = 2000
+    goal: float = 0.0
+    tol: float = 0.0
+    baseline: float = 0.0
     name: ClassVar[str] = "newton-cg"
 
     def declines(self, problem: Problem) -> str | None:
@@ -35,6 +38,10 @@ class NewtonCG(Solver):
         if not (problem.loss.smooth and problem.penalty.smooth):
             return "it needs a smooth loss and a smooth penalty"
         return None
+
+    def towards(self, goal: float, tol: float, baseline: float) -> NewtonCG:
+        """Make that step the last one after which a proof can be foreseen, instead of one more for the proof."""
+        return replace(self, goal=goal, tol=tol, baseline=baseline)
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per Newton step."""
@@ -46,8 +53,9 @@ class NewtonCG(Solver):
         sample = _sample(inner)
         # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
         single = not problem.loss.quadratic and bool(np.all(np.abs(view.shift) <= 100.0 * view.scale))
+        forcing, bent = FORCING, np.inf
         for turn in itertools.count():
-            system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept)
+            system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept, forcing)
 
             def hint(
                 goal: float | None, system: System = system, at: Array = at, kept: Kept | None = kept
@@ -61,6 +69,10 @@ class NewtonCG(Solver):
 
             passes = problem.passes + inner.passes
             yield Step(at, here.value, system.estimate, passes, hint=hint)
+            # what a step that solves all of the system would leave; the last ones foretell it to a factor of ten at best
+            left, gain = 0.5 * ease.ratio * (bent * system.first) ** 2, self.baseline - here.value
+            if left <= 0.1 * self.goal * gain:
+                system.end(0.9 * self.goal * gain, self.tol * gain)
             shift = system.newton()
             fall = float(np.vdot(shift, here.gradient))
             found = _search(problem, view, coef, here, shift, fall) if fall > 0.0 else None
@@ -73,6 +85,10 @@ class NewtonCG(Solver):
             if here.value - found[1].value < 0.25 * fall:
                 sample, single = max(1, sample // 4), False
             coef, here, at, kept = found
+            bent = system.bent(here.gradient)
+            if sample == 1 and not problem.loss.coupled:
+                # no better than F is known to follow its second derivative (Eisenstat and Walker)
+                forcing = min(max(bent * float(np.sqrt(system.first)), TIGHT), FORCING)
             ease.renew(inner, system.count, kept, sample)
 
 
@@ -131,10 +147,10 @@ def _search(
     for _ in range(40):
         trial = coef - step * shift
         there, at, kept = _look(problem, view, trial)
+        if there.value <= here.value - 1e-4 * step * fall:
+            return trial, there, at, kept
         if fall <= 128 * EPS * abs(here.value) + 2 * here.error:
             closer = np.sum(there.gradient**2) < 0.25 * np.sum(here.gradient**2)
             return (trial, there, at, kept) if closer else None
-        if there.value <= here.value - 1e-4 * step * fall:
-            return trial, there, at, kept
         step *= 0.5
     return None

@@ -18,6 +18,9 @@ from lineal.solver import Array
 FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""
 
+TIGHT = 0.1
+"""How exactly at most, where F bends so little that it pays and an evaluation costs as much as a product."""
+
 MARGIN = 0.7
 """The share of a wanted gap below which a proof is tried: rounding errors and uncharged columns come on top."""
 
@@ -58,9 +61,11 @@ class System:
     turn: int = 0
     single: bool = False
     known: Kept | None = None
+    forcing: float = FORCING
 
     def __post_init__(self) -> None:
         self.closing: Array | None = None
+        self.rest: Array | None = None
         self._begin()
         self.estimate = 0.5 * self.rho * self.ease.ratio
 
@@ -83,9 +88,9 @@ class System:
         self.rho = self.first = max(float(np.vdot(self.residual, self.direction)), 0.0)
 
     def newton(self) -> Array:
-        """Return d with |H d - g| <= FORCING |g| in the preconditioner's norm, or with the residual a proof wanted."""
+        """Return d with |H d - g| <= forcing |g| in the preconditioner's norm, or with the residual a proof wanted."""
         # a quadratic is solved by one system: there is no point in solving it roughly several times
-        goal = (1e-8 if self.problem.loss.quadratic else FORCING) ** 2 * self.first
+        goal = (1e-8 if self.problem.loss.quadratic else self.forcing) ** 2 * self.first
         while self.closing is None and self.rho > goal and self.count < self.rounds and self._products(goal):
             pass
         if self.count == 0:
@@ -116,26 +121,38 @@ class System:
         if self.sample > 1:
             self.sample = 1
             self._begin()
-        self._close(AIM * goal)
+        self._close(AIM * goal, 2.0 * AIM * goal)
         return None
 
-    def _close(self, goal: float) -> None:
+    def end(self, near: float, goal: float) -> None:
+        """Make the step the last one, before anybody asks for a proof of ``goal``: an estimate of ``near`` will be left."""
+        if self.count == 0 and self.closing is None and self.sample == 1 and not self.problem.loss.coupled:
+            self._close(AIM * goal, np.inf, near)
+
+    def bent(self, gradient: Array) -> float:
+        """Return how far the gradient after the step is from the one foreseen, over the square of the one before it."""
+        off = gradient - (self.residual if self.rest is None else self.rest)
+        return float(np.sqrt(max(float(np.vdot(off, self.ease.solve(off))), 0.0))) / max(self.first, 1e-300)
+
+    def _close(self, goal: float, far: float, near: float = np.inf) -> None:
         """Take products until ``sum cost r^2`` is within the goal, along a path on which it never grows.
 
-        Residuals of conjugate gradients are bumpy; a mean of the last two iterates that makes the sum least is not.
+        Residuals of conjugate gradients are bumpy; a mean of the last two iterates that makes the sum least is not. It is
+        given up where the optimum is more than ``far`` away, and goes on where an estimate at its end would be above ``near``.
         """
         smooth, rest = self.solution.copy(), self.residual.copy()
-        ended = self._native(0.0, goal, smooth, rest)
+        ended = self._native(0.0, goal, smooth, rest) if near == np.inf else None
         while ended is None and self.count < self.rounds and self._product():
-            if 0.5 * float(np.vdot(self.solution, self.gradient)) > 2.0 * goal:
+            if 0.5 * float(np.vdot(self.solution, self.gradient)) > far:
                 return  # the optimum is farther than the goal: an ordinary step will do
             turn = self.residual - rest
             size = float(np.sum(self.cost * turn**2))
             share = -float(np.sum(self.cost * rest * turn)) / size if size > 0.0 else 1.0
             smooth, rest = smooth + share * (self.solution - smooth), rest + share * turn
-            ended = True if float(np.sum(self.cost * rest**2)) <= goal else None
+            within = float(np.sum(self.cost * rest**2)) <= goal and 0.5 * self.rho * self.ease.ratio <= near
+            ended = True if within else None
         if ended:
-            self.closing = smooth
+            self.closing, self.rest = smooth, rest
 
     def _products(self, goal: float) -> bool:
         """Take products until ``rho`` is within the goal: in one native call where few columns are in memory, else one."""
