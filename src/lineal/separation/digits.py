@@ -58,7 +58,7 @@ def orthogonal(rows: Whole, deadline: float) -> Whole | None:
     every row, are a basis. TimeoutError after the deadline.
 
     >>> orthogonal(np.array([[2, 0, 1], [4, 0, 2]], dtype=object), math.inf).T.tolist()
-    [[0, 1, 0], [-1, 0, 2]]
+    [[0, 2, 0], [-1, 0, 2]]
     """
     kept, columns = pivots((rows % PRIME).astype(np.int64))
     others = np.setdiff1d(np.arange(rows.shape[1]), columns).tolist()
