@@ -16,7 +16,7 @@ import stat
 import struct
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Any, BinaryIO, Final, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ FORMATS: Final = ("lineal-model", "lineal-separability")
 VERSION: Final = 1
 MAX_HEADER: Final = 64 * 2**20
 MAX_FILE: Final = 4 * 2**30
+PIECE: Final = 2**20
 MAX_DEPTH: Final = 32
 MAX_DIMENSIONS: Final = 8
 
@@ -90,7 +91,7 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
             status = os.fstat(file.fileno())
             if stat.S_ISREG(status.st_mode) and status.st_size > MAX_FILE:
                 raise ModelFileError(f"{path} is refused: it is larger than a model file may be ({MAX_FILE} bytes).")
-            data = file.read(MAX_FILE + 1)
+            data = _whole(file, status.st_size if stat.S_ISREG(status.st_mode) else None)
     except FileNotFoundError as error:
         folder = path.parent
         hint = near(path.name, sorted(entry.name for entry in folder.iterdir())) if folder.is_dir() else ""
@@ -101,6 +102,16 @@ def read(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Arrays]:
         return parse(data)
     except ModelFileError as error:
         raise ModelFileError(f"{path} is refused: {error}") from None
+
+
+def _whole(file: BinaryIO, size: int | None) -> bytes:
+    """Return what a file holds, up to a byte more than a model file may; a read claims all the memory it is asked for."""
+    if size is not None:
+        return file.read(size + 1)
+    found = bytearray()
+    while len(found) <= MAX_FILE and (piece := file.read(PIECE)):
+        found += piece
+    return bytes(found)
 
 
 def parse(data: bytes) -> tuple[dict[str, Any], Arrays]:

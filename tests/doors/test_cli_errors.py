@@ -161,6 +161,7 @@ def test_a_full_disk_is_one_sentence(folder: Path) -> None:
         ["predict", "good.lineal", "good.csv", "-o", "full.parquet"],
         ["predict", "good.lineal", "good.csv"],
         ["show", "good.lineal"],
+        ["show", "good.lineal", "--json"],
     ):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
@@ -187,6 +188,28 @@ def test_a_reader_that_closes_the_pipe_is_no_error(folder: Path) -> None:
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141
+
+
+def test_a_closed_stdout_is_no_bug(folder: Path) -> None:
+    (folder / "good.csv").write_text(GOOD)
+    words = ["fit", "good.csv", "--target", "y", "--json"]
+    done = subprocess.run(
+        ["/bin/sh", "-c", '"$@" >&-', "sh", sys.executable, "-m", "lineal", *words],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run(["verify", "good.lineal", "good.csv", "--json"]) == 0
+
+
+def test_too_little_memory_is_one_sentence(folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def greedy(*_args: object, **_options: object) -> None:
+        raise MemoryError
+
+    (folder / "good.csv").write_text(GOOD)
+    monkeypatch.setattr("lineal.cli.fit.run", greedy)
+    refused(lineal("fit", "good.csv", "--target", "y"), "not enough memory", "give the process more", "--drop")
 
 
 def test_a_bug_is_called_a_bug(folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import stat
 import struct
+import threading
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -337,3 +340,20 @@ def test_a_missing_folder_or_file_or_a_folder_is_an_input_error(tmp_path):
         container.read(tmp_path)
     with pytest.raises(InputError, match="directory"):
         container.write(tmp_path, META, ARRAYS)
+
+
+def test_reading_claims_no_more_memory_than_the_file_needs(file):
+    tracemalloc.start()
+    container.read(file)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20 + 10 * file.stat().st_size
+
+
+def test_a_pipe_is_read_to_its_end(file, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(file.read_bytes()))
+    writer.start()
+    assert container.read(pipe)[0] == META
+    writer.join()

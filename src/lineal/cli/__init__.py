@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -16,6 +17,12 @@ from lineal.errors import LinealError
 INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
 BUG: Final = 70
+UNMAPPED: Final = "failed to map segment"
+"""What the loader of shared objects says where memory is short."""
+SCARCE: Final = (
+    "there is not enough memory for this; give the process more (ulimit -v, the limit of its container), or leave out "
+    "columns (--drop) or rows."
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,7 +51,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         picture = getattr(error, "picture", "")  # lines below the sentence, such as a formula with a caret
         sentence = f"{' '.join(sentence.removesuffix(picture).split())}{picture}"
         if "--json" in words and not getattr(error, "answered", False):  # (an answer may have said it already)
-            click.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False, indent=2))
+            with contextlib.suppress(OSError):  # (stdout may be what failed; stderr says it in any case)
+                click.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False, indent=2))
         click.echo(f"lineal: {sentence}", err=True)
         return code
 
@@ -56,7 +64,8 @@ def _call(arguments: Sequence[str]) -> int:
             code = lineal.invoke(context)
     except click.exceptions.Exit as done:
         code = done.exit_code
-    sys.stdout.flush()
+    if sys.stdout is not None:  # (it is None where the caller closed it)
+        sys.stdout.flush()
     return code if isinstance(code, int) else 0
 
 
@@ -68,6 +77,8 @@ def _told(error: Exception) -> tuple[str, int]:
         return error.format_message(), 2
     if os.environ.get("LINEAL_DEBUG"):
         raise error
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and UNMAPPED in str(error)):
+        return SCARCE, 2
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""
         return f"the system refused to read or write{where}: {error.strerror or error}.", 2
