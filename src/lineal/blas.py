@@ -10,6 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from threadpoolctl import ThreadpoolController
 
+from lineal.algebra import lapack
 from lineal.source import Source
 
 P = ParamSpec("P")
@@ -22,23 +23,34 @@ class _Limit:
 
     def __init__(self) -> None:
         self.lock, self.inside = Lock(), 0
-        self.held: Any = None
+        self.held: list[Any] = []
 
     def __enter__(self) -> None:
         with self.lock:
             if self.inside == 0:
-                self.held = _controller().limit(limits=1)
+                self.held = [_controller().limit(limits=1)]
             self.inside += 1
 
     def __exit__(self, *_: object) -> None:
         with self.lock:
             self.inside -= 1
             if self.inside == 0:
-                self.held.restore_original_limits()
-                self.held = None
+                self._restore()
+
+    def renew(self) -> None:
+        """Look for libraries again: another one has been loaded, perhaps while the limit holds."""
+        with self.lock:
+            _controller.cache_clear()
+            if self.inside > 0:
+                self.held.append(_controller().limit(limits=1))
+
+    def _restore(self) -> None:
+        while self.held:
+            self.held.pop().restore_original_limits()
 
 
 _LIMIT = _Limit()
+lapack.FOLLOWERS.append(_LIMIT.renew)
 
 
 @cache

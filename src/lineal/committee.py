@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from lineal import container
 from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.model import Model
+from lineal.records import dataclass
 from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lineal.errors import InputError
@@ -12,6 +11,7 @@ from lineal.estimate import Run, Wish
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.model import Model
+from lineal.records import dataclass
 from lineal.rows import Roles, Rows, from_table
 from lineal.spelling import Wanted
 from lineal.trace import Record

@@ -10,13 +10,13 @@ import csv
 import math
 import numbers
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

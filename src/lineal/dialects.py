@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 from lineal.solvers import BY_NAME
 
 SOLVERS: Final[Mapping[str, str]] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -35,6 +35,7 @@ from lineal.null import Null, adopt, null
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.rows import Rows
 from lineal.scale import scaled_huber
 from lineal.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, measure, strengths

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from lineal.errors import InputError
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict

@@ -14,12 +14,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
@@ -29,6 +27,7 @@ from lineal.losses import Logistic
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 from lineal.source import Source
 from lineal.summary import Row, Summary, check_level, information, quantile
 from lineal.trace import Record, Trace
@@ -149,6 +148,8 @@ def profile(fit: Fit, *, level: float = 0.95) -> Summary:
     The interval of b_j holds the values v with ``2 (max L* - max L* given b_j = v) <= q``, q the quantile of chi-squared
     with one degree of freedom; the statistic is that drop at v = 0.
     """
+    from scipy import special  # slow to load: only for tests and intervals
+
     check_level(level)
     problem = fit.problem
     best = _look(problem, fit.coef[:, 0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -22,6 +22,7 @@ from lineal.moments import Moments
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, SHORT, Problem
+from lineal.records import dataclass
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose

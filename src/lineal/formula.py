@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 
 FUNCTIONS: Final = ("log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "square", "cube")
 """Functions of one number."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import special
 
 from lineal import covariance
 from lineal.designs import as_design
@@ -25,6 +24,7 @@ from lineal.firth import firth, profile
 from lineal.model import Model
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.rows import MEMORY
 from lineal.source import Source
 from lineal.sources.memory import Memory
@@ -142,6 +142,8 @@ def likelihood_ratio(small: Model, large: Model) -> Ratio:
     >>> likelihood_ratio(lineal.fit(table, target="y", model="linear", drop=["b"]), large).more
     1
     """
+    from scipy import special  # slow to load: only for tests and likelihoods
+
     few, many = _likelihood(small), _likelihood(large)
     _comparable(small, large, few, many)
     factor = large.coef.shape[1] - 1 if large.loss.name == "softmax" else large.coef.shape[1]
@@ -307,6 +309,8 @@ def _from_arrays(
 
 def _base(source: Source) -> float:
     """Return what counts add to the log-likelihood whatever the coefficients: ``-sum s log y!``."""
+    from scipy import special
+
     total = 0.0
     for block in source.blocks():
         weight = np.ones(block.n_rows) if block.weight is None else block.weight

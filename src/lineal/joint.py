@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,7 @@ from lineal.losses import Huber
 from lineal.moments import Moments
 from lineal.passes import Evaluate, Sums
 from lineal.problem import EPS
+from lineal.records import dataclass
 from lineal.source import Block, Source
 from lineal.sources.memory import Blocks
 

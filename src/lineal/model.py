@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +19,7 @@ from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.penalty import Penalty, apart
 from lineal.powers import Powers
+from lineal.records import dataclass
 from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
 from lineal.target import Target
 from lineal.trace import Trace

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from lineal.blas import alone
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.products import Products
+from lineal.records import dataclass
 from lineal.source import Block, Source
 
 Array = npt.NDArray[np.float64]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,7 @@ import numpy.typing as npt
 from lineal.designs import Ones
 from lineal.penalties import NoPenalty
 from lineal.problem import SHORT, Problem
+from lineal.records import dataclass
 from lineal.solvers.newton import search
 from lineal.source import Block
 

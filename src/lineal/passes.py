@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from lineal.algebra.doubled import Doubled
 from lineal.design import Design
 from lineal.designs import Affine
 from lineal.loss import Loss
+from lineal.records import dataclass
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]

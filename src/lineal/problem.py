@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,7 @@ from lineal.moments import Moments, survey
 from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.penalty import Penalty
 from lineal.products import Products
+from lineal.records import dataclass
 from lineal.sides import Sides, look, sided
 from lineal.source import Source
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from lineal.passes import Sums
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

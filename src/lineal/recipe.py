@@ -6,11 +6,12 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 
 FIELDS: Final = ("target", "weight", "offset", "drop", "types")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")

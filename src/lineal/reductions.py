@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from lineal.errors import InputError
 from lineal.estimate import Run
 from lineal.losses import Coded
 from lineal.model import Model
+from lineal.records import dataclass
 from lineal.rows import Rows
 from lineal.source import Block
 from lineal.target import Target

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
 from lineal.features.text_options import Asked
 from lineal.formula import Formula
 from lineal.model import Model
+from lineal.records import dataclass
 from lineal.source import Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table

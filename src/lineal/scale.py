@@ -19,7 +19,7 @@ is allowed, and the bound is concave in t and zero at zero, so that it is at lea
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ from lineal.passes import Sums
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.solvers import Newton
 from lineal.source import Source

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from lineal.moments import Moments, Survey
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.source import Block, Source
 from lineal.sources.memory import Memory
 from lineal.table import uniform

@@ -8,13 +8,13 @@ within T and without those that left.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.designs import Dense, Ones, Stack
 from lineal.loss import Loss
+from lineal.records import dataclass
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from lineal.records import dataclass
 
 if TYPE_CHECKING:
     from lineal.design import Design

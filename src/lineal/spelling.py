@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.halfspaces.perceptron import TIES, VARIANTS
+from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.solvers import BY_NAME
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from lineal.errors import InputError, ModelFileError, near
 from lineal.features.splitting import groups
 from lineal.model import Model
 from lineal.model_file import load
+from lineal.records import dataclass
 from lineal.table import Table, as_table
 from lineal.tables.beside import beside
 from lineal.tables.columnar import InMemory

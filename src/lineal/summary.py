@@ -5,13 +5,14 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

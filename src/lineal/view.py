@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.designs import Affine
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.source import Block
 from lineal.sources.memory import Blocks
 

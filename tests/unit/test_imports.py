@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -28,6 +29,67 @@ def test_help_loads_neither_numpy_nor_scipy():
     code = "from lineal.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit:\n    pass"
     modules = loaded(code)
     assert not modules & {"numpy", "scipy", "pyarrow", "rich", "sklearn"}
+
+
+RARE = ["scipy", "sklearn", "pandas", "polars", "narwhals", "matplotlib", "pyarrow.parquet", "rich.progress"]
+"""What no command needs for a short table of numbers and categories; scipy costs as much as such a fit."""
+
+
+@pytest.fixture(scope="module")
+def penguins(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("penguins")
+    table = folder / "penguins.csv"
+    table.write_bytes((Path(__file__).parents[2] / "examples" / "penguins.csv").read_bytes())
+    loaded(ran("fit", table, "--target", "species", "--penalty", "ridge:0.01", "-o", folder / "model.lineal"))
+    return folder
+
+
+def ran(*words):
+    """Return code that runs a command, its answer thrown away."""
+    return (
+        "import contextlib, io\nfrom lineal.cli import run\nwith contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO())):\n"
+        f"    assert run({[str(word) for word in words]!r}) == 0"
+    )
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "inspect penguins.csv --target species",
+        "fit penguins.csv --target species -o new.lineal",
+        "fit penguins.csv --target body_mass_g -o new.lineal",
+        "fit penguins.csv --target body_mass_g --penalty none -o new.lineal",
+        "predict model.lineal penguins.csv -o out.csv",
+        "predict model.lineal penguins.csv --proba -o out.csv",
+        "evaluate model.lineal penguins.csv",
+        "show model.lineal",
+        "verify model.lineal penguins.csv",
+        "path penguins.csv --target body_mass_g",
+    ],
+)
+def test_commands_load_no_library_without_need(words, penguins):
+    first, *rest = words.split()
+    files = [penguins / word if word.endswith((".csv", ".lineal")) else word for word in rest]
+    assert sorted(loaded(ran(first, *files)) & set(RARE)) == []
+
+
+def test_a_late_library_keeps_to_one_thread():
+    """LAPACK may be loaded in the middle of a fit: its threads are limited from then on, and given back with the others."""
+    code = """
+import numpy
+from threadpoolctl import threadpool_info
+from lineal.algebra import lapack
+from lineal.blas import _LIMIT
+count = lambda: [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+assert "scipy" not in sys.modules
+before = count()
+with _LIMIT:
+    assert count() == [1] * len(before)
+    upper, info = lapack.dpotrf(numpy.eye(2))
+    assert "scipy" in sys.modules and len(count()) > len(before) and set(count()) == {1}
+assert set(count()) == set(before)
+"""
+    loaded(code)
 
 
 def test_every_public_name_resolves():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack, solve_triangular
+
+from lineal.algebra import lapack
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -48,7 +48,9 @@ class Basis:
             return None
         kept, left = order[:rank], order[rank:]
         weights = (
-            solve_triangular(np.triu(upper)[:rank, :rank], upper[:rank, rank:]) if rank else np.zeros((0, len(left)))
+            lapack.solve_triangular(np.triu(upper)[:rank, :rank], upper[:rank, rank:])
+            if rank
+            else np.zeros((0, len(left)))
         )
         weights = weights * scale[kept, None] / scale[left]
         simple = np.round(64.0 * weights) / 64.0

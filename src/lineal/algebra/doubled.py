@@ -5,11 +5,12 @@ The formulas are those of Dekker (1971) and Knuth; every operation is exact to a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

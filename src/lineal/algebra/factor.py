@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import blas, lapack
 
 from lineal import _core
+from lineal.algebra import lapack
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -170,7 +170,7 @@ class Bordered(Cholesky):
             long = max(long, float(np.max(size.sum(axis=1))))
             wide += size.sum(axis=0)
         norm = max(1.0 + long, float(np.max(wide)))
-        inner = blas.dsyrk(-1.0, border.T, beta=1.0, c=rest.T, overwrite_c=1)
+        inner = lapack.dsyrk(-1.0, border.T, beta=1.0, c=rest.T, overwrite_c=1)
         upper, info = lapack.dpotrf(inner, lower=0, clean=1, overwrite_a=1)
         if info != 0:
             return None

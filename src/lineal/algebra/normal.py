@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.doubled import UNIT, Doubled
+from lineal.records import dataclass
 
 EPS = float(np.finfo(np.float64).eps)
 

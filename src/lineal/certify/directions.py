@@ -7,14 +7,13 @@ go on from the last two points tells when a column may come into use.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
 from lineal.penalties import Separable
 from lineal.problem import EPS
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

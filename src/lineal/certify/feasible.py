@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +10,7 @@ import numpy.typing as npt
 from lineal.algebra.factor import Factor
 from lineal.passes import Dual
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

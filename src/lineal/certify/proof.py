@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
 from lineal.problem import EPS
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

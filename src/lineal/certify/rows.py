@@ -13,7 +13,7 @@ in theta, so a share |x_i t| of the way to theta +- V costs at most that share o
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,7 @@ from lineal.certify import domain
 from lineal.certify.borders import alive
 from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]

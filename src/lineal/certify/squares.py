@@ -13,7 +13,6 @@ columns in use, and those beyond their charge, are looked at.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +26,7 @@ from lineal.penalties import Separable
 from lineal.penalties.separable import soft
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -13,10 +13,10 @@ from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 import pyarrow.compute
-import pyarrow.parquet
 
 from lineal.cli.summary import finite
 from lineal.errors import InputError, LinealError
+from lineal.tables.arrow import from_texts
 
 
 class Sink(Protocol):
@@ -41,7 +41,8 @@ class Csv:
         if not self._started:
             self._stream.write((",".join(quoted(name) for name in batch.schema.names) + "\n").encode())
             self._started = True
-        lines = pyarrow.compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), ",")
+        comma = from_texts([","])[0]  # (a plain one would load pandas)
+        lines = pyarrow.compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), comma)
         self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
 
     def close(self) -> None:
@@ -63,7 +64,7 @@ def _texts(array: pa.Array) -> pa.Array:
     if not pa.types.is_string(array.type):
         return array.cast(pa.string())
     codes = array.dictionary_encode()
-    return pa.array([quoted(level) for level in codes.dictionary.to_pylist()], pa.string()).take(codes.indices)
+    return from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
 
 
 class Parquet:
@@ -71,12 +72,14 @@ class Parquet:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        self._writer: pyarrow.parquet.ParquetWriter | None = None
+        self._writer: Any = None
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write one batch as a row group."""
         if self._writer is None:
-            self._writer = pyarrow.parquet.ParquetWriter(self._stream, batch.schema)
+            from pyarrow.parquet import ParquetWriter  # slow to load, so only for Parquet files
+
+            self._writer = ParquetWriter(self._stream, batch.schema)
         self._writer.write_batch(batch)
 
     def close(self) -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.cli.decisions import asked
@@ -23,8 +23,12 @@ from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed, require
 from lineal.model import Model
 from lineal.model_file import load
-from lineal.stacking import Stack
+from lineal.records import dataclass
 from lineal.table import Table
+from lineal.tables.arrow import from_numpy, from_texts
+
+if TYPE_CHECKING:
+    from lineal.stacking import Stack
 
 
 @dataclass
@@ -49,7 +53,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Predict every row and write the predictions."""
-    whole = Stack.load(model) if model.is_dir() else None
+    whole = _stack(model) if model.is_dir() else None
     fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
@@ -81,6 +85,12 @@ def run(
     for sentence in fitted.encoder.said(seen.unknown) if isinstance(fitted.encoder, Encoder) else ():
         click.echo(f"lineal: {sentence}", err=True)
     return 0
+
+
+def _stack(folder: Path) -> Stack:
+    from lineal.stacking import Stack  # here: it brings along all that fits a model
+
+    return Stack.load(folder)
 
 
 def predictions(
@@ -126,4 +136,9 @@ def predictions(
         if proba:
             chances = model.predict_proba(design, offset)
             arrays.update({f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())})
-        yield pa.RecordBatch.from_pydict({name: pa.array(np.ascontiguousarray(a)) for name, a in arrays.items()})
+        yield pa.RecordBatch.from_pydict({name: _arrow(values) for name, values in arrays.items()})
+
+
+def _arrow(values: npt.NDArray[Any]) -> Any:
+    """Return numbers or names as an Arrow array."""
+    return from_numpy(values) if values.dtype.kind == "f" else from_texts(values.tolist())

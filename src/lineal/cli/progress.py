@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import threading
 from types import TracebackType
-from typing import Final, Self
-
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from typing import TYPE_CHECKING, Final, Self
 
 from lineal.trace import Record
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 PATIENCE: Final = 1.0
 """Seconds of silence before anything is drawn."""
@@ -20,14 +20,15 @@ class Watch:
     """Shows what is going on while the body of a ``with`` runs, and leaves no trace on the screen."""
 
     def __init__(self, words: str) -> None:
-        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-        self._task = self._bar.add_task(words)
+        self._words = words
+        self._bar: Progress | None = None
         self._timer: threading.Timer | None = None
 
     def say(self, words: str) -> None:
         """Replace the words beside the spinner."""
-        self._bar.update(self._task, description=words)
+        self._words = words
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], description=words)
 
     def step(self, record: Record) -> None:
         """Show one step of a fit."""
@@ -38,7 +39,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            self._timer = threading.Timer(PATIENCE, self._bar.start)
+            self._timer = threading.Timer(PATIENCE, self._draw)
             self._timer.daemon = True
             self._timer.start()
         return self
@@ -49,4 +50,15 @@ class Watch:
         if self._timer is not None:
             self._timer.cancel()
             self._timer.join()
+        if self._bar is not None:
             self._bar.stop()
+
+    def _draw(self) -> None:
+        from rich.console import Console  # here: few commands are watched for so long
+        from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+        columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.add_task(self._words)
+        self._bar = bar
+        bar.start()

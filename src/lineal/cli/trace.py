@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,6 +23,7 @@ from lineal.features.encoder import column, needed
 from lineal.halfspaces.halfspace import judge
 from lineal.halfspaces.ledger import Ledger, Line, spelled
 from lineal.halfspaces.perceptron import Plan, Run, present
+from lineal.records import dataclass
 from lineal.sources.memory import Memory
 from lineal.table import Table, as_table
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csc_array, csr_array
 
 from lineal import _core
 from lineal.design import Array
 from lineal.designs.native import Native
 from lineal.errors import InputError
+
+if TYPE_CHECKING:  # slow to load: whoever brings a sparse matrix has done so
+    from scipy.sparse import csc_array, csr_array
 
 
 class Sparse(Native):
@@ -32,6 +34,8 @@ class Sparse(Native):
         if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
             kind = type(matrix).__name__
             raise InputError(f"a sparse design needs a scipy sparse matrix with rows and columns, not {kind}.")
+        from scipy.sparse import csc_array
+
         known = (np.float32, np.float64)
         if matrix.format == "csc" and matrix.data.dtype in known and matrix.has_canonical_format:
             self._by_column, self._shape, self._rows = (
@@ -102,6 +106,8 @@ class Sparse(Native):
     def by_column(self) -> csc_array:
         """The matrix by columns: the one given, or one made when it is first asked for."""
         if self._by_column is None:
+            from scipy.sparse import csr_array
+
             start, stop = int(self.indptr[0]), int(self.indptr[-1])
             parts = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
             self._by_column = csr_array(parts, shape=self.shape).tocsc()

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import csr_array
 
 from lineal import _core
 from lineal.design import Array, Design
@@ -48,7 +47,7 @@ class Turned(Design):
         if isinstance(design, Dense) and design.array.flags.f_contiguous and not design.array.flags.c_contiguous:
             return Turned(design.array.T)
         if isinstance(design, Sparse):
-            return Turned(csr_array(design.by_column.T), design.lengthwise)
+            return Turned(design.by_column.T, design.lengthwise)
         if isinstance(design, Stack):
             parts = [Turned.of(part) for part in design.designs]
             return Beside(parts) if any(isinstance(part, Turned) for part in parts) else design

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -19,6 +19,7 @@ from lineal.estimators.parameters import count, flag, number, only, seed
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.penalty import Penalty
+from lineal.records import dataclass
 from lineal.solvers.learner import State
 from lineal.solvers.stochastic import Stochastic
 from lineal.source import Block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import combinations_with_replacement
 
 import numpy as np
@@ -22,6 +22,7 @@ from lineal.features.terms import Boolean, Category, Number, Term
 from lineal.features.told import Told
 from lineal.features.written import Ordinal, Written
 from lineal.formula import EVERY, Factor, Formula
+from lineal.records import dataclass
 from lineal.tables.tabular import Table
 
 Array = npt.NDArray[np.float64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from lineal.errors import InputError
 from lineal.features.cells import numbers
 from lineal.features.encoder import column, located, needed
 from lineal.features.terms import CellError
+from lineal.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.tabular import Around, RowNumbers, Table
 

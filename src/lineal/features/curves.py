@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Final
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 
 from lineal.features.cells import cell
 from lineal.features.terms import CellError, finite_numbers
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lineal.features.survey import Column
 from lineal.features.terms import Term
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -21,6 +20,7 @@ from lineal.features.reading import term_from
 from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers, rank
 from lineal.features.text import Rows, Text
 from lineal.powers import Powers
+from lineal.records import dataclass
 from lineal.table import as_table
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.tabular import RowNumbers, Table

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from lineal.features.notation import Notation
 from lineal.features.outcome import NeedsTextError
 from lineal.features.readings import NeedsReadingError
 from lineal.features.survey import Column
+from lineal.records import dataclass
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
 

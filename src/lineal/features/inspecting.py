@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from lineal.features.notation import Notation
 from lineal.features.survey import Column
 from lineal.features.told import told
 from lineal.features.written import scores
+from lineal.records import dataclass
 from lineal.table import Table, as_table
 
 BINS: Final = 12

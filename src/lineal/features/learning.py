@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -28,6 +28,7 @@ from lineal.features.text_columns import asked_texts, learn_texts, texts_among
 from lineal.features.text_options import Asked, Options
 from lineal.features.told import Told, told
 from lineal.formula import Formula
+from lineal.records import dataclass
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table, filtered
 from lineal.target import Target

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from lineal.features.terms import Category
+from lineal.records import dataclass
 
 RARE = "(rare)"
 

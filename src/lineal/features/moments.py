@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from lineal.features.cells import cell, texts
 from lineal.features.dates import MONTHS, WEEKDAYS, Calendar
 from lineal.features.terms import Category, CellError, Single, filled
 from lineal.features.written import demanded, scores
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
+
+from lineal.records import dataclass
 
 SPACES = "\u00a0\u202f\u2009"
 """Blanks that stand between thousands as a plain blank does."""

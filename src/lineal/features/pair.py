@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.features.text import Rows, Text, documents, reading
 from lineal.features.text_options import Options
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]

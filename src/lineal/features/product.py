@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar, Final
 
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from lineal.features.curves import Curve
 from lineal.features.terms import Boolean, Category, Number
 from lineal.features.written import Ordinal, Written
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Factor = Number | Boolean | Curve | Category | Written | Ordinal

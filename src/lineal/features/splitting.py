@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 from lineal.errors import InputError
 from lineal.features.cells import kind, texts
 from lineal.features.encoder import column
+from lineal.records import dataclass
 from lineal.tables.tabular import RowNumbers, Table, uniform
 
 Array = npt.NDArray[np.float64]

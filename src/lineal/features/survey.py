@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import add
 from typing import Any
 
@@ -16,6 +16,7 @@ from lineal.features import dates, notation
 from lineal.features.cells import cell, kind, numbers, packed
 from lineal.features.dates import CALENDARS, Calendar
 from lineal.features.notation import MARKERS, Notation, notations
+from lineal.records import dataclass
 from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
@@ -15,6 +14,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells import cell, numbers, packed, texts
 from lineal.features.text import Text
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]

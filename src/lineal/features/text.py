@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -15,6 +15,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells import kind, texts
 from lineal.features.text_options import Options
+from lineal.records import dataclass
 from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING
 

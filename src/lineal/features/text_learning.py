@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.text import LONGEST, Text, documents, reading
 from lineal.features.text_options import Options
+from lineal.records import dataclass
 
 Counts = npt.NDArray[np.int64]
 

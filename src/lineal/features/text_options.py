@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 
 Unit = Literal["words", "characters"]
 Weighting = Literal["counts", "binary", "tfidf"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -14,6 +13,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.text import documents, from_strings, reading
 from lineal.features.text_options import Options
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

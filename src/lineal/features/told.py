@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lineal.errors import InputError, near
 from lineal.features.notation import Notation, named
 from lineal.features.text_options import Options
+from lineal.records import dataclass
 
 KINDS: Final = ("number", "category", "boolean", "ordinal", "date", "text", "drop")
 ORDERS: Final = ("YMD", "DMY", "MDY")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from lineal.features.cells import cell, texts
 from lineal.features.notation import Notation
 from lineal.features.terms import CellError, Single, filled
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.figures.scoring import Score
+from lineal.records import dataclass
 from lineal.source import Block, Source
 
 Array = npt.NDArray[np.float64]

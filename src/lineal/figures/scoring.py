@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial, reduce
 from typing import Final, cast
 
@@ -15,6 +15,7 @@ from lineal import _core
 from lineal.decision import Rule
 from lineal.figures.metrics import ClassFigures, NumberFigures, squared
 from lineal.loss import Loss
+from lineal.records import dataclass
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from itertools import islice
 from typing import Any
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit
 from lineal.separation.integers import Whole, reduced, whole

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ import numpy.typing as npt
 from lineal.halfspaces.lengths import length
 from lineal.halfspaces.margins import widest
 from lineal.halfspaces.perceptron import TIES, Plan, Run
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
 from lineal.separation.integers import Whole, floats, text, whole

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.halfspaces.nearest import Key, nearest
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.integers import Whole, digits, floats, mantissas, shifted, text, whole
 from lineal.separation.record import cloud_of

@@ -9,7 +9,6 @@ another: a boundary can be moved by a hair.
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.integers import floats, text, whole

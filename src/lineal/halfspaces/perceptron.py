@@ -13,7 +13,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, Literal
 
 import numpy as np
@@ -25,6 +25,7 @@ from lineal.halfspaces.ledger import Ledger, Line
 from lineal.halfspaces.lengths import length, radius
 from lineal.halfspaces.voters import Voters
 from lineal.loss import chosen
+from lineal.records import dataclass
 from lineal.solvers.presentation import Segment, Window, hashed, parts, window, windows
 from lineal.source import Source
 from lineal.trace import Record, Trace

@@ -6,7 +6,6 @@ w_k are a start plus a running sum of mistaken rows, so only those rows are kept
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ import numpy.typing as npt
 
 from lineal.design import Design
 from lineal.loss import chosen
+from lineal.records import dataclass
 from lineal.separation.gathering import matrix
 from lineal.source import Source
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.loss import Array, Loss
+from lineal.records import dataclass
 
 Index = npt.NDArray[np.intp]
 

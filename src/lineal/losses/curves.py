@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.loss import Array
 from lineal.losses.hinge import sides
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.loss import Array, Loss
+from lineal.records import dataclass
 
 
 def softplus(eta: Array) -> Array:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ from lineal.errors import InputError
 from lineal.loss import Array, Kink, Loss
 from lineal.losses.hinge import sides
 from lineal.losses.sparsemax import hot, on_simplex
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.loss import Array, Loss
 from lineal.losses.logistic import excess
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.loss import Array, Loss
 from lineal.losses.logistic import excess
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.loss import Array, Loss
+from lineal.records import dataclass
 
 
 def project(scores: Array) -> tuple[Array, Array]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ from lineal.loss import Loss
 from lineal.moments import survey
 from lineal.paths.strengths import path
 from lineal.penalty import Penalty
+from lineal.records import dataclass
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
 

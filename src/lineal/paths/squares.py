@@ -9,7 +9,6 @@ taken up, and the stretch goes on from that point.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -24,6 +23,7 @@ from lineal.null import null
 from lineal.penalties import L1, Bounds, ElasticNet, Separable
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solvers.columns import Columns
 from lineal.solvers.quadratic import Charges, jump
 from lineal.verdict import Verdict

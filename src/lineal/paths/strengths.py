@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from lineal.paths.lookahead import Lookahead
 from lineal.paths.squares import Squares
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.verdict import TOLERANCE, Verdict

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from lineal.figures.scoring import Score
 from lineal.loss import Loss
 from lineal.paths.strengths import Point, path
 from lineal.penalty import Penalty
+from lineal.records import dataclass
 from lineal.rows import Roles, Rows, from_table
 from lineal.selection import measure
 from lineal.solver import Solver

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
@@ -13,6 +13,7 @@ from lineal.errors import InputError
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.penalty import Array, Penalty
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

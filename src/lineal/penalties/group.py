@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from lineal.penalties.separable import checked
 from lineal.penalty import Array, Penalty
+from lineal.records import dataclass
 
 Mask = npt.NDArray[np.bool_]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import ClassVar
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from lineal.errors import InputError
 from lineal.penalties.separable import Separable, checked
 from lineal.penalty import Array
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.penalty import Array, Penalty
+from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,14 @@ class being zero (a gauge). A direction is a vector of D integers: D = p, or p (
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.records import dataclass
 from lineal.separation.integers import FAR, Whole, floats, mantissas, shifted
 
 Array = npt.NDArray[np.float64]

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import copy
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.records import dataclass
 from lineal.separation.integers import Whole
 
 Index = npt.NDArray[np.intp]

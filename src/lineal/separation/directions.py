@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ import numpy.typing as npt
 from lineal.algebra.doubled import two_product
 from lineal.loss import Loss
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.gathering import gather, stacked
 from lineal.separation.integers import Whole, floats, reduced, whole

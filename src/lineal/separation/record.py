@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.integers import Whole, text
 from lineal.separation.search import Decision, decide, strict_rows

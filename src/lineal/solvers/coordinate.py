@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.problem import Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import prox_newton
 from lineal.solvers.columns import Columns

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from lineal.algebra.factor import SMALL
 from lineal.problem import Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Step
 
 SHORT: Final = 2e7

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import lapack
 
+from lineal.algebra import lapack
 from lineal.algebra.factor import Cholesky, inverse_norm
 from lineal.problem import EPS, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step, kinks
 
 PLENTY = 1e-10

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from lineal import _core
 from lineal.designs.native import Native
 from lineal.losses.sparsemax import Sparsemax
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.centring import Centring
 from lineal.solvers.columns import stored

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse
 
 from lineal.design import Design
 from lineal.designs import Dense, Ones, Sparse, Stack
@@ -150,9 +149,11 @@ def _few(design: Design, rows: Index) -> npt.NDArray[Any]:
     if isinstance(design, Dense):
         return design.array[rows]
     if isinstance(design, Sparse):
+        from scipy import sparse  # slow to load: only for sparse rows
+
         first, last = int(design.indptr[0]), int(design.indptr[-1])
         cells = (design.data[first:last], design.indices[first:last], design.indptr - first)
-        whole = scipy.sparse.csr_array(cells, shape=design.shape)
+        whole = sparse.csr_array(cells, shape=design.shape)
         return np.asarray(whole[rows].toarray())
     return np.ones((len(rows), 1))
 

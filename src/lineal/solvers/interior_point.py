@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from lineal.algebra.factor import SINGULAR, SMALL, Cholesky
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import far_rows, simplex_path
 from lineal.solvers.centring import Centring

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Final, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.penalty import Penalty
+from lineal.records import dataclass
 from lineal.solvers.presentation import Order, Segment
 from lineal.solvers.schedules import Schedule
 from lineal.verdict import Verdict

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.algebra.factor import Factor
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.descent import descend
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from lineal.losses import Softmax
 from lineal.passes import Kept
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.system import FORCING, TIGHT, Preconditioner, System
 from lineal.view import View, equilibrated

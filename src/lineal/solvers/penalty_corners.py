@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array
 
 Index = npt.NDArray[np.intp]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.designs.native import Native
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.source import Block, Source
 
 Array = npt.NDArray[np.float64]

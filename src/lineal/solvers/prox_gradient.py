@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.view import equilibrated
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.problem import EPS, Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.newton import samples
 from lineal.solvers.quadratic import minimise, separable

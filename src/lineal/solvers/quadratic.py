@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.linalg import lapack
 
 from lineal import _core
+from lineal.algebra import lapack
 from lineal.penalties import L1, Group, Ridge, Separable
 from lineal.penalty import Array, Penalty
 

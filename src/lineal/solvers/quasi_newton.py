@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.penalties import Separable
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step, kinks
 from lineal.solvers import orthant
 from lineal.solvers.curvature import product

@@ -9,7 +9,7 @@ fewer rows are within T of their corner; the minimum is then near that of the co
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from lineal.algebra.factor import Cholesky
 from lineal.losses import Huber
 from lineal.passes import Evaluate
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array
 from lineal.source import Block, Source
 from lineal.sources.memory import Blocks

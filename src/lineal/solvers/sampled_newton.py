@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
 
 from lineal.algebra.factor import Factor
 from lineal.problem import Evaluation, Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.curvature import product
 from lineal.solvers.newton import search

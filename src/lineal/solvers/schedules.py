@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 
 SCHEDULES: Final = ("constant", "invscaling", "optimal", "adaptive")
 """Every schedule by name."""

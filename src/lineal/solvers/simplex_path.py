@@ -12,7 +12,6 @@ so that it takes one gram with the weights w M: ``(X' w M X + curvature + corner
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +19,7 @@ import numpy as np
 from lineal.algebra.factor import Cholesky
 from lineal.losses.sparsemax import hot
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Step
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
 

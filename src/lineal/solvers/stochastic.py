@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -13,6 +12,7 @@ from lineal.errors import InputError, near
 from lineal.loss import Loss
 from lineal.penalty import Penalty
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
 from lineal.solvers.presentation import Window, parts, window, windows

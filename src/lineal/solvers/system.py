@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import lapack
 
 from lineal import _core
+from lineal.algebra import lapack
 from lineal.algebra.factor import Cholesky
 from lineal.designs import Affine
 from lineal.passes import Diagonal, Kept
 from lineal.problem import Problem
+from lineal.records import dataclass
 from lineal.solver import Array
 
 FORCING = 0.3

@@ -6,15 +6,14 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import IO, Any, Final
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.records import dataclass
 from lineal.source import Block, Source
 
 SPARE: Final = 2**30
@@ -116,6 +115,8 @@ class Spilled(Source):
             return Dense(arrays[0])
         if part.kind == "categorical":
             return Categorical(arrays[0], part.columns)
+        from scipy import sparse  # slow to load: only for sparse rows
+
         return Sparse(sparse.csr_array(tuple(arrays), shape=(rows, part.columns)))
 
     def _save(self, array: npt.NDArray[Any]) -> _Array:

@@ -84,6 +84,18 @@ def strings(array: Any) -> list[str] | None:
     return [whole[a - start : b - start].decode() for a, b in pairwise(ends)]
 
 
+def from_texts(cells: Sequence[str]) -> Any:
+    """Return texts as an Arrow array of strings.
+
+    >>> from_texts(["ab", "", "é"]).to_pylist()
+    ['ab', '', 'é']
+    """
+    known = {cell: cell.encode() for cell in set(cells)}
+    records = [known[cell] for cell in cells]
+    ends = np.cumsum([0, *map(len, records)], dtype=np.int32)
+    return pa.Array.from_buffers(pa.string(), len(records), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(records))])
+
+
 def from_bytes(records: Sequence[bytes], kind: Any) -> Any:
     """Return byte strings as an Arrow array of a type with 64-bit offsets.
 

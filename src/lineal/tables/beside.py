@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.tabular import Around, RowNumbers, Table, check_names
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.file import File
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 

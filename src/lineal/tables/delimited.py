@@ -7,7 +7,7 @@ import io
 import re
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.arrow import to_numpy
 from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
 from lineal.tables.file import Bytes, File, ahead, buffers

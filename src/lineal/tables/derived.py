@@ -6,12 +6,13 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.dialect import MISSING, number
 from lineal.tables.tabular import Around, RowNumbers, Table
 

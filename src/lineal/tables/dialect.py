@@ -6,9 +6,9 @@ import csv
 import math
 import re
 from collections import Counter
-from dataclasses import dataclass
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.tabular import check_names
 
 DELIMITERS = (",", "\t", ";", "|", " ")

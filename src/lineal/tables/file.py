@@ -8,11 +8,12 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import IO, TypeVar
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.encoding import encoding_of, recoded
 
 CHUNK_BYTES = 4 << 20

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ import pyarrow as pa
 import pyarrow.json as pa_json
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import Mask, RowNumbers, Table
 

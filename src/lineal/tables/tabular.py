@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.int64]

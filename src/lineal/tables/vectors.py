@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.records import dataclass
 from lineal.tables.arrow import from_numpy, to_numpy
 from lineal.tables.columnar import InMemory
 from lineal.tables.tabular import Around, RowNumbers, Table, check_names
