@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import lineal
+from lineal import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "lineal"
@@ -30,6 +31,13 @@ def test_everything_on_the_map_exists():
     first = [word for line in ROOMS.splitlines() if line.startswith("| `") for word in line.split("|")[1].split(", ")]
     for word in (*(one.strip().strip("`").rstrip("/") for one in first), *(file.rstrip("/") for file in files)):
         assert word in known, f"the map shows {word}, which is not there"
+
+
+@pytest.mark.parametrize("name", [name for name in vars(_core) if not name.startswith("_")])
+def test_every_name_of_the_compiled_core_is_on_its_page(name):
+    page, found = (ROOT / "docs" / "core.md").read_text(), getattr(_core, name)
+    names = [name, *(one for one in vars(found) if not one.startswith("_"))] if inspect.isclass(found) else [name]
+    assert [one for one in names if not re.search(rf"\b{one}\b", page)] == []
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))
