@@ -9,21 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 import lineal
-from lineal.figures.metrics import average_precision
 from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Squared
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(0, 3)), min_size=1, max_size=30))
-def test_average_precision_is_scikit_learns(rows):
-    y, score, weight = (np.array(part, float) for part in zip(*rows, strict=True))
-    if not (weight * y).sum():
-        assert np.isnan(average_precision(y, score, weight))
-        return
-    kept = weight > 0
-    expected = theirs.average_precision_score(y[kept], score[kept], sample_weight=weight[kept])
-    assert average_precision(y, score, weight) == pytest.approx(expected)
 
 
 @pytest.fixture(scope="module")

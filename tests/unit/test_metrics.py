@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from sklearn import metrics as peer
 
 from lineal.designs import Dense, as_design
-from lineal.figures import metrics
 from lineal.figures.metrics import ClassFigures, NumberFigures
 from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Quantile, Softmax, Squared
@@ -31,25 +30,33 @@ def _classes(seed: int, rows: int, kinds: int) -> tuple[np.ndarray, np.ndarray, 
     return y, proba, np.argmax(proba, axis=1), weight
 
 
+def _of_classes(y: np.ndarray, proba: np.ndarray, weight: np.ndarray | None = None) -> dict[str, float]:
+    """Return the figures of rows from their classes and probabilities, as a fit has them."""
+    s, kinds = np.ones(len(y)) if weight is None else np.asarray(weight, float), proba.shape[1]
+    with np.errstate(divide="ignore"):
+        surprise = -np.log(proba[np.arange(len(y)), y])
+    score = proba[:, 1] if kinds == 2 else None
+    told = ClassFigures.of(y, np.argmax(proba, axis=1), s, kinds, proba=proba, surprise=surprise, score=score)
+    return told.figures()
+
+
 @pytest.mark.parametrize("kinds", [2, 3, 5])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_class_metrics_agree_with_scikit_learn(kinds: int, weighted: bool) -> None:
     y, proba, predicted, weight = _classes(kinds, 200, kinds)
     s = weight if weighted else None
-    labels = np.arange(kinds)
-    assert metrics.accuracy(y, predicted, s) == pytest.approx(peer.accuracy_score(y, predicted, sample_weight=s))
-    assert metrics.balanced_accuracy(y, predicted, s) == pytest.approx(
-        peer.balanced_accuracy_score(y, predicted, sample_weight=s)
-    )
-    assert metrics.log_loss(y, proba, s) == pytest.approx(peer.log_loss(y, proba, sample_weight=s, labels=labels))
-    expected = (
-        peer.brier_score_loss(y, proba[:, 1], sample_weight=s)
-        if kinds == 2
-        else peer.brier_score_loss(y, proba, sample_weight=s, labels=labels)
-    )
-    assert metrics.brier(y, proba, s) == pytest.approx(expected)
+    expected = {
+        "accuracy": peer.accuracy_score(y, predicted, sample_weight=s),
+        "balanced_accuracy": peer.balanced_accuracy_score(y, predicted, sample_weight=s),
+        "log_loss": peer.log_loss(y, proba, sample_weight=s, labels=np.arange(kinds)),
+    }
     if kinds == 2:
-        assert metrics.auc(y, proba[:, 1], s) == pytest.approx(peer.roc_auc_score(y, proba[:, 1], sample_weight=s))
+        ranks = {"auc": peer.roc_auc_score, "average_precision": peer.average_precision_score}
+        expected |= {name: metric(y, proba[:, 1], sample_weight=s) for name, metric in ranks.items()}
+        expected["brier"] = peer.brier_score_loss(y, proba[:, 1], sample_weight=s)
+    else:
+        expected["brier"] = peer.brier_score_loss(y, proba, sample_weight=s, labels=np.arange(kinds))
+    assert _of_classes(y, proba, s) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("targets", [1, 3])
@@ -58,10 +65,14 @@ def test_number_metrics_agree_with_scikit_learn(targets: int, weighted: bool) ->
     rng = np.random.default_rng(targets)
     y = rng.normal(size=(150, targets)) + 1e4
     predicted = y + rng.normal(size=y.shape)
-    s = rng.integers(0, 3, 150).astype(float) if weighted else None
-    assert metrics.rmse(y, predicted, s) == pytest.approx(peer.root_mean_squared_error(y, predicted, sample_weight=s))
-    assert metrics.mae(y, predicted, s) == pytest.approx(peer.mean_absolute_error(y, predicted, sample_weight=s))
-    assert metrics.r2(y, predicted, s) == pytest.approx(peer.r2_score(y, predicted, sample_weight=s))
+    s = rng.integers(0, 3, 150).astype(float) if weighted else np.ones(150)
+    metrics = {"rmse": peer.root_mean_squared_error, "mae": peer.mean_absolute_error, "r2": peer.r2_score}
+    expected = {name: metric(y, predicted, sample_weight=s) for name, metric in metrics.items()}
+    assert NumberFigures.of(y, predicted, s).figures() == pytest.approx(expected)
+
+
+def _ranks(y: np.ndarray, score: np.ndarray, weight: np.ndarray) -> dict[str, float]:
+    return ClassFigures.of(y, y, weight.astype(float), 2, score=score.astype(float)).figures()
 
 
 def test_auc_equals_counting_every_pair() -> None:
@@ -73,22 +84,29 @@ def test_auc_equals_counting_every_pair() -> None:
             pair = Fraction(int(weight[i]) * int(weight[j]))
             total += pair
             won += pair if score[i] > score[j] else pair / 2 if score[i] == score[j] else 0
-    assert metrics.auc(y, score, weight) == pytest.approx(float(won / total), abs=1e-15)
+    assert _ranks(y, score, weight)["auc"] == pytest.approx(float(won / total), abs=1e-15)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3), st.integers(0, 3)), min_size=1, max_size=30))
+def test_average_precision_is_scikit_learns(rows: list[tuple[bool, int, int]]) -> None:
+    y, score, weight = (np.array(part, int) for part in zip(*rows, strict=True))
+    found = _ranks(y, score, weight).get("average_precision", math.nan)
+    if not (weight * y).sum():
+        assert math.isnan(found)
+        return
+    kept = weight > 0
+    assert found == pytest.approx(peer.average_precision_score(y[kept], score[kept], sample_weight=weight[kept]))
 
 
 def test_weight_zero_is_absent_and_weight_three_is_three_rows() -> None:
-    y, proba, predicted, _ = _classes(11, 30, 3)
+    y, proba, _, _ = _classes(11, 30, 3)
     weight = np.arange(30) % 4
     again = np.repeat(np.arange(30), weight)
-    for metric, answer in (
-        (metrics.accuracy, predicted),
-        (metrics.balanced_accuracy, predicted),
-        (metrics.log_loss, proba),
-    ):
-        assert metric(y, answer, weight) == pytest.approx(metric(y[again], answer[again]))
-    certain_and_wrong = np.array([[1.0, 0.0], [0.5, 0.5]])
-    assert metrics.log_loss([1, 1], certain_and_wrong, [0, 1]) == pytest.approx(math.log(2))
-    assert metrics.log_loss([1, 1], certain_and_wrong) == math.inf
+    assert _of_classes(y, proba, weight) == pytest.approx(_of_classes(y[again], proba[again]))
+    both, certain_and_wrong = np.array([1, 1]), np.array([[1.0, 0.0], [0.5, 0.5]])
+    assert _of_classes(both, certain_and_wrong, np.array([0, 1]))["log_loss"] == pytest.approx(math.log(2))
+    assert _of_classes(both, certain_and_wrong)["log_loss"] == math.inf
 
 
 @settings(max_examples=50, deadline=None)
@@ -107,32 +125,18 @@ def test_figures_of_any_partition_equal_the_whole(cut: list[int], kinds: int, se
         told = {"proba": proba[at], "surprise": surprise[at], "losses": proba[at, 0], "score": part}
         class_parts.append(ClassFigures.of(y[at], predicted[at], s[at], kinds, **told))
         number_parts.append(NumberFigures.of(numbers[at], guess[at], s[at], proba[at, 0]))
-    added = class_parts[0]
-    for piece in class_parts[1:]:
-        added = added + piece
-    found = added.figures()
-    assert found["accuracy"] == pytest.approx(metrics.accuracy(y, predicted, s))
-    assert found["balanced_accuracy"] == pytest.approx(metrics.balanced_accuracy(y, predicted, s))
-    assert found["log_loss"] == pytest.approx(metrics.log_loss(y, proba, s))
-    assert found["brier"] == pytest.approx(metrics.brier(y, proba, s))
-    assert found["mean_loss"] == pytest.approx(np.average(proba[:, 0], weights=s))
-    assert added.rows == np.count_nonzero(s)
-    if score is not None:
-        assert found["auc"] == pytest.approx(metrics.auc(y, score, s))
-    else:
-        assert "auc" not in found
-    total = number_parts[0]
-    for more in number_parts[1:]:
-        total = total + more
-    assert total.figures()["r2"] == pytest.approx(metrics.r2(numbers, guess, s), rel=1e-9)
-    assert total.figures()["rmse"] == pytest.approx(metrics.rmse(numbers, guess, s))
-    assert total.figures()["mae"] == pytest.approx(metrics.mae(numbers, guess, s))
-    assert total.figures()["mean_loss"] == pytest.approx(np.average(proba[:, 0], weights=s))
+    added, total = class_parts[0], number_parts[0]
+    for piece, more in zip(class_parts[1:], number_parts[1:], strict=True):
+        added, total = added + piece, total + more
+    assert added.rows == total.rows == np.count_nonzero(s)
+    loss = {"mean_loss": np.average(proba[:, 0], weights=s)}
+    assert added.figures() == pytest.approx(_of_classes(y, proba, s) | loss)
+    assert total.figures() == pytest.approx(NumberFigures.of(numbers, guess, s).figures() | loss, rel=1e-9)
 
 
 def test_what_cannot_be_said_is_nan_not_an_error() -> None:
-    assert math.isnan(metrics.auc([1, 1], [0.2, 0.3]))
-    assert math.isnan(metrics.r2([2.0, 2.0], [1.0, 3.0]))
+    assert math.isnan(_ranks(np.array([1, 1]), np.array([0.2, 0.3]), np.ones(2))["auc"])
+    assert math.isnan(NumberFigures.of(np.full((2, 1), 2.0), np.array([[1.0], [3.0]]), np.ones(2)).figures()["r2"])
     nothing = NumberFigures.of(np.empty((0, 1)), np.empty((0, 1)), np.empty(0)).figures()
     assert all(math.isnan(value) for value in nothing.values())
     none = np.empty(0)

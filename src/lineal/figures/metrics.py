@@ -20,73 +20,6 @@ MANY: Final = 50_000
 """So many scores are sorted in two threads."""
 
 
-def accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the share of rows whose class was predicted.
-
-    >>> accuracy([0, 1, 1], [0, 1, 0])
-    0.6666666666666666
-    """
-    y, predicted, s = np.asarray(y), np.asarray(predicted), _weights(y, weight)
-    return float(np.sum(s * (y == predicted)) / np.sum(s))
-
-
-def balanced_accuracy(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the mean, over the classes that occur, of the share of each class that was predicted.
-
-    >>> balanced_accuracy([0, 1, 1], [0, 1, 0])
-    0.75
-    """
-    y, predicted, s = np.asarray(y), np.asarray(predicted), _weights(y, weight)
-    _, index = np.unique(y, return_inverse=True)
-    return _balanced(_tally(index, s * (y == predicted)), _tally(index, s))
-
-
-def log_loss(y: npt.ArrayLike, proba: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the mean of ``-log p(class that happened)``; ``y`` holds class numbers, ``proba`` one column per class.
-
-    >>> log_loss([0, 1], [[1.0, 0.0], [0.5, 0.5]])
-    0.34657359027997264
-    """
-    y, proba, s = np.asarray(y, np.intp), np.asarray(proba, float), _weights(y, weight)
-    with np.errstate(divide="ignore"):
-        surprise = -np.log(proba[np.arange(len(y)), y])
-    return _mean(surprise, s)
-
-
-def brier(y: npt.ArrayLike, proba: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the mean of ``sum_k (p_k - [class is k])^2``, halved for two classes (so that it is ``(p - y)^2``).
-
-    >>> brier([0, 1], [[1.0, 0.0], [0.5, 0.5]])
-    0.125
-    """
-    y, proba, s = np.asarray(y, np.intp), np.asarray(proba, float), _weights(y, weight)
-    return _mean(squared(y, proba), s)
-
-
-def auc(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the chance that a row of class 1 scores above a row of class 0, a tie counting one half.
-
-    NaN where one of the classes does not occur.
-
-    >>> auc([0, 1, 1], [0.2, 0.2, 0.9])
-    0.75
-    """
-    y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
-    return _auc(*_ranked(score, s * (y == 1), s * (y == 0)))
-
-
-def average_precision(y: npt.ArrayLike, score: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the mean, over the rows of class 1, of the share of class 1 among the rows that score at least as high.
-
-    NaN where class 1 does not occur.
-
-    >>> average_precision([0, 1, 1], [0.5, 0.2, 0.9])
-    0.8333333333333333
-    """
-    y, score, s = np.asarray(y), np.asarray(score, float), _weights(y, weight)
-    return _average_precision(*_ranked(score, s * (y == 1), s * (y != 1)))
-
-
 def _ranked(score: Array, *weights: Array) -> list[Array]:
     """Return sums of weights over the rows of every different score, the lowest score first."""
     sorted_ = bool(np.all(score[1:] >= score[:-1]))  # as they are where many weights are tried on the same rows
@@ -128,44 +61,19 @@ def _sorted(score: Array, chosen: npt.NDArray[np.bool_]) -> Array:
 
 
 def _auc(ones: Array, zeros: Array) -> float:
+    """Return the chance that a row of class 1 scores above one of class 0, a tie counting one half; NaN without both."""
     below = np.cumsum(zeros) - zeros
     pairs = np.sum(ones) * np.sum(zeros)
     return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
 
 
 def _average_precision(ones: Array, others: Array) -> float:
+    """Return the mean, over the rows of class 1, of the share of class 1 among the rows that score at least as high."""
     ones, others = ones[::-1], others[::-1]
     total = float(np.sum(ones))
     # where nothing is above, nothing is hit either
     share = np.cumsum(ones) / np.maximum(np.cumsum(ones + others), np.finfo(float).tiny)
     return float(np.sum(ones * share) / total) if total > 0 else math.nan
-
-
-def rmse(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the root of the mean squared error.
-
-    >>> rmse([1.0, 2.0], [1.0, 4.0])
-    1.4142135623730951
-    """
-    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["rmse"]
-
-
-def mae(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return the mean absolute error.
-
-    >>> mae([1.0, 2.0], [1.0, 4.0])
-    1.0
-    """
-    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["mae"]
-
-
-def r2(y: npt.ArrayLike, predicted: npt.ArrayLike, weight: npt.ArrayLike | None = None) -> float:
-    """Return ``1 - sum s (y - prediction)^2 / sum s (y - mean y)^2``; NaN where y does not vary.
-
-    >>> r2([1.0, 3.0], [1.0, 2.0])
-    0.5
-    """
-    return NumberFigures.of(_column(y), _column(predicted), _weights(np.asarray(y), weight)).figures()["r2"]
 
 
 class Figures(Protocol):
@@ -316,29 +224,16 @@ class ClassFigures:
         return found
 
 
-def _weights(y: npt.NDArray[np.generic], weight: npt.ArrayLike | None) -> Array:
-    return np.ones(len(y)) if weight is None else np.asarray(weight, float)
-
-
-def _column(values: npt.ArrayLike) -> Array:
-    array = np.asarray(values, float)
-    return array.reshape(-1, 1) if array.ndim == 1 else array
-
-
-def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int = 0) -> Array:
+def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int) -> Array:
     return np.bincount(index, s, minlength=kinds).astype(np.float64)
-
-
-def _mean(values: Array, s: Array) -> float:
-    kept = s > 0  # 0 * inf is not 0: a row of weight 0 is absent whatever its value
-    return float(np.sum(s[kept] * values[kept]) / np.sum(s[kept]))
 
 
 def _sum(values: Array | None, s: Array) -> float | None:
     """Return the weighted sum of what is there; 0 * inf is not 0, and a row of weight 0 is absent whatever its value."""
     if values is None:
         return None
-    terms = s * values
+    with np.errstate(invalid="ignore"):
+        terms = s * values
     total = float(np.sum(terms))
     return total if math.isfinite(total) else float(np.sum(terms[s > 0]))
 
@@ -353,6 +248,7 @@ def _both(first: float | None, second: float | None) -> float | None:
 
 
 def _balanced(right: Array, weights: Array) -> float:
+    """Return the mean, over the classes that occur, of the share of each that was predicted."""
     occurs = weights > 0
     return float(np.mean(right[occurs] / weights[occurs]))
 
