@@ -219,6 +219,21 @@ nb::tuple solve_dd(nb::handle high_array, nb::handle low_array, Index rank, bool
     return nb::make_tuple(top.array, rest.array);
 }
 
+nb::tuple times_dd(nb::handle high_array, nb::handle low_array, nb::handle right_high, nb::handle right_low) {
+    const Input high(high_array, "high", {-1, -1});
+    const Index n = high.matrix().rows, p = high.matrix().columns;
+    const Input low(low_array, "low", {n, p}), first(right_high, "right_high", {p, -1});
+    const Index m = first.matrix().columns;
+    const Input second(right_low, "right_low", {p, m});
+    const std::vector<double> left = values_of(high.matrix()), left_low = values_of(low.matrix());
+    const std::vector<double> right = values_of(first.matrix()), rest = values_of(second.matrix());
+    const Output top({n, m}), bottom({n, m});
+    without_lock([&] {
+        kernels().times_dd(left.data(), left_low.data(), n, p, right.data(), rest.data(), m, top.data, bottom.data);
+    });
+    return nb::make_tuple(top.array, bottom.array);
+}
+
 // One row at a time through the block kernels: slow, for the laws.
 nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, nb::handle theta_array, double parameter) {
     const Loss loss = loss_of(loss_number);
@@ -361,6 +376,7 @@ NB_MODULE(_core, m) {
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
     m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),
           nb::arg("right_high"), nb::arg("right_low"));
+    m.def("times_dd", times_dd, nb::arg("high"), nb::arg("low"), nb::arg("right_high"), nb::arg("right_low"));
     m.def("loss_rows", loss_rows, nb::arg("loss"), nb::arg("y"), nb::arg("eta"), nb::arg("theta").none() = nb::none(),
           nb::arg("parameter") = 0.0);
     m.def("exp", [](nb::handle x) { return elementary(0, x); }, nb::arg("x"));

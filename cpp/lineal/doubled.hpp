@@ -254,4 +254,13 @@ void solve_dd(const double* high, const double* low, Index n, Index rank, bool t
     }
 }
 
+// out[n][m] = matrix[n][p] right[p][m]
+void times_dd(const double* high, const double* low, Index n, Index p, const double* right_high, const double* right_low, Index m,
+              double* out_high, double* out_low) {
+    for (Index i = 0; i < n * m; ++i) out_high[i] = out_low[i] = 0;
+    for (Index i = 0; i < n; ++i)
+        for (Index j = 0; j < p; ++j)
+            eliminate(out_high + i * m, out_low + i * m, right_high + j * m, right_low + j * m, {-high[i * p + j], -low[i * p + j]}, 0, m);
+}
+
 }  // namespace

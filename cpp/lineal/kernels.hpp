@@ -137,6 +137,8 @@ struct Kernels {
     Index (*factor_dd)(double* high, double* low, Index n, Index candidates, double threshold, Index* order);
     void (*solve_dd)(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high,
                      double* right_low, Index right_columns);
+    void (*times_dd)(const double* high, const double* low, Index n, Index p, const double* right_high, const double* right_low,
+                     Index right_columns, double* out_high, double* out_low);
 
     // Symmetric matrices [n][n]: out = matrix x; the inverse in place, false where a pivot is not above zero, with scratch of
     // (n8 + 16) n8 doubles, n8 the next multiple of eight

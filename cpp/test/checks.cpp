@@ -285,6 +285,11 @@ void check_factor() {
             good = good && near(sum, wanted[Design::at(i * 3 + c)]);
         }
     CHECK(good);
+    // (1 + 2^-60) 3, of which a double keeps 3
+    const double one[2] = {1.0, 0.0}, tail[2] = {0x1p-60, 0.0}, three[2] = {3.0, 5.0}, none[2] = {};
+    double product = 0, rest = 0;
+    kernels().times_dd(one, tail, 1, 2, three, none, 1, &product, &rest);
+    CHECK(product == 3.0 && rest == 3 * 0x1p-60);
 }
 
 }  // namespace

@@ -41,7 +41,10 @@ def covariance(problem: Problem, coef: Array) -> Array | None:
     if squares is None:
         return spread
     left = problem.moments.weight_sum - columns
-    return np.asarray(np.kron(np.diag(np.maximum(squares, 0.0) / left), spread)) if left > 0.0 else None
+    if not left > 0.0:
+        return None
+    noise = np.maximum(squares, 0.0) / left
+    return np.asarray(noise[0] * spread if outputs == 1 else np.kron(np.diag(noise), spread))
 
 
 def robust(problem: Problem, coef: Array, kind: str) -> Array:

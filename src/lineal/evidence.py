@@ -14,6 +14,8 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import field
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +35,9 @@ from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
-Pair = npt.NDArray[np.float64]
+Pair = tuple[float, float]
+Free = tuple[bool, bool]
+Hyper = tuple[float, float, float, float]
 
 SMALL = 1e-13
 """Eigenvalues below this share of the largest are rounding errors of zero."""
@@ -104,29 +108,49 @@ def evidence(
     plain = Problem.of(source, Squared(1), NoPenalty(columns))
     hyper = (alpha_1, alpha_2, lambda_1, lambda_2)
     curve = _Curve.of(plain, charges, hyper)
-    free = np.array([noise is None, prior is None])
+    free = (noise is None, prior is None)
     alpha = 1.0 / noise if noise else alpha_init or 1.0 / (max(curve.null, 0.0) / curve.total + EPS)
     # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
     typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
     begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
-    climbs = [_maximise(curve, np.log([alpha, lam]), free, tol, max_iter, progress) for lam in begins]
-    logs, trace = max(climbs, key=lambda climb: curve.value(climb[0]))
-    alpha, lam = (float(value) for value in np.exp(logs))
+    climbs = [_maximise(curve, (math.log(alpha), math.log(lam)), free, tol, max_iter, progress) for lam in begins]
+    top, trace = max(climbs, key=lambda climb: climb[0].value)
+    alpha, lam = math.exp(top.logs[0]), math.exp(top.logs[1])
     strength = lam / (alpha * curve.total)
-    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=plain.moments)
+    # a short table is looked at again sooner than it is solved step by step
+    short = source.whole is not None and fitting.brief(plain.moments.rows, columns)
+    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=None if short else plain.moments)
     spread, _ = inverse(fit.problem, fit.coef)
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam
     return Evidence(
         coef=fit.coef,
-        verdict=_verdict(fit, curve, logs, free, tol, trace),
+        verdict=_verdict(fit, top, curve.hyper, free, tol, trace),
         noise=sigma2,
         prior=tau2,
-        degrees=curve.degrees(logs),
-        log_evidence=curve.value(logs),
+        degrees=top.degrees,
+        log_evidence=top.value,
         covariance=sigma2 * spread,
         trace=trace,
         fit=fit,
     )
+
+
+class _Point(NamedTuple):
+    """The log-evidence at a pair (log alpha, log lambda), and what is known there."""
+
+    logs: Pair
+    value: float
+    slope: Pair
+    bend: tuple[float, float, float]
+    """Its second derivatives: by log alpha twice, by both, by log lambda twice."""
+    degrees: float
+    """How many charged coefficients the data determine."""
+    again: Pair
+    """MacKay's next pair: each precision as its slope would be zero with the other terms as they are."""
+
+    def norm(self, free: Free) -> float:
+        """Return the size of the slope by what is free."""
+        return math.hypot(self.slope[0] if free[0] else 0.0, self.slope[1] if free[1] else 0.0)
 
 
 @dataclass(frozen=True)
@@ -141,10 +165,10 @@ class _Curve:
     null: float
     """Sum of squares of what the uncharged columns leave."""
     total: float
-    hyper: tuple[float, float, float, float]
+    hyper: Hyper
 
     @staticmethod
-    def of(problem: Problem, charges: Array, hyper: tuple[float, float, float, float]) -> _Curve:
+    def of(problem: Problem, charges: Array, hyper: Hyper) -> _Curve:
         """Project the uncharged columns out of the gram of [X y], in double-double, and decompose the rest."""
         normal = problem.normal
         if normal is None:
@@ -165,116 +189,110 @@ class _Curve:
             np.where(real, values, 0.0), target, residual, float(whole[-1, -1]), problem.moments.weight_sum, hyper
         )
 
-    def _parts(self, logs: Pair) -> tuple[float, float, float, float, Array]:
-        """Return alpha, lambda, the residual sum of squares, |b|^2 and the posterior precisions."""
-        alpha, lam = (float(value) for value in np.exp(logs))
+    @cached_property
+    def held(self) -> Array:
+        """The eigenvalues, and 1 where there is none."""
+        return np.where(self.eigenvalues > 0.0, self.eigenvalues, 1.0)
+
+    def at(self, logs: Pair) -> _Point:
+        """Return the log-evidence (scikit-learn's score, with the hyperpriors' terms) and its derivatives."""
+        alpha, lam = math.exp(logs[0]), math.exp(logs[1])
+        alpha_1, alpha_2, lambda_1, lambda_2 = self.hyper
         precision = alpha * self.eigenvalues + lam
-        coef = alpha * self.target / precision
-        held = np.where(self.eigenvalues > 0.0, self.eigenvalues, 1.0)
+        coef, kept, rest = alpha * self.target / precision, alpha * self.eigenvalues / precision, lam / precision
+        degrees, size = float(np.add.reduce(kept)), float(coef @ coef)
         # RSS = RSS of least squares + sum d (b - q/d)^2, and b - q/d = -lambda q / (d (alpha d + lambda))
-        squares = self.residual + float(np.sum((lam * self.target / precision) ** 2 / held))
-        return alpha, lam, squares, float(np.sum(coef**2)), precision
-
-    def degrees(self, logs: Pair) -> float:
-        """Return how many charged coefficients the data determine."""
-        alpha, _, _, _, precision = self._parts(logs)
-        return float(np.sum(alpha * self.eigenvalues / precision))
-
-    def value(self, logs: Pair) -> float:
-        """Return the log-evidence, with the hyperpriors' terms (scikit-learn's score)."""
-        alpha, lam, squares, size, precision = self._parts(logs)
-        alpha_1, alpha_2, lambda_1, lambda_2 = self.hyper
-        prior = lambda_1 * logs[1] - lambda_2 * lam + alpha_1 * logs[0] - alpha_2 * alpha
-        fit = len(precision) * logs[1] + self.total * logs[0] - alpha * squares - lam * size
-        return float(prior + 0.5 * (fit - np.sum(np.log(precision)) - self.total * math.log(2.0 * math.pi)))
-
-    def slope(self, logs: Pair) -> Pair:
-        """Return the derivative of the log-evidence by (log alpha, log lambda)."""
-        alpha, lam, squares, size, precision = self._parts(logs)
-        gamma = float(np.sum(alpha * self.eigenvalues / precision))
-        alpha_1, alpha_2, lambda_1, lambda_2 = self.hyper
-        return np.array(
-            [
-                0.5 * (self.total - gamma - alpha * squares) + alpha_1 - alpha_2 * alpha,
-                0.5 * (gamma - lam * size) + lambda_1 - lambda_2 * lam,
-            ]
+        lack = rest * self.target
+        squares = self.residual + float(lack @ (lack / self.held))
+        value = lambda_1 * logs[1] - lambda_2 * lam + alpha_1 * logs[0] - alpha_2 * alpha
+        value += 0.5 * (len(coef) * logs[1] + self.total * (logs[0] - math.log(2.0 * math.pi)))
+        value -= 0.5 * (alpha * squares + lam * size + float(np.add.reduce(np.log(precision))))
+        # by log alpha, kept changes by kept rest, and lam size / 2 by what alpha squares / 2 loses: lam sum b^2 rest
+        moved, traded = 0.5 * float(kept @ rest), lam * float((coef * rest) @ coef)
+        return _Point(
+            logs,
+            value,
+            (
+                0.5 * (self.total - degrees - alpha * squares) + alpha_1 - alpha_2 * alpha,
+                0.5 * (degrees - lam * size) + lambda_1 - lambda_2 * lam,
+            ),
+            (
+                traded - moved - 0.5 * alpha * squares - alpha_2 * alpha,
+                moved - traded,
+                traded - moved - 0.5 * lam * size - lambda_2 * lam,
+            ),
+            degrees,
+            (
+                _log((self.total - degrees + 2.0 * alpha_1), squares + 2.0 * alpha_2),
+                _log(degrees + 2.0 * lambda_1, size + 2.0 * lambda_2),
+            ),
         )
 
-    def again(self, logs: Pair) -> Pair:
-        """Return MacKay's next pair: each precision as its slope would be zero with the other terms as they are."""
-        _, _, squares, size, _ = self._parts(logs)
-        gamma = self.degrees(logs)
-        alpha_1, alpha_2, lambda_1, lambda_2 = self.hyper
-        return np.log(
-            [
-                max(self.total - gamma + 2.0 * alpha_1, 1e-300) / max(squares + 2.0 * alpha_2, 1e-300),
-                max(gamma + 2.0 * lambda_1, 1e-300) / max(size + 2.0 * lambda_2, 1e-300),
-            ]
-        )
+
+def _log(above: float, below: float) -> float:
+    """Return the log of a ratio whose terms may have vanished."""
+    return math.log(max(above, 1e-300)) - math.log(max(below, 1e-300))
 
 
 def _maximise(
-    curve: _Curve,
-    logs: Pair,
-    free: npt.NDArray[np.bool_],
-    tol: float,
-    most: int,
-    progress: Callable[[Record], None] | None,
-) -> tuple[Pair, Trace]:
+    curve: _Curve, logs: Pair, free: Free, tol: float, most: int, progress: Callable[[Record], None] | None
+) -> tuple[_Point, Trace]:
     """Climb the log-evidence: Newton steps where it is concave, MacKay's elsewhere; never down."""
-    trace, began = Trace(), time.monotonic()
+    trace, began, here = Trace(), time.monotonic(), curve.at(logs)
     for number in range(most + 1):
-        slope = np.where(free, curve.slope(logs), 0.0)
-        norm, value = float(np.linalg.norm(slope)), curve.value(logs)
-        record = Record(number, -value, norm, 0, time.monotonic() - began)
+        norm = here.norm(free)
+        record = Record(number, -here.value, norm, 0, time.monotonic() - began)
         trace.add(record)
         if progress is not None:
             progress(record)
         if norm <= tol:
             break
-        candidates = (_newton(curve, logs, slope, free), np.where(free, curve.again(logs), logs))
-        better = [c for c in candidates if c is not None and np.all(np.abs(c) < 300.0)]
-        values = [curve.value(c) for c in better]
-        # Near the top the climb drowns in rounding, and the slope tells.
-        norms = [float(np.linalg.norm(np.where(free, curve.slope(c), 0.0))) for c in better]
-        noise = 1e-13 * abs(value)
-        chosen = [
-            (n, c)
-            for c, v, n in zip(better, values, norms, strict=True)
-            if v > value + noise or (v >= value - noise and n < norm)
-        ]
-        if not chosen:
+        better: list[_Point] = []
+        noise = 1e-13 * abs(here.value)
+        for step in (_newton(here, free), _only(here.again, here.logs, free)):
+            if step is None or max(abs(step[0]), abs(step[1])) >= 300.0:
+                continue
+            there = curve.at(step)
+            # Near the top the climb drowns in rounding, and the slope tells.
+            if there.value > here.value + noise or (there.value >= here.value - noise and there.norm(free) < norm):
+                better.append(there)
+            if better and there.norm(free) <= 0.01 * norm:
+                break  # MacKay's step would not do better
+        if not better:
             break
-        logs = min(chosen, key=lambda pair: pair[0])[1]
-    return logs, trace
+        here = min(better, key=lambda there: there.norm(free))
+    return here, trace
 
 
-def _newton(curve: _Curve, logs: Pair, slope: Pair, free: npt.NDArray[np.bool_]) -> Pair | None:
-    """Return the Newton step from slopes on both sides, or None where the evidence is not concave."""
-    size = 1e-4
-    hessian = np.eye(2)
-    for j in np.flatnonzero(free):
-        move = size * np.eye(2)[j]
-        hessian[:, j] = (curve.slope(logs - move) - curve.slope(logs + move)) / (2.0 * size)
-    hessian[~free] = np.eye(2)[~free]
-    hessian = 0.5 * (hessian + hessian.T) if free.all() else hessian
-    if np.any(np.linalg.eigvals(hessian).real <= 0.0):
+def _only(to: Pair, logs: Pair, free: Free) -> Pair:
+    """Return a pair of which only what is free has moved."""
+    return to[0] if free[0] else logs[0], to[1] if free[1] else logs[1]
+
+
+def _newton(here: _Point, free: Free) -> Pair | None:
+    """Return the Newton step by what is free, or None where the evidence is not concave in it."""
+    first, last = (-here.bend[0] if free[0] else 1.0), (-here.bend[2] if free[1] else 1.0)
+    both = -here.bend[1] if all(free) else 0.0
+    volume = first * last - both * both
+    if not (first > 0.0 and volume > 0.0):
         return None
-    step = np.linalg.solve(hessian, slope)
-    return np.asarray(logs + np.clip(step, -3.0, 3.0))
+    step = (
+        (last * here.slope[0] - both * here.slope[1]) / volume,
+        (first * here.slope[1] - both * here.slope[0]) / volume,
+    )
+    to = here.logs[0] + min(max(step[0], -3.0), 3.0), here.logs[1] + min(max(step[1], -3.0), 3.0)
+    return _only(to, here.logs, free)
 
 
-def _verdict(
-    fit: fitting.Fit, curve: _Curve, logs: Pair, free: npt.NDArray[np.bool_], tol: float, trace: Trace
-) -> Verdict:
+def _verdict(fit: fitting.Fit, top: _Point, hyper: Hyper, free: Free, tol: float, trace: Trace) -> Verdict:
     """Return the verdict: that of the ridge where both variances are given, else of the search for them."""
-    if not free.any() or not fit.verdict.proven:
+    if not any(free) or not fit.verdict.proven:
         return fit.verdict
-    norm = float(np.linalg.norm(np.where(free, curve.slope(logs), 0.0)))
-    found: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": curve.value(logs)}
-    found |= {"noise": math.exp(-logs[0]), "prior": math.exp(-logs[1]), "ridge": dict(fit.verdict.evidence)}
-    names = [name for name, estimated in zip(("noise", "prior"), free.tolist(), strict=True) if estimated]
-    found |= {"free": names, "hyper": list(curve.hyper)}
+    norm = top.norm(free)
+    found: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": top.value}
+    found |= {"noise": math.exp(-top.logs[0]), "prior": math.exp(-top.logs[1]), "ridge": dict(fit.verdict.evidence)}
+    names = [name for name, estimated in zip(("noise", "prior"), free, strict=True) if estimated]
+    found |= {"free": names, "hyper": list(hyper)}
     if norm > tol:
         stopped = f"the search for the variances ended after {len(trace)} steps"
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."
@@ -295,7 +313,7 @@ def _eliminated(gram: Doubled, j: int) -> Doubled:
     guess = Doubled.of(1.0 / pivot.high)
     reciprocal = guess * (Doubled.of(2.0) + -(pivot * guess))
     row = gram[j]
-    left = gram + -(row[:, None] * (row[None, :] * Doubled(reciprocal.high[None, None], reciprocal.low[None, None])))
+    left = gram + -row[:, None].times((row * reciprocal)[None, :])
     for part in (left.high, left.low):
         part[j, :] = 0.0
         part[:, j] = 0.0

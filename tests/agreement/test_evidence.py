@@ -9,6 +9,7 @@ from sklearn.linear_model import BayesianRidge
 
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.evidence import _Curve
 from lineal.inference import evidence
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
@@ -116,3 +117,19 @@ def test_refusals():
     with pytest.raises(InputError, match="one target"):
         evidence(Memory(as_design(X), np.column_stack([y, y])))
     assert evidence(source, max_iter=0).verdict.kind == "budget"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_derivatives_of_the_log_evidence_are_those_of_its_values(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    values = np.append(rng.uniform(0.1, 50.0, size=4), 0.0)
+    target = np.append(rng.normal(size=4) * values[:4], 0.0)
+    curve = _Curve(values, target, rng.uniform(1.0, 9.0), 100.0, 60.0, tuple(rng.uniform(0.0, 0.1, size=4).tolist()))
+    logs, step = rng.normal(size=2), 1e-4
+    here = curve.at(tuple(logs.tolist()))
+    for j in range(2):
+        move = step * np.eye(2)[j]
+        above, below = (curve.at(tuple((logs + sign * move).tolist())) for sign in (1.0, -1.0))
+        assert here.slope[j] == pytest.approx((above.value - below.value) / (2 * step), rel=1e-5, abs=1e-5)
+        bend = (np.array(above.slope) - np.array(below.slope)) / (2 * step)
+        np.testing.assert_allclose(here.bend[j : j + 2], bend, rtol=1e-5, atol=1e-5)

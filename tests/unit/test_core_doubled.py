@@ -178,3 +178,22 @@ def test_refusals() -> None:
         _core.factor_dd(np.ones((2, 3)), np.zeros((2, 2)), 0.0)
     with pytest.raises(ValueError, match="rank"):
         _core.solve_dd(np.eye(2), np.zeros((2, 2)), 3, False, np.ones((3, 1)), np.ones((3, 1)))
+
+
+@pytest.mark.parametrize(("n", "p", "m"), [(1, 1, 1), (4, 7, 1), (5, 3, 6), (9, 20, 11), (2, 0, 3)])
+def test_times_dd_is_right_to_thirty_digits(n: int, p: int, m: int) -> None:
+    rng = np.random.default_rng(n + p + m)
+    left, right = (rng.normal(size=shape) * 10.0 ** rng.integers(-8, 8, shape) for shape in ((n, p), (p, m)))
+    left_low, right_low = (2.0**-55 * rng.normal(size=part.shape) * part for part in (left, right))
+    high, low = _core.times_dd(left, left_low, right, right_low)
+    assert high.shape == low.shape == (n, m)
+    for i in range(n):
+        for c in range(m):
+            terms = [
+                (Fraction(left[i, j]) + Fraction(left_low[i, j])) * (Fraction(right[j, c]) + Fraction(right_low[j, c]))
+                for j in range(p)
+            ]
+            size = sum(map(abs, terms), Fraction(0))
+            assert abs(Fraction(high[i, c]) + Fraction(low[i, c]) - sum(terms, Fraction(0))) <= Fraction(1e-29) * size
+    with pytest.raises(ValueError, match="right_high must have shape"):
+        _core.times_dd(left, left_low, np.ones((p + 1, m)), right_low)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
@@ -70,11 +71,8 @@ class Doubled:
         return Doubled(*two_sum(high, error + (self.high * other.low + self.low * other.high)))
 
     def times(self, right: Doubled) -> Doubled:
-        """Return the matrix product of a matrix with another, column by column."""
-        total = Doubled.of(np.zeros((self.high.shape[0], right.high.shape[1])))
-        for j in range(self.high.shape[1]):
-            total = total + self[:, j, None] * right[None, j, :]
-        return total
+        """Return the product of a matrix with another."""
+        return Doubled(*_core.times_dd(self.high, self.low, right.high, right.low))
 
     def round(self) -> Array:
         """Return the nearest doubles."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
@@ -39,6 +40,8 @@ class Normal:
     chain: float
     charge: Array
     """The ridge charges S D, scaled; S is a sum of doubles, so that these have the digits of doubles only."""
+    _gaps: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
+    """What ``gap`` has said: a solver asks first, then the proof."""
 
     @staticmethod
     def of(gram: Doubled, curvature: Array, weight_sum: float, rows: int) -> Normal:
@@ -103,9 +106,8 @@ class Normal:
 
     def inverse(self) -> Array:
         """Return H^-1, rows and columns of dependent columns zero."""
-        p = self.columns
-        inverse = self._solve(Doubled.of(np.eye(p))).round()
-        return np.asarray(inverse * self.scale[:p, None] * self.scale[:p])
+        scale = self.scale[: self.columns]
+        return np.asarray(self._spread * scale[:, None] * scale)
 
     def combinations(self) -> tuple[Array, Array]:
         """Return one d, as high and low, for each dependent column: 1 on it, and ``X d`` as small as possible."""
@@ -121,16 +123,20 @@ class Normal:
 
     def gap(self, coef: Array) -> float:
         """Return an upper bound on F(coef) - F* = (1/2S) g' H^-1 g, g = H b - c, rounding included."""
+        key = coef.tobytes()
+        if key not in self._gaps:
+            self._gaps[key] = self._gap(coef)
+        return self._gaps[key]
+
+    def _gap(self, coef: Array) -> float:
         p = self.columns
         scaled = Doubled.of(coef / self.scale[:p, None] * self.scale[None, p:])
         gradient = self.gram[:p, :p].times(scaled) + -self.gram[:p, p:]
         shift = self._solve(gradient).round()
         square = np.sum(np.maximum(gradient.round() * shift, 0.0), axis=0)
         # entries of the scaled gram are at most about 2, known to chain * UNIT
-        error = (
-            self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(np.diagonal(self.gram.high)[p:]))
-        )
-        spread = np.sqrt(np.maximum(np.diagonal(self._spread), 0.0))
+        error = self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(self.gram.high.diagonal()[p:]))
+        spread = np.sqrt(np.maximum(self._spread.diagonal(), 0.0))
         doubt = self.chain * EPS * (spread * self.charge) @ np.abs(scaled.high)
         bound = (np.sqrt(square) + error * float(np.sum(spread)) + doubt) ** 2 / self.scale[p:] ** 2
         return 0.5 * float(np.sum(bound)) / self.weight_sum * (1.0 + 1e-10)
