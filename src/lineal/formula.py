@@ -154,7 +154,8 @@ class _Reader:
     def formula(self) -> Formula:
         targets: tuple[str, ...] = ()
         if any(token.kind == "sign" and token.text == "~" for token in self.tokens):
-            targets = self.targets()
+            # (`~ a + b` names no target: it is given beside the formula, or asked for there)
+            targets = () if self.next.text == "~" else self.targets()
             self.expect(
                 "~", "a '~' was expected here; a target is a column as it stands in the table, without functions"
             )

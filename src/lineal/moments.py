@@ -148,8 +148,10 @@ def _look(source: Source, moments: Moments) -> None:
     bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
     if np.any(bad):
         columns = source.columns
-        names = ", ".join(repr(columns[j]) for j in np.flatnonzero(bad)[:3])
-        raise InputError(f"column {names} holds NaN or infinity; remove or replace such cells.")
+        found = [repr(columns[j]) for j in np.flatnonzero(bad)]
+        names = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
+        who = f"column {names} holds" if len(found) == 1 else f"columns {names} hold"
+        raise InputError(f"{who} NaN or infinity; remove or replace such cells.")
     far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
     if np.any(far):
         j = int(np.flatnonzero(far)[0])

@@ -141,10 +141,14 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
 
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any]) -> Source:
-    """Return the rows held out; those of a class that training lacks are noted."""
+    """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
     known, strangers = _of_known_class(held, learned.target)
     about["notes"] += _said(strangers, learned.target)
-    return Encoded(known, learned).in_memory(MEMORY, known=False)
+    source = Encoded(known, learned)
+    kept = source.in_memory(MEMORY, known=False)
+    if source.without_target:
+        about["notes"].append(f"{_rows(source.without_target)} not measured: held out, but the target is missing.")
+    return kept
 
 
 def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wanted) -> Learned:

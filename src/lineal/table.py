@@ -107,6 +107,10 @@ def _open(kind: str, file: File) -> Table:
 def _format(path: Path) -> tuple[str, File]:
     from lineal.tables.file import File
 
+    if str(path) == "-" and not path.exists():
+        raise InputError(
+            "'-' is no file: standard input is not read, since a table is read several times; save it first."
+        )
     if not path.exists():
         folder = path.parent
         known = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []

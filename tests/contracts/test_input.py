@@ -273,3 +273,21 @@ def test_numbers_that_lie_between_others_are_read_like_those_in_order() -> None:
     expected = Ridge().fit(rows, y, weight)
     for given in ((askew(rows), y, weight), (rows, askew(y), weight), (rows, y, askew(weight))):
         np.testing.assert_array_equal(Ridge().fit(*given).coef_, expected.coef_)
+
+
+@pytest.mark.parametrize("kind", ESTIMATORS)
+@pytest.mark.parametrize("words", [np.array([["a", "b"]] * 60), np.array([["a", 1]] * 60, dtype=object), [["a"]] * 60])
+def test_texts_are_refused_with_what_to_do(kind, words):
+    with pytest.raises(InputError, match=r"take numbers only.*lineal\.fit"):
+        kind().fit(words, target(kind))
+    with pytest.raises(InputError, match=r"take numbers only.*lineal\.fit"):
+        kind().fit(X, target(kind)).predict(words)
+
+
+def test_refusals_name_classes_and_columns_plainly():
+    with pytest.raises(InputError, match=r"only one class, 0\.0,"):
+        LogisticRegression().fit(X, np.zeros(60))
+    with pytest.raises(InputError, match="columns 'x0', 'x1', 'x2' and 1 more hold NaN"):
+        Ridge().fit(np.where(X > 0, np.nan, X), Y)
+    with pytest.raises(InputError, match="column 'x1' holds NaN"):
+        Ridge().fit(np.where(np.arange(4) == 1, np.nan, X), Y)

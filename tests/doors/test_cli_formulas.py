@@ -67,6 +67,18 @@ def test_a_bad_formula_shows_its_place_and_writes_nothing(data, tmp_path, capsys
     assert not model.exists()
 
 
+def test_a_formula_without_a_left_side_takes_the_target_beside_it(data, tmp_path, capsys):
+    model = tmp_path / "m.lineal"
+    assert run(["fit", str(data), "--target", "y", "--formula", "~ age + log(dose)", "-o", str(model), "--json"]) == 0
+    one = json.loads(capsys.readouterr().out)
+    assert run(["verify", str(model), str(data)]) == 0
+    capsys.readouterr()
+    assert run(["fit", str(data), "--formula", "y ~ age + log(dose)", "-o", str(model), "--json"]) == 0
+    assert one["coefficients"] == json.loads(capsys.readouterr().out)["coefficients"]
+    assert run(["fit", str(data), "--formula", "~ age", "-o", str(model)]) == 2
+    assert "no target was given" in capsys.readouterr().err
+
+
 def test_products_make_xor_separable(tmp_path, capsys):
     gates = tmp_path / "xor.csv"
     gates.write_text("a,b,xor\n0,0,no\n0,1,yes\n1,0,yes\n1,1,no\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,6 +52,7 @@ REFUSED = {
     "comments above": ("# by me\n# 2020\n" + table(*ROWS), ["line 1", "'# by me'", "delete"]),
     "a blank name": (table(*ROWS).replace("x,k,y", "x,,y"), ["column 2", "no name", "write one"]),
     "a duplicate name": (table(*ROWS).replace("x,k,y", "x,x,y"), ["two columns called 'x'", "rename"]),
+    "a spreadsheet": (b"PK\x03\x04\x14\0" + bytes(200), ["spreadsheet", "save its sheet as CSV"]),
     "NUL bytes": (table(*ROWS[:9], "1,\0,no", *ROWS[9:]), ["NUL byte in line 11"]),
     "damaged UTF-8": (table(*ROWS[:9], "1,é,no").encode() + b"1,\xe9,no\n", ["line 12", "UTF-8"]),
     "dates in three ways": (
@@ -110,6 +112,10 @@ UNDERSTOOD = {
         ["x number 0"],
     ),
     "Latin-1": (table(*ROWS).replace(",a,", ",é,").encode("latin-1"), ["read as Windows-1252", "k category 0"]),
+    "classes that differ in capitals": (
+        table(*ROWS).replace("1.5,b,no", "1.5,b,No "),
+        ["3 classes", "'No' and 'no' of 'y' differ only in capitals"],
+    ),
     "a sum below": (table(*ROWS, "Total,,"), ["200 rows fitted, 1 left out because the target is missing"]),
     "a cell of two megabytes": (
         table(*ROWS[:60], f"3,{'word ' * 400_000},no", *ROWS[60:]),
@@ -128,6 +134,22 @@ def test_what_can_be_understood_is_fitted_said_and_verified(name: str, lineal: L
         assert words in out
     code, out, err = lineal("verify", "odd.lineal", "odd.csv")
     assert code == 0, out + err
+
+
+def test_every_row_without_a_target_is_counted(lineal: Lineal) -> None:
+    Path("some.csv").write_text(table(*(row if k % 4 else f"{row[:-3].rstrip(',')}," for k, row in enumerate(ROWS))))
+    code, out, err = lineal("fit", "some.csv", "--target", "y", "--penalty", "ridge:0.1")
+    assert code == 0, err
+    fitted, held, left = re.search(r"(\d+) rows fitted, (\d+) held out .*?, (\d+) left out", out).groups()
+    unmeasured = re.search(r"(\d+) rows are not measured: held out, but the target is missing", out).group(1)
+    assert (int(fitted) + int(held), int(left) + int(unmeasured)) == (150, 50)
+
+
+def test_standard_input_is_refused_in_words(lineal: Lineal) -> None:
+    code, out, err = lineal("fit", "-", "--target", "y")
+    assert (code, out) == (2, "")
+    assert "standard input" in err
+    assert "save it first" in err
 
 
 def test_ten_thousand_columns_are_fitted(lineal: Lineal) -> None:

@@ -50,7 +50,7 @@ def test_every_part_of_a_call_is_kept():
 
 def test_targets_and_columns_left_out_of_the_dot():
     assert Formula.read("a + b ~ x").targets == ("a", "b")
-    assert Formula.read("x").targets == ()
+    assert Formula.read("x").targets == Formula.read("~ x").targets == ()
     assert Formula.read("y ~ . - x - z").without == ("x", "z")
 
 
@@ -73,7 +73,7 @@ def test_targets_and_columns_left_out_of_the_dot():
         ("y ~ a - b", "it was not there", 8),
         ("y ~ a ~ b", "a second '~'", 6),
         ("log(y) ~ a", "a target is a column as it stands", 3),
-        ("~ a", "the name of the target", 0),
+        ("1 ~ a", "the name of the target", 0),
         ("", "a column or a function was expected", 0),
     ],
 )

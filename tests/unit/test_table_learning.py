@@ -157,7 +157,9 @@ def test_a_missing_or_padded_cell_beyond_those_rows_is_understood(tmp_path):
 
 def test_decimal_commas_of_a_target_are_refused(tmp_path):
     path = csv(tmp_path, "y;a\n1.5;1,5\n2.5;2\n3.5;1.234,5\n4.5;NA\n")
-    with pytest.raises(InputError, match=r"column 'a' holds numbers with a comma, such as '1,5' in row 1 \(line 2\)"):
+    with pytest.raises(
+        InputError, match=r"the target 'a' holds numbers with a comma, such as '1,5' in row 1 \(line 2\)"
+    ):
         learn(as_table(path), target="a")
     assert isinstance(term(["1,2,3", "1,2", "1,2", "x"]), Category)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -17,8 +18,8 @@ from lineal.errors import LinealError
 INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
 BUG: Final = 70
-UNMAPPED: Final = "failed to map segment"
-"""What the loader of shared objects says where memory is short."""
+SHORT: Final = re.compile("failed to map segment|can't start new thread")
+"""What the loader of shared objects and threads say where memory is short."""
 SCARCE: Final = (
     "there is not enough memory for this; give the process more (ulimit -v, the limit of its container), or leave out "
     "columns (--drop) or rows."
@@ -77,7 +78,7 @@ def _told(error: Exception) -> tuple[str, int]:
         return error.format_message(), 2
     if os.environ.get("LINEAL_DEBUG"):
         raise error
-    if isinstance(error, MemoryError) or (isinstance(error, ImportError) and UNMAPPED in str(error)):
+    if isinstance(error, MemoryError) or (isinstance(error, ImportError | RuntimeError) and SHORT.search(str(error))):
         return SCARCE, 2
     if isinstance(error, OSError):
         where = f" {error.filename}" if error.filename else ""

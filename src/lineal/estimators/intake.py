@@ -20,6 +20,8 @@ Array = npt.NDArray[np.float64]
 
 FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 """What designs are made of, in the machine's byte order."""
+WORDS = "could not convert string to float"
+"""How the error begins that numpy has for cells of text."""
 
 
 def features_and_target(
@@ -39,15 +41,18 @@ def features_and_target(
         return X, y
     if hasattr(y, "tocsr"):
         raise InputError("the target y is a sparse matrix; give a dense array.")
-    X, y = validate_data(
-        estimator,
-        X,
-        y,
-        accept_sparse=("csr", "csc"),
-        dtype=[np.float64, np.float32],
-        multi_output=several,
-        y_numeric=numeric,
-    )
+    try:
+        X, y = validate_data(
+            estimator,
+            X,
+            y,
+            accept_sparse=("csr", "csc"),
+            dtype=[np.float64, np.float32],
+            multi_output=several,
+            y_numeric=numeric,
+        )
+    except ValueError as error:
+        raise _worded(error) from error
     return X, y
 
 
@@ -59,7 +64,20 @@ def features(estimator: Any, X: Any) -> Any:
     named = hasattr(estimator, "feature_names_in_")
     if (_plain(X) or _compressed(X)) and X.shape[1] == estimator.n_features_in_ and not named:
         return X
-    return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+    try:
+        return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
+    except ValueError as error:
+        raise _worded(error) from error
+
+
+def _worded(error: ValueError) -> ValueError:
+    """Return the error with what to do, where cells are texts; any other as it is."""
+    if not str(error).startswith(WORDS):
+        return error
+    return InputError(
+        f"{error}; estimators take numbers only. Encode such columns first (OneHotEncoder in a pipeline), or give the table "
+        "with its texts and categories to lineal.fit, which encodes them."
+    )
 
 
 def blame(X: Any) -> None:

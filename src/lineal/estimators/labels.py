@@ -52,7 +52,7 @@ def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tup
         if not kept.all():
             labels, codes = labels[kept], np.maximum(np.cumsum(kept) - 1, 0)[codes]
     if len(labels) < 2:
-        found = f"only one class, {labels[0]!r}," if len(labels) else "no class"
+        found = f"only one class, {labels[:1].tolist()[0]!r}," if len(labels) else "no class"
         raise InputError(f"y has {found} in the rows of weight above zero; at least two classes are needed.")
     return labels, codes
 

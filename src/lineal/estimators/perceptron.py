@@ -176,7 +176,7 @@ class Perceptron(Classifier):
         codes = np.clip(np.searchsorted(labels, y), 0, len(labels) - 1)
         strange = labels[codes] != y
         if np.any(strange):
-            raise InputError(f"y holds {y[strange][0]!r}; the stream has the classes {labels.tolist()}.")
+            raise InputError(f"y holds {y[strange].tolist()[0]!r}; the stream has the classes {labels.tolist()}.")
         start = self._start(labels, coef_init, intercept_init) if first else self._last
         source = self._rows(X, codes, weights(sample_weight, X))
         run = run_perceptron(source, _outputs(labels), plan, start)

@@ -185,7 +185,7 @@ class SGDClassifier(Descent, Classifier):
         codes = np.clip(np.searchsorted(labels, y), 0, len(labels) - 1)
         strange = labels[codes] != y
         if np.any(strange):
-            raise InputError(f"y holds {y[strange][0]!r}; the stream has the classes {labels.tolist()}.")
+            raise InputError(f"y holds {y[strange].tolist()[0]!r}; the stream has the classes {labels.tolist()}.")
         weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
         self.classes_ = labels
         coef = self._stream(plan, X, _against_the_rest(codes, len(labels)), weight, _target(labels))

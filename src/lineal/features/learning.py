@@ -20,7 +20,7 @@ from lineal.features.encoder import INTERCEPT, Encoder, column
 from lineal.features.gathering import AgainError, Pass, gather, present
 from lineal.features.leaks import suspicions
 from lineal.features.notation import Notation
-from lineal.features.outcome import Model
+from lineal.features.outcome import Model, alike
 from lineal.features.sparse import learn_sparse
 from lineal.features.survey import Column
 from lineal.features.terms import Term, rank
@@ -220,7 +220,7 @@ def _report(
         },
         "formula": None if formula is None else formula.text,
         "sentences": [*_rows_sentences(found), *(decision.sentence for decision in decisions)],
-        "suspicions": suspicions(found.head, target, decisions),
+        "suspicions": [*alike(target), *suspicions(found.head, target, decisions)],
     }
 
 

@@ -178,6 +178,23 @@ def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[
     return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
 
 
+def alike(target: Target) -> list[str]:
+    """Return a sentence about classes that differ in capitals and blanks only: slips of typing, most likely.
+
+    >>> alike(Target("y", "classes", classes=("No", "maybe", "no")))
+    ["The classes 'No' and 'no' of 'y' differ only in capitals or blanks; write them in one way if they are the same."]
+    """
+    groups: dict[str, list[str]] = {}
+    for label in target.classes or ():
+        groups.setdefault("".join(str(label).split()).casefold(), []).append(repr(label))
+    return [
+        f"The classes {' and '.join(group)} of {target.name!r} differ only in capitals or blanks;"
+        " write them in one way if they are the same."
+        for group in groups.values()
+        if len(group) > 1
+    ]
+
+
 def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
     """Return the classes in order with their counts: whole numbers as int, Booleans as bool, else text."""
     if numeric and survey.values.whole:

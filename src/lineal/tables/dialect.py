@@ -11,6 +11,8 @@ from lineal.errors import InputError
 from lineal.records import dataclass
 from lineal.tables.tabular import check_names
 
+SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+"""How the files of spreadsheets begin: an archive, or the compound file of old ones."""
 DELIMITERS = (",", "\t", ";", "|", " ")
 FEW = 20
 """A column with at most this many different cells in the first rows is read as text if it is the target."""
@@ -122,6 +124,8 @@ def _check_options(delimiter: str | None, quote: str | None) -> None:
 def _decode(data: bytes, whole: bool, origin: str) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise InputError(f"{origin} is written in UTF-16; save it as UTF-8.")
+    if data.startswith(SPREADSHEETS):
+        raise InputError(f"{origin} is a spreadsheet or another archive, not text; save its sheet as CSV.")
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise InputError(f"{origin} holds a NUL byte in line {line}: it is binary or damaged, not a text table.")
