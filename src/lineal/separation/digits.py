@@ -22,6 +22,8 @@ PRIME = 67108859
 LIMB = 24
 """Bits of the parts that large integers are cut into; their products with digits fit 63 bits, too."""
 MOST = 1000
+FEW = 16
+"""So few equations are solved sooner by elimination."""
 SPARE = 40
 """A fraction is believed where this many bits more than it needs agree; then it is checked."""
 MIXED = 16
@@ -92,6 +94,8 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
 def _solved(matrix: Whole, right: Whole, deadline: float) -> tuple[Whole, int] | None:
     """Return X in integers and their denominator with matrix X = right (tried on one sum of the rows), or None."""
     n = len(matrix)
+    if n <= FEW:
+        return _eliminated(matrix, right)
     inverse = _inverse((matrix % PRIME).astype(np.int64))
     lengths = [max(int(value).bit_length() for value in row) for row in np.hstack([matrix, right])]
     enough = int(2 * sum(lengths) + 2 * n * math.log2(n + 1)) // 26 + 8
@@ -114,6 +118,19 @@ def _solved(matrix: Whole, right: Whole, deadline: float) -> tuple[Whole, int] |
         if time.monotonic() > deadline:
             raise TimeoutError
     return None
+
+
+def _eliminated(matrix: Whole, right: Whole) -> tuple[Whole, int]:
+    """Return X in integers and their denominator with matrix X = right, by elimination without fractions (Bareiss 1968)."""
+    n, before = len(matrix), 1
+    work = np.hstack([matrix, right])
+    for at in range(n):
+        found = at + int(np.flatnonzero(work[at:, at])[0])
+        work[[at, found]] = work[[found, at]]
+        line = work[at].copy()
+        work = (work * line[at] - work[:, [at]] * line) // before
+        work[at], before = line, line[at]
+    return work[:, n:], before
 
 
 def _limbs(values: Whole, parts: int) -> Small:

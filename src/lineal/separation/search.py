@@ -1,4 +1,4 @@
-"""Complete, quasi-complete or overlap: searched by small linear programs in floating point, proved in integers.
+"""Complete, quasi-complete or overlap: searched by small programs in floating point, proved in integers.
 
 Let K be the cone of directions with z'd >= 0 for all rows. We keep a set E of rows with positive weights that sum to
 zero (so that every d in K is orthogonal to them), and L, their span. As long as rows remain outside L, either some d
@@ -29,6 +29,10 @@ Index = npt.NDArray[np.intp]
 
 MOST_SQUARED = 3000
 """Largest side of the normal equations solved for a first guess."""
+MOST_NEAREST = 2**20
+"""Largest table whose hull is searched for the point nearest to zero, which looks at no clock."""
+CLOSE = 1e-9
+"""A point of the hull of rows near 1 that is so close to zero may be zero."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +99,11 @@ class Core:
         self.complement = np.zeros((self.cloud.width, 0), dtype=object)
         if len(self.basis) < self.cloud.width:
             found = orthogonal(self.cloud.integers(self.basis), self.deadline)
-            self.complement = self.cloud.plain(self.locked.complement() if found is None else found)
+            vectors = self.cloud.plain(self.locked.complement() if found is None else found)
+            bits = [max(int(value).bit_length() for value in vector) for vector in vectors.T]
+            self.complement = vectors << (
+                max(bits) - np.array(bits, dtype=object)
+            )  # in one unit, for the sake of floats
 
     @cached_property
     def locked(self) -> Dictionary:
@@ -193,12 +201,13 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
         table = _coordinates(core, work)
         kept = np.any(table != 0.0, axis=1)
         work, table = work[kept], table[kept]
-        direction, support = _program(core, work, table)
-        if direction is None:
-            found = _exactly(core, work, support)
-            if isinstance(found, Circuit):
-                return found
-            direction = found
+        power, scaled = _scaled(table)
+        found = _nearest(core, work, scaled, power)
+        if found is None:
+            found = _program(core, work, scaled, power)
+        if isinstance(found, Circuit):
+            return found
+        direction = found
         signs = cloud.signs(direction)
         bad = cloud.ids[signs < 0]
         if not len(bad):
@@ -208,24 +217,6 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
         if not len(bad):
             return direction
         work = np.union1d(work, _worst(cloud, direction, bad, max(2 * width, 40)))
-
-
-def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
-    """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
-    cloud = core.cloud
-    if len(support):
-        quick = core.circuit(support)
-        if quick is not None:
-            return quick
-    some = support if len(support) else work[: 2 * cloud.width]
-    while True:
-        found = core.solve(some)
-        if isinstance(found, Circuit):
-            return found
-        bad = work[cloud.signs(found, work) <= 0]
-        if not len(bad):
-            return found
-        some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
 
 
 def _worst(cloud: Cloud, direction: Whole, bad: Index, most: int) -> Index:
@@ -247,17 +238,36 @@ def _coordinates(core: Core, ids: Index) -> Array:
     return np.array([floats(row) for row in exact]).reshape(exact.shape)
 
 
-def _program(core: Core, work: Index, table: Array) -> tuple[Whole | None, Index]:
-    """Maximise the least margin over a box, and return a direction that holds exactly on all these rows.
-
-    If there is none, or floats cannot find it: None, and the rows with multipliers.
-    """
-    from scipy import optimize
-
+def _scaled(table: Array) -> tuple[Array, Array]:
+    """Return the powers of two near the largest entries of the columns, and the table divided by them, each row near 1."""
     power = np.ceil(np.log2(np.where(np.any(table, axis=0), np.max(np.abs(table), axis=0, initial=0.0), 1.0)))
     scaled = np.ldexp(table, -power.astype(np.int64))
     size = np.max(np.abs(scaled), axis=1, keepdims=True)
-    scaled /= np.where(size > 0.0, size, 1.0)
+    return power, scaled / np.where(size > 0.0, size, 1.0)
+
+
+def _nearest(core: Core, work: Index, scaled: Array, power: Array) -> Whole | Circuit | None:
+    """Look for the point of the rows' hull nearest to zero: if it is zero, its rows are a circuit, else it is a direction.
+
+    Least squares over weights a >= 0, |sum a z|^2 + (sum a - 1)^2, in floating point; None if integers do not confirm it.
+    """
+    from scipy import optimize
+
+    if scaled.size > MOST_NEAREST:
+        return None
+    try:
+        weights, distance = optimize.nnls(np.vstack([scaled.T, np.ones(len(scaled))]), np.eye(scaled.shape[1] + 1)[-1])
+    except RuntimeError:  # it takes too many steps
+        return None
+    if distance < CLOSE:  # the least weights may only mend what rounding did
+        return core.circuit(work[weights > 1e-12 * np.max(weights)]) or core.circuit(work[weights > 0.0])
+    return _held(core, work, weights @ scaled, power)
+
+
+def _program(core: Core, work: Index, scaled: Array, power: Array) -> Whole | Circuit:
+    """Maximise the least margin over a box; return a direction that holds exactly on all these rows, or a circuit."""
+    from scipy import optimize
+
     columns = scaled.shape[1]
     result: Any = optimize.linprog(
         np.append(np.zeros(columns), -1.0),
@@ -274,16 +284,39 @@ def _program(core: Core, work: Index, table: Array) -> tuple[Whole | None, Index
     if result.status == 1:
         raise TimeoutError
     if result.x is None:
-        return None, work[:0]
-    if result.x[-1] > 0.0:
-        unit = result.x[:-1]
-        back = (np.max(power, initial=0.0) - power).astype(np.int64).astype(object)
-        for bits in (4, 10, 24, 52):
-            v = np.array([int(value) for value in np.rint(unit * 2.0**bits)], dtype=object) << back
-            direction = core.lift(v)
-            if np.all(core.cloud.signs(direction, work) > 0):
-                return direction, work[:0]
-    return None, work[np.abs(result.ineqlin.marginals) > 1e-11]
+        return _exactly(core, work, work[:0])
+    direction = _held(core, work, result.x[:-1], power) if result.x[-1] > 0.0 else None
+    return _exactly(core, work, work[np.abs(result.ineqlin.marginals) > 1e-11]) if direction is None else direction
+
+
+def _held(core: Core, work: Index, unit: Array, power: Array) -> Whole | None:
+    """Return a direction in few digits, or more, that is positive on all these rows exactly; None if there is none."""
+    unit = unit / np.max(np.abs(unit))
+    back = (np.max(power, initial=0.0) - power).astype(np.int64).astype(object)
+    for bits in (4, 10, 24, 52):
+        v = np.array([int(value) for value in np.rint(unit * 2.0**bits)], dtype=object) << back
+        direction = core.lift(v)
+        if np.all(core.cloud.signs(direction, work) > 0):
+            return direction
+    return None
+
+
+def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
+    """Decide a working set in integers, beginning with the rows that the linear program leaned on."""
+    cloud = core.cloud
+    if len(support):
+        quick = core.circuit(support)
+        if quick is not None:
+            return quick
+    some = support if len(support) else work[: 2 * cloud.width]
+    while True:
+        found = core.solve(some)
+        if isinstance(found, Circuit):
+            return found
+        bad = work[cloud.signs(found, work) <= 0]
+        if not len(bad):
+            return found
+        some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
 
 
 def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
