@@ -38,7 +38,7 @@ nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, 
                          const Numbers& charges, const Numbers& inverse, const Kept& solution, const Kept& residual,
                          const Kept& direction, double rho, double goal, Index most, Index sample, Index turn, bool single,
                          const std::optional<Numbers>& cost, const std::optional<Numbers>& gradient, const std::optional<Kept>& smooth,
-                         const std::optional<Kept>& rest, double near) {
+                         const std::optional<Kept>& rest, double within, double far, double near) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
     if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
@@ -55,8 +55,9 @@ nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, 
     system.shift = data_of(shift, p, "shift");
     system.scale = data_of(scale, p, "scale");
     system.charges = data_of(charges, p, "charges");
-    system.blocks = inverse.ndim() == 3 ? static_cast<Index>(k) : 1;
-    system.inverse = data_of(inverse, static_cast<std::size_t>(system.blocks) * p * p, "inverse");
+    // of all columns, or of a diagonal, (p, 1)
+    system.blocks = inverse.ndim() == 3 ? static_cast<Index>(k) : inverse.ndim() == 2 && inverse.shape(1) == 1 ? 0 : 1;
+    system.inverse = data_of(inverse, system.blocks == 0 ? p : static_cast<std::size_t>(system.blocks) * p * p, "inverse");
     system.goal = goal;
     system.most = most;
     double* const curvature = data_of(kept, n * k, "kept");
@@ -66,7 +67,7 @@ nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, 
     Closing closing;
     if (cost) {
         if (!gradient || !smooth || !rest) throw nb::value_error("a closing step needs cost, gradient, smooth and rest");
-        closing = {data_of(*cost, p, "cost"), data_of(*gradient, p * k, "gradient"), near, data_of(*smooth, p * k, "smooth"), data_of(*rest, p * k, "rest")};
+        closing = {data_of(*cost, p, "cost"), data_of(*gradient, p * k, "gradient"), within, data_of(*smooth, p * k, "smooth"), data_of(*rest, p * k, "rest"), far, near};
     }
     Progress found;
     without_lock([&] { found = conjugate(rows, team(), request, curvature, system, rho, at, left, along, closing); });

@@ -355,7 +355,7 @@ NB_MODULE(_core, m) {
              nb::arg("charges"), nb::arg("inverse"), nb::arg("solution"), nb::arg("residual"), nb::arg("direction"), nb::arg("rho"),
              nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false,
              nb::arg("cost").none() = nb::none(), nb::arg("gradient").none() = nb::none(), nb::arg("smooth").none() = nb::none(),
-             nb::arg("rest").none() = nb::none(), nb::arg("near") = 0.0)
+             nb::arg("rest").none() = nb::none(), nb::arg("within") = 0.0, nb::arg("far") = 0.0, nb::arg("near") = 0.0)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())

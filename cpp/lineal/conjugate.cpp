@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 namespace lineal {
@@ -13,7 +12,15 @@ namespace {
 
 using Vector = std::vector<double>;
 
-double dot(const Vector& a, const double* b) { return std::inner_product(a.begin(), a.end(), b, 0.0); }
+// Eight running sums: one alone would wait for its own additions.
+double dot(const double* a, const double* b, std::size_t size) {
+    double sums[8] = {};
+    std::size_t t = 0;
+    for (; t + 8 <= size; t += 8)
+        for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += a[t + lane] * b[t + lane];
+    for (; t < size; ++t) sums[0] += a[t] * b[t];
+    return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
 
 // The operators of a system, with the room they need.
 class Operators {
@@ -21,7 +28,7 @@ public:
     Operators(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system)
         : rows_(rows), team_(team), request_(request), kept_{kept, true}, system_(system), p_(rows.columns()), k_(request.outputs),
           inner_(size()) {
-        if (system.blocks > 1 || k_ < 3) return;
+        if (system.blocks != 1 || k_ < 3) return;
         // one matrix for all outputs: a tile of it serves several of them
         panel_ = {nullptr, 8 * (p_ + 1), (p_ + 7) / 8};
         memory_ = Buffer(panel_.groups * panel_.stride);
@@ -34,6 +41,7 @@ public:
 
     // image = H direction
     void curve(const double* direction, Vector& image) {
+        if (k_ == 1) return single_curve(direction, image);
         for (Index j = 0; j < p_; ++j)
             for (Index c = 0; c < k_; ++c) inner_[at(j * k_ + c)] = direction[j * k_ + c] / system_.scale[j];
         for (Index c = 0; c < k_; ++c) {
@@ -41,13 +49,7 @@ public:
             for (Index j = 0; j < p_; ++j) moved += system_.shift[j] * inner_[at(j * k_ + c)];
             inner_[at(c)] -= moved;
         }
-        Matrix given;
-        given.data = inner_.data();
-        given.rows = p_;
-        given.columns = given.row_stride = k_;
-        given.column_stride = 1;
-        const double weight = rows_.curve(team_, request_, given, given, kept_, image.data());
-        const double mean = weight > 0 ? 1 / weight : 1;
+        const double mean = product(image);
         for (Index j = p_ - 1; j >= 0; --j)
             for (Index c = 0; c < k_; ++c) {
                 const Index at_j = j * k_ + c;
@@ -58,6 +60,11 @@ public:
 
     // out = M^-1 residual
     void ease(const double* residual, Vector& out) {
+        if (system_.blocks == 0) {
+            for (Index j = 0; j < p_; ++j)
+                for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = system_.inverse[j] * residual[j * k_ + c];
+            return;
+        }
         if (panel_.data) {
             const Index width = 8 * panel_.groups;
             Vector solved(at(width * k_));
@@ -77,6 +84,30 @@ public:
 
 private:
     static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
+    // image = X' S W X inner; returns one over the sum of the weights
+    double product(Vector& image) {
+        Matrix given;
+        given.data = inner_.data();
+        given.rows = p_;
+        given.columns = given.row_stride = k_;
+        given.column_stride = 1;
+        const double weight = rows_.curve(team_, request_, given, given, kept_, image.data());
+        return weight > 0 ? 1 / weight : 1;
+    }
+
+    // The same as curve of one output, in loops that wide registers can take.
+    void single_curve(const double* direction, Vector& image) {
+        const auto size = at(p_);
+        double* const inner = inner_.data();
+        double* const out = image.data();
+        for (std::size_t j = 0; j < size; ++j) inner[j] = direction[j] / system_.scale[j];
+        if (size > 0) inner[0] -= dot(system_.shift, inner, size);
+        const double mean = product(image), first = size > 0 ? out[0] : 0;
+        for (std::size_t j = 0; j < size; ++j)
+            out[j] = mean * (out[j] - system_.shift[j] * first) / system_.scale[j] + system_.charges[j] * direction[j];
+    }
+
     const Rows& rows_;
     const Team& team_;
     const Request& request_;
@@ -91,7 +122,7 @@ private:
 // One more product of a closing step.
 void close(const Closing& closing, Index outputs, std::size_t size, const double* solution, const double* residual, Progress& out) {
     const auto k = static_cast<std::size_t>(outputs);
-    if (0.5 * std::inner_product(solution, solution + size, closing.gradient, 0.0) > 2 * closing.goal) {
+    if (0.5 * dot(solution, closing.gradient, size) > closing.far) {
         out.far = true;
         return;
     }
@@ -107,7 +138,7 @@ void close(const Closing& closing, Index outputs, std::size_t size, const double
         closing.rest[t] += share * (residual[t] - closing.rest[t]);
         left += closing.cost[t / k] * closing.rest[t] * closing.rest[t];
     }
-    out.closed = left <= closing.goal;
+    out.closed = left <= closing.goal && out.rho <= closing.near;
 }
 
 }  // namespace
@@ -121,7 +152,7 @@ Progress conjugate(const Rows& rows, const Team& team, const Request& request, d
     out.rho = rho;
     while (out.count < system.most && out.rho > system.goal) {
         operators.curve(direction, image);
-        const double bend = dot(image, direction);
+        const double bend = dot(image.data(), direction, size);
         out.stuck = !(bend > 0 && std::isfinite(bend));
         if (out.stuck) break;
         if (out.count == 0) out.first = bend;
@@ -132,7 +163,7 @@ Progress conjugate(const Rows& rows, const Team& team, const Request& request, d
         }
         operators.ease(residual, eased);
         const double before = out.rho;
-        out.rho = dot(eased, residual);
+        out.rho = dot(eased.data(), residual, size);
         for (std::size_t t = 0; t < size; ++t) direction[t] = eased[t] + out.rho / before * direction[t];
         ++out.count;
         if (closing.cost) close(closing, request.outputs, size, solution, residual, out);

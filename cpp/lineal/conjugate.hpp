@@ -10,20 +10,21 @@ struct System {
     const double* shift = nullptr;    // p
     const double* scale = nullptr;    // p
     const double* charges = nullptr;  // p: the diagonal of D
-    const double* inverse = nullptr;  // of the preconditioner M, [blocks][p][p]
-    Index blocks = 1;                 // one for all outputs, or one for each
+    const double* inverse = nullptr;  // of the preconditioner M, [blocks][p][p], or of its diagonal, [p]
+    Index blocks = 1;                 // one for all outputs, or one for each; 0: a diagonal
     double goal = 0;                  // of r' M^-1 r
     Index most = 0;                   // products
 };
 
 // Products that make a step the last one: until sum cost r^2 is within the goal, r the residual of `smooth`, that mean of the
-// last two iterates that makes the sum least. Given up where g' d / 2 is more than twice the goal.
+// last two iterates that makes the sum least, and r' M^-1 r within `near`. Given up where g' d / 2 is more than `far`.
 struct Closing {
     const double* cost = nullptr;      // p; null: not asked for
     const double* gradient = nullptr;  // [p][k]
     double goal = 0;
     double* smooth = nullptr;  // [p][k], the solution at first
     double* rest = nullptr;    // [p][k], the residual at first
+    double far = 0, near = 0;
 };
 
 struct Progress {

@@ -74,6 +74,12 @@ Index Rows::chunks(double nanoseconds, Index partial) const {
     return count < 16 ? count : count / 8 * 8;  // or two threads, or four, would not end together
 }
 
+Index Rows::pieces(double nanoseconds, Index gradient) const {
+    if (layout_.loose_columns() <= 4096) return chunks(nanoseconds, gradient);
+    const Index count = chunks(nanoseconds, 5 * gradient / 2);
+    return count > 3 ? count / 2 * 2 : count;
+}
+
 Team Rows::fitting(const Team& team, double nanoseconds) const {
     return nanoseconds < 1e5 ? Team{1, team.interrupted} : team;
 }
@@ -87,7 +93,7 @@ void Rows::transpose_times(const Team& team, const Matrix& values, double* out) 
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Buffer sums(size);
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
         worker.block.pack();
         worker.block.backward(worker.block.eta, worker.sums.get(), worker.sums.get() + request.outputs * layout_.width());
     }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
@@ -133,7 +139,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
         if (request.in_place && placed.part.kind == Kind::ones) constant += w.panel.get()[placed.at];
     // a large table of loose columns: clearing and merging it is no small part of a chunk
     const Index most = hessian.size() > (1 << 18) && layout_.loose_columns() > 0 ? 16 : 128;
-    const Index pieces = std::min(chunks(time, gradient_sums + hessian.merging()), most);
+    const Index pieces = std::min(h > 1 ? chunks(time, gradient_sums + hessian.merging()) : this->pieces(time, gradient_sums), most);
     const Buffer sums(pieces > 1 ? size : 0);
     const double* whole = sums.get();
     Evaluation out;
@@ -177,7 +183,7 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     const Buffer sums(size);
     DualEvaluation out;
     std::fill(slope_sum, slope_sum + k, 0.0);
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         block.pack();
         block.forward(w, block.eta, true);
@@ -207,12 +213,12 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
-    const Coefficients w(layout_, coef), u(layout_, direction);
+    const Coefficients w = kept.known ? Coefficients() : Coefficients(layout_, coef), u(layout_, direction);
     std::optional<Singles> single;
     if (request.single) single.emplace(layout_, direction);
     const Buffer sums(size);
     double weight_sum = 0;
-    sweep(mine, chunks(time, size), rows(), workers, [&](Worker& worker) {
+    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         if (!request.in_place) block.pack();
         if (kept.known) block.recall(kept.data);

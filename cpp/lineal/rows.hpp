@@ -82,6 +82,8 @@ private:
     double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.
     Index chunks(double nanoseconds, Index partial) const;
+    // The same where the partial result is a gradient: of thousands of loose columns it leaves the first cache.
+    Index pieces(double nanoseconds, Index gradient) const;
     // The team, or one thread where more would not pay.
     Team fitting(const Team& team, double nanoseconds) const;
 

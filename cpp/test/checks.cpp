@@ -333,7 +333,8 @@ int main(int count, char**) {
     check_figures(Team{3, {}});
     check_nested();
     for (const Index n : {1, 2, 5, 8, 33, 90}) check_invert(n);
-    for (const Index k : {1, 3}) check_conjugate(Design(700, 9, true, true, false), k);
+    for (const Index k : {1, 3})
+        for (const bool diagonal : {false, true}) check_conjugate(Design(700, 9, true, true, false), k, diagonal);
     for (const Index n : {1, 3, 4, 70})
         for (const Index p : {1, 8, 19, 40}) {
             Design d(n, p, p % 2 == 1, p > 3, p == 8);

@@ -93,7 +93,7 @@ void check_invert(Index n) {
 }
 
 // The residual of a system is what its solution leaves, by a product of its own.
-void check_conjugate(const Design& d, Index k) {
+void check_conjugate(const Design& d, Index k, bool diagonal) {
     const Rows rows(d.parts);
     const Index n = d.n, p = rows.columns();
     std::vector<double> kept = numbers(n * k, 32), shift = numbers(p, 33), scale = numbers(p, 34), charges(Design::at(p), 0.5);
@@ -102,7 +102,7 @@ void check_conjugate(const Design& d, Index k) {
     shift[0] = 0;
     scale[0] = 1;
     std::vector<double> inverse(Design::at(p * p));
-    for (Index j = 0; j < p; ++j) inverse[Design::at(j * (p + 1))] = 1;
+    for (Index j = 0; j < p; ++j) inverse[Design::at(diagonal ? j : j * (p + 1))] = 1;
     Request request;
     request.loss = Loss::logistic;
     request.outputs = k;
@@ -111,6 +111,7 @@ void check_conjugate(const Design& d, Index k) {
     system.scale = scale.data();
     system.charges = charges.data();
     system.inverse = inverse.data();
+    system.blocks = diagonal ? 0 : 1;
     system.most = 5;
     const std::vector<double> gradient = numbers(p * k, 35);
     std::vector<double> solution(gradient.size()), residual(gradient), direction(gradient), inner(gradient.size()), image(gradient.size());

@@ -124,6 +124,8 @@ class Rows:
         gradient: Array | None = None,
         smooth: Array | None = None,
         rest: Array | None = None,
+        within: float = 0.0,
+        far: float = 0.0,
         near: float = 0.0,
     ) -> tuple[int, float, float, bool, bool, bool]: ...
     def means(self, loss: int, coef: Array, offset: Array | None = None) -> Array: ...

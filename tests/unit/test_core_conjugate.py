@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -66,6 +68,25 @@ def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> 
     np.testing.assert_allclose(residual, gradient - (hessian @ solution.ravel()).reshape(p, k), atol=1e-8)
 
 
+@pytest.mark.parametrize(("loss", "k"), LOSSES)
+def test_a_preconditioner_may_be_a_diagonal(loss: int, k: int) -> None:
+    """The same products as with the matrix that has it and zeros elsewhere."""
+    rows, weight, kept, shift, scale, charges, hessian = system(loss, k)
+    p = len(shift)
+    rng = np.random.default_rng(6)
+    gradient, own = rng.normal(size=(p, k)), rng.uniform(0.5, 2.0, (p, 1))
+    found = []
+    for inverse in (own, np.diag(own[:, 0])):
+        place = np.zeros((p, k)), gradient.copy(), own * gradient
+        given = (loss, weight, kept, shift, scale, charges, inverse, *place)
+        count, rho, *_ = rows.conjugate(*given, float(np.vdot(gradient, own * gradient)), 0.0, 4)
+        assert count == 4
+        np.testing.assert_allclose(place[1], gradient - (hessian @ place[0].ravel()).reshape(p, k), atol=1e-10)
+        found.append((*place, rho))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+
+
 def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
     rows, weight, kept, shift, scale, charges, _ = system(2, 4, n=30_000)
     p, found = len(shift), []
@@ -120,7 +141,7 @@ def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> N
     gradient -= gradient.mean(axis=1, keepdims=True) if loss == 2 else 0.0
     size = float(np.sum(cost[:, None] * gradient**2))
     exact = 0.5 * float(gradient.ravel() @ np.linalg.pinv(hessian) @ gradient.ravel())
-    for share in (0.3, 1e-3, 1e-8):
+    for share, near in itertools.product((0.3, 1e-3, 1e-8), (np.inf, 1e-12)):
         place = np.zeros((p, k)), gradient.copy(), gradient.copy()
         smooth, rest = np.zeros((p, k)), gradient.copy()
         given = (
@@ -135,9 +156,12 @@ def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> N
             float(np.vdot(gradient, gradient)),
             0.0,
             200,
+            1,
+            0,
+            False,
         )
-        count, _, _, stuck, closed, far = rows.conjugate(
-            *given, cost=cost, gradient=gradient, smooth=smooth, rest=rest, near=share * size
+        count, rho, _, stuck, closed, far = rows.conjugate(
+            *given, cost, gradient, smooth, rest, within=share * size, far=2.0 * share * size, near=near
         )
         assert not stuck
         assert closed != far
@@ -147,7 +171,7 @@ def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> N
         np.testing.assert_allclose(rest, gradient - (hessian @ smooth.ravel()).reshape(p, k), atol=1e-8)
         left = float(np.sum(cost[:, None] * rest**2))
         assert left <= size
-        assert (left <= share * size) == closed
+        assert (left <= share * size and rho <= near) == closed
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.4, 1.0])
@@ -190,3 +214,29 @@ def test_what_has_no_inverse_is_said() -> None:
         wrong = np.eye(n)
         wrong[0, -1] = wrong[-1, 0] = 1.5
         assert not _core.invert(wrong)
+
+
+def test_passes_over_many_loose_columns_give_the_same_bits_for_any_number_of_threads() -> None:
+    rng = np.random.default_rng(2)
+    n, p = 20_000, 6000
+    m = sparse.random_array((n, p), density=0.002, format="csr", rng=rng)
+    rows = _core.Rows([_core.Ones(n), _core.Sparse(m.indptr, m.indices, m.data, p)])
+    y, coef, shift = rng.integers(0, 2, (n, 1)).astype(float), rng.normal(size=(p + 1, 1)), rng.normal(size=(p + 1, 1))
+    kept = np.empty((1, n))
+    before, found = _core.threads(), []
+    try:
+        for count in (1, 2, 3):
+            _core.set_threads(count)
+            sums = rows.evaluate(1, y, None, None, coef, 0, 1, 0.0, kept)
+            curve = rows.curve(1, y, None, None, coef, shift, 0.0, 1, 0, kept, known=True)
+            dual = rows.dual(1, y, None, None, coef, 1e-3 * shift, 0.0, 1.0, True)
+            found.append([*sums[:5], *curve, *dual, rows.transpose_times(y)])
+    finally:
+        _core.set_threads(before)
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+    x = sparse.hstack([np.ones((n, 1)), m]).tocsr()
+    chance = 1.0 / (1.0 + np.exp(-(x @ coef)))
+    np.testing.assert_allclose(found[0][4], x.T @ (chance - y), atol=1e-9)
+    np.testing.assert_allclose(found[0][5], x.T @ (chance * (1.0 - chance) * (x @ shift)), atol=1e-9)

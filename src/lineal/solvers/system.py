@@ -142,7 +142,9 @@ class System:
         given up where the optimum is more than ``far`` away, and goes on where an estimate at its end would be above ``near``.
         """
         smooth, rest = self.solution.copy(), self.residual.copy()
-        ended = self._native(0.0, goal, smooth, rest) if near == np.inf else None
+        # rho is what an estimate is made of
+        near = 2.0 * near / self.ease.ratio
+        ended = self._native(0.0, smooth, rest, (goal, far, near))
         while ended is None and self.count < self.rounds and self._product():
             if 0.5 * float(np.vdot(self.solution, self.gradient)) > far:
                 return  # the optimum is farther than the goal: an ordinary step will do
@@ -150,25 +152,30 @@ class System:
             size = float(np.sum(self.cost * turn**2))
             share = -float(np.sum(self.cost * rest * turn)) / size if size > 0.0 else 1.0
             smooth, rest = smooth + share * (self.solution - smooth), rest + share * turn
-            within = float(np.sum(self.cost * rest**2)) <= goal and 0.5 * self.rho * self.ease.ratio <= near
+            within = float(np.sum(self.cost * rest**2)) <= goal and self.rho <= near
             ended = True if within else None
         if ended:
             self.closing, self.rest = smooth, rest
 
     def _products(self, goal: float) -> bool:
-        """Take products until ``rho`` is within the goal: in one native call where few columns are in memory, else one."""
+        """Take products until ``rho`` is within the goal: in one native call where the rows are in memory, else one."""
         before = self.count
         return self._product() if self._native(goal) is None else self.count > before
 
     def _native(
-        self, goal: float, near: float = 0.0, smooth: Array | None = None, rest: Array | None = None
+        self,
+        goal: float,
+        smooth: Array | None = None,
+        rest: Array | None = None,
+        limits: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> bool | None:
         """Take products in one native call, as ``_products`` or ``_close`` would; None where more are to be taken by themselves.
 
         Whether the residual that closes was reached is returned.
         """
         block, loss, ease = self.problem.source.whole, self.problem.loss, self.ease
-        if block is None or ease.gram is None or len(ease.charges) > SMALL or loss.native is None or not self.kept:
+        large = ease.gram is not None and len(ease.charges) > SMALL
+        if block is None or large or loss.native is None or not self.kept:
             return None
         design, room = block.design, self.kept.get((block.start, block.n_rows))
         if room is None or not isinstance(design, Affine) or design.inner.rows is None:
@@ -176,7 +183,7 @@ class System:
         known, place = ease.inverse, (self.solution.copy(), self.residual.copy(), self.direction.copy())
         given = (loss.native, block.weight, room, design.shift, design.scale, ease.charges, known, *place, self.rho)
         within = (max(goal, 1e-24 * self.first), self.rounds - self.count, self.sample, self.turn, self.single)
-        closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, near)
+        closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, *limits)
         count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*given, *within, *closing)
         self.problem.passes += count
         if count and self.count == 0:
