@@ -89,7 +89,7 @@ def _of_intercept(problem: Problem, columns: Index, rest: Array) -> bool:
 def _small(problem: Problem) -> bool:
     """Whether the pass that a solver begins with is so cheap that it serves for the best constant too."""
     moments, loss = problem.moments, problem.loss
-    plain = loss.smooth and loss.pooled and not loss.coupled and problem.penalty.smooth and moments.offset == 0.0
+    plain = loss.smooth and loss.pooled and not loss.coupled and moments.offset == 0.0
     return plain and moments.rows * problem.shape[0] ** 2 <= SHORT
 
 

@@ -54,7 +54,11 @@ def bounded(
         "tol": tol,
     }
     strength = float(getattr(penalty, "strength", 0.0))
-    if strength > 0.0 and penalty.smooth and np.minimum.reduce(penalty.curvature()[intercept:], initial=1.0) > 0.0:
+    if (
+        strength > 0.0
+        and penalty.smooth
+        and np.count_nonzero(curvature := penalty.curvature()[intercept:]) == len(curvature)
+    ):
         evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
     if relative > tol:
         sentence = (

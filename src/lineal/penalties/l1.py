@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.penalties.separable import Separable, checked
+from lineal.penalties.separable import Unbounded, checked
 from lineal.penalty import Array
 from lineal.records import dataclass
 
 
 @dataclass(frozen=True)
-class L1(Separable):
+class L1(Unbounded):
     """``penalty(b) = strength sum_jk charge_j |b_jk|``.
 
     Charges are 1 for the plain lasso, the standard deviation of a column for the lasso on standardised coefficients,
@@ -43,12 +43,18 @@ class L1(Separable):
         """Strength charge_j."""
         return self.strength * self.charges
 
+    @cached_property
+    def _curvature(self) -> Array:
+        return np.zeros(len(self.charges))
+
     def curvature(self) -> Array:
         """Return 0."""
-        return np.zeros(len(self.charges))
+        return self._curvature
 
     def value(self, coef: Array) -> float:
         """Return strength sum_jk charge_j |b_jk|."""
+        if coef.shape[1] == 1:
+            return float(self.linear @ np.abs(coef[:, 0]))
         used, size = _used(coef)
         return float(self.linear[used] @ size)
 
@@ -96,7 +102,7 @@ class L1(Separable):
 
 
 @dataclass(frozen=True)
-class ElasticNet(Separable):
+class ElasticNet(Unbounded):
     """``penalty(b) = strength sum_jk (l1_ratio charge_j |b_jk| + (1 - l1_ratio) / 2 (charge_j b_jk)^2)``.
 
     It charges ``charge_j b_j``: the charge of a column stands beside ``|b_j|`` and, squared, beside ``b_j^2``. So charges
@@ -127,9 +133,13 @@ class ElasticNet(Separable):
         """Strength l1_ratio charge_j."""
         return self.strength * self.l1_ratio * self.charges
 
+    @cached_property
+    def _curvature(self) -> Array:
+        return self.strength * (1.0 - self.l1_ratio) * self.charges**2
+
     def curvature(self) -> Array:
         """Return strength (1 - l1_ratio) charge_j^2."""
-        return self.strength * (1.0 - self.l1_ratio) * self.charges**2
+        return self._curvature
 
     def critical(self, gradient: Array) -> float:
         """Return max_j |gradient_j| / (l1_ratio charge_j): the square has no say at zero."""

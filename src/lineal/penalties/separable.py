@@ -178,6 +178,33 @@ class Separable(Penalty):
         return np.asarray(np.maximum(np.maximum(low - pull, pull - high), 0.0))
 
 
+class Unbounded(Separable):
+    """The same without bounds, where less is to be looked at."""
+
+    @cached_property
+    def _charged(self) -> Mask:
+        return np.asarray((self.linear > 0.0) | (self.curvature() > 0.0))
+
+    def _inside(self, coef: Array) -> bool:
+        return True
+
+    def moving(self, coef: Array) -> Mask:
+        """Return the coefficients away from the kink at zero."""
+        return np.asarray((coef != 0.0) | (self.linear == 0.0)[:, None])
+
+    def gradient(self, coef: Array) -> Array:
+        """Return curvature_j b_j + linear_j sign(b_j)."""
+        return np.asarray(self.curvature()[:, None] * coef + self.linear[:, None] * np.sign(coef))
+
+    def open(self, coef: Array, gradient: Array) -> Mask:
+        """Return none: no column has one bound."""
+        return np.zeros(coef.shape, dtype=bool)
+
+    def prox(self, coef: Array, step: Array) -> Array:
+        """Return soft(b_j, step_j linear_j) / (1 + step_j curvature_j)."""
+        return soft(coef, (step * self.linear)[:, None]) / (1.0 + step * self.curvature())[:, None]
+
+
 def checked(name: str, strength: float, charges: Array) -> None:
     """Refuse strengths and charges that mean nothing."""
     if not (np.isfinite(strength) and strength >= 0.0):

@@ -91,9 +91,9 @@ def model(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, float
     """Return the minimiser of the quadratic model at ``coef`` with the penalty as it is, and how far the model falls."""
     assert here.hessian is not None
     penalty = problem.penalty
-    gram = here.hessian.copy()
-    place = np.arange(gram.shape[1])
-    gram[:, place, place] -= np.tile(penalty.curvature(), gram.shape[1] // len(coef))
+    gram, curvature = here.hessian.copy(), penalty.curvature()
+    if curvature.any():
+        np.einsum("kjj->kj", gram)[:] -= np.tile(curvature, gram.shape[1] // len(coef))
     gradient = here.gradient - penalty.gradient(coef)
     floor = 1e-3 * EPS * abs(here.value)
     return minimise(gram, penalty, coef, gradient, coupled=problem.loss.coupled, floor=floor)

@@ -29,7 +29,9 @@ class Charges:
             if isinstance(penalty, Separable)
             else (none, penalty.curvature(), none - np.inf, none + np.inf)
         )
-        self.linear, self.square, self.lower, self.upper = (np.tile(part, (outputs, 1)) for part in parts)
+        self.linear, self.square, self.lower, self.upper = (
+            part[None] if outputs == 1 else np.tile(part, (outputs, 1)) for part in parts
+        )
 
     def resting(self, coef: Array) -> Mask:
         """Return which coefficients are at a kink or a bound, where no derivative says what to do."""
