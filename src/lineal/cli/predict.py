@@ -141,4 +141,4 @@ def predictions(
 
 def _arrow(values: npt.NDArray[Any]) -> Any:
     """Return numbers or names as an Arrow array."""
-    return from_numpy(values) if values.dtype.kind == "f" else from_texts(values.tolist())
+    return from_numpy(values) if values.dtype.kind in "biuf" else from_texts(values.tolist())
