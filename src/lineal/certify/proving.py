@@ -105,7 +105,10 @@ def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
         return None
     slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
     found = settled(problem, coef, slopes, 1.0, inner, tied, here.noise)
-    gap, bare = add_up(problem, coef, found), add_up(problem, coef, replace(found, norm=0.0, slip=0.0))
+    gap, bare = (
+        add_up(problem, coef, found),
+        add_up(problem, coef, settled(problem, coef, slopes, 1.0, None, tied, here.noise)),
+    )
     if gap is not None and bare is not None and gap > 2.0 * bare:
         # most of it is the step that the uncharged columns ask for: a pass that makes it is worth its price
         return None
