@@ -206,21 +206,42 @@ def check(case, proof_gap, exact, coef, best):
     return float(true.mid()) <= proof_gap
 
 
+def falls_for_ever(case, result):
+    """Check a direction that the bounds allow, along which F falls farther the farther one goes, in fifty digits."""
+    exact, start = case.exact(), case.penalty.prox(result.coef, np.zeros(len(result.coef)))
+    d = np.zeros_like(start)
+    names = [f"x{j}" for j in range(len(start) - case.intercept)]
+    rows = ["(intercept)", *names] if case.intercept else names
+    for name, size in result.verdict.evidence["direction"].items():
+        column, _, output = name.partition(" / ")
+        d[rows.index(column), int(output or 0)] = size
+    assert np.any(d)
+    assert np.all(d[case.penalty.lower == 0.0] >= 0.0)
+    d /= np.max(np.abs(d))
+    values = [exact.value([[number(v) for v in row] for row in start + t * d]) for t in (0.0, 1.0, 32.0, 1024.0)]
+    assert all(float((a - b).mid()) >= 0.0 for a, b in itertools.pairwise(values))
+    assert float((values[0] - values[-1]).mid()) > 0.0
+
+
 COUNT = 168
+ASKED: set[int] = set()
 REACHED: dict[int, bool] = {}
 
 
 @pytest.mark.parametrize("number_of_case", range(COUNT))
 def test_gap_bounds_the_true_suboptimality(number_of_case):
     case = Case(number_of_case)
+    ASKED.add(number_of_case)
     result = fit(case.source(1 + 2 * (number_of_case % 2)), case.loss, case.penalty, tol=1e-8)
     verdict = result.verdict
     if case.kind == "non-negative" and case.loss.endless:
         # Columns that only have a sign may separate the classes; then there is nothing to find.
-        assert verdict.kind in {"optimal", "budget"}
+        assert verdict.kind in {"optimal", "budget", "at_infinity"}
     else:
         assert verdict.kind == "optimal", verdict.sentence
-    if verdict.kind == "budget":
+    if verdict.kind == "at_infinity":
+        falls_for_ever(case, result)
+    if verdict.kind in {"budget", "at_infinity"}:
         return
     exact = case.exact()
     best = exact.optimum(result.coef)
@@ -241,10 +262,10 @@ def test_gap_bounds_the_true_suboptimality(number_of_case):
 
 def test_most_faces_are_met():
     """The law above says nothing where the exact optimum was not found; that must be rare."""
-    if len(REACHED) < COUNT // 2:
+    if len(ASKED) < COUNT // 4:
         pytest.skip("needs the cases above in the same process")
     assert sum(REACHED.values()) >= 0.9 * len(REACHED)
-    assert sum(REACHED.values()) >= 100
+    assert sum(REACHED.values()) >= 0.6 * len(ASKED)
 
 
 def test_most_sabotaged_coefficients_get_a_gap():
