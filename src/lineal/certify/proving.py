@@ -45,6 +45,8 @@ WHOLE = 1500
 MOST_UNCHARGED = 4000
 """More uncharged coefficients than this have no factor, and so no certificate."""
 
+WIDEST = 12.0
+"""A bound on the step that uncharged columns ask for may make a gap this many times as wide; beyond, a pass makes the step."""
 
 WEAK_LINEAR, WEAK_SQUARE = 1e-8, 1e-13
 """An l1 charge below the first share of a column's largest gradient is weak, a ridge below the second of its curvature."""
@@ -105,12 +107,9 @@ def _of_slopes(problem: Problem, coef: Array, hint: Array) -> Proof | None:
         return None
     slopes = Dual(0.0, 0.0, here.gradient - problem.penalty.gradient(coef), 0.0, here.slope)
     found = settled(problem, coef, slopes, 1.0, inner, tied, here.noise)
-    gap, bare = (
-        add_up(problem, coef, found),
-        add_up(problem, coef, settled(problem, coef, slopes, 1.0, None, tied, here.noise)),
-    )
-    if gap is not None and bare is not None and gap > 2.0 * bare:
-        # most of it is the step that the uncharged columns ask for: a pass that makes it is worth its price
+    still = settled(problem, coef, slopes, 1.0, None, tied, here.noise)
+    gap, bare = add_up(problem, coef, found), add_up(problem, coef, still)
+    if gap is not None and bare is not None and gap > WIDEST * bare:
         return None
     baseline = null(problem).value
     return None if gap is None else Proof(here.value, baseline, gap, unit=_unit(problem, coef, baseline))
