@@ -52,6 +52,17 @@ void ask(const Part& part, const Notes& notes, const std::uint64_t* of_row, Inde
     asm volatile("");
 }
 
+// Whether a core gains from what another one has asked for. On AMD's it reads as fast as memory gives when it is alone, and what
+// another core fetched lies in that one's own cache.
+bool helped() {
+#if defined(__x86_64__)
+    static const bool amd = (__builtin_cpu_init(), __builtin_cpu_is("amd"));
+    return !amd;
+#else
+    return true;
+#endif
+}
+
 void wait() {
 #if defined(__x86_64__)
     for (int i = 0; i < 32; ++i) __builtin_ia32_pause();
@@ -68,7 +79,7 @@ Forerunner::Forerunner(Presentation& e, int threads, Index least) : e_(e), seen_
         for (Index p = 0; p < e.segments[s].part_count; ++p) bytes += bytes_of(e.segments[s].parts[p]);
     }
     const Index each = rows > 0 ? bytes / rows : 0;
-    if (threads < 2 || each == 0 || bytes < least || each * (e.length - e.at) < least) return;
+    if (threads < 2 || (least > 0 && !helped()) || each == 0 || bytes < least || each * (e.length - e.at) < least) return;
     const Index near = std::max<Index>(NEAR / each, 2), far = std::max<Index>(FAR / each, 2 * near);
     try {
         thread_ = std::thread([this, near, far] { lead(near, far); });

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "perceptron.hpp"
 #include "vector.hpp"
@@ -29,6 +30,11 @@ inline double fused(double a, double b, double c) {
     return a * b + c;
 #endif
 }
+
+// Beyond this size a score has the side of the one that counts, in whatever order its terms were added: both are within
+// (terms + 16) eps / 2 times the sum of their sizes, at most |x| |w| = `size`, of the exact one; the last term is for products that
+// underflow. Where the size is not finite no side is sure.
+inline double doubtful(Index terms, double size) { return 4.0 * static_cast<double>(terms + 16) * std::numeric_limits<double>::epsilon() * size + 1e-280; }
 
 inline double tree(const double* p, Index s) { return ((p[0] + p[s]) + (p[2 * s] + p[3 * s])) + ((p[4 * s] + p[5 * s]) + (p[6 * s] + p[7 * s])); }
 
@@ -311,7 +317,7 @@ double square(const Segment& segment, Index i) {
 }
 
 template <class Place>
-void fetch_stored(const Part& part, Index i) {
+[[gnu::always_inline]] inline void fetch_stored(const Part& part, Index i) {
     const Place* starts = static_cast<const Place*>(part.starts);
     const Index size = part.single ? 4 : 8;
     for (Index t = starts[i]; t < starts[i + 1]; t += 8) {
@@ -320,8 +326,9 @@ void fetch_stored(const Part& part, Index i) {
     }
 }
 
-// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order.
-void fetch(const Segment& segment, Index i) {
+// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, or the compiler finds that it does
+// nothing.
+[[gnu::always_inline]] inline void fetch(const Segment& segment, Index i) {
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::sparse) {

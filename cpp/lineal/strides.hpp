@@ -2,6 +2,7 @@
 // Included by perceptron.cpp only, once per CPU level.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -127,6 +128,103 @@ Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, In
     return made;
 }
 
+#if defined(__AVX512F__)
+// The sum of one vector in the even lanes and of another in the odd ones.
+inline V two_sums(V a, V b) {
+    V v = __builtin_shuffle(a, b, (I){0, 8, 2, 10, 4, 12, 6, 14}) + __builtin_shuffle(a, b, (I){1, 9, 3, 11, 5, 13, 7, 15});
+    v += __builtin_shuffle(v, (I){2, 3, 0, 1, 6, 7, 4, 5});
+    return v + __builtin_shuffle(v, (I){4, 5, 6, 7, 0, 1, 2, 3});
+}
+
+// The largest |x|^2 of `count` rows and the one after them, to the bits of `square`.
+template <Index G, class T>
+double largest_square(const Presentation& e, const Rows<T>& rows, bool ones, Index count) {
+    double found = 0;
+    for (Index at = e.at; at <= e.at + count; ++at) {
+        const T* row = rows(std::min(at, e.length - 1));
+        V squares = {};
+        squares[0] = ones ? 1.0 : 0.0;
+#pragma GCC unroll 8
+        for (Index g = 0; g < G; ++g) {
+            const V x = piece<G>(row, rows.part.columns, g);
+            squares += x * x;
+        }
+        found = std::max(found, reduced(&squares));
+    }
+    return found;
+}
+
+// The same where it is known how long rows are: the next row is scored before this one is decided, and corrected by the product of
+// both, w'.z = w.z + rate x.z, which waits for one comparison instead of a whole score. Where rounding might change the side, the
+// score that counts is computed, so that the bits are those of `walk`. Rows that are to be measured are, before they are presented.
+template <Index G, class T>
+Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
+    const Index n = rows.part.columns, bytes = n * static_cast<Index>(sizeof(T)), reach = std::max<Index>(4, 8192 / bytes);
+    const V least = {}, under = splat(-std::numeric_limits<double>::denorm_min());  // above it: 0 too
+    const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)}, side[] = {splat(-1.0), splat(1.0)};
+    const V alike = splat(ones ? 1.0 : 0.0);  // what two columns of ones add to the product of two rows
+    Index made = 0, survived = e.survived;
+    V one = splat(ones ? *ones : 0.0), w[G], x[G], squares = {};
+#pragma GCC unroll 8
+    for (Index g = 0; g < G; ++g) {
+        w[g] = load(given + g * W);
+        squares += w[g] * w[g];
+    }
+    double within = e.within;
+    if (e.measure) {
+        const double square = largest_square<G>(e, rows, ones, count);
+        e.largest = std::max(e.largest, square);
+        within = std::sqrt(square);
+    }
+    const double size = std::sqrt(reduced(&squares)) + std::fabs(one[0]) + static_cast<double>(count) * std::fabs(e.rate) * within;
+    const V doubt = splat(doubtful(n + 1, size * within));
+    const auto counts = [&](const V* row) {
+        V sum = {};
+#pragma GCC unroll 8
+        for (Index g = 0; g < G; ++g) sum = fma(row[g], w[g], sum);
+        return one + spread(&sum);
+    };
+#pragma GCC unroll 8
+    for (Index g = 0; g < G; ++g) x[g] = piece<G>(rows(e.at), n, g);
+    V now = counts(x);
+    for (Index at = e.at; at < e.at + count; ++at) {
+        const T* row = rows(std::min(at + 1, e.length - 1));
+        const char* soon = reinterpret_cast<const char*>(rows(std::min(at + reach, e.length - 1)));
+        const bool up = rows.second(at);
+        V next[G], sum[2] = {}, cross[2] = {};
+#pragma GCC unroll 8
+        for (Index g = 0; g < G; ++g) {
+            next[g] = piece<G>(row, n, g);
+            sum[g % 2] = fma(next[g], w[g], sum[g % 2]);
+            cross[g % 2] = fma(next[g], x[g], cross[g % 2]);
+        }
+        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(soon + b);
+        const V found = two_sums(sum[0] + sum[1], cross[0] + cross[1]);
+        const V before = one + (V)_mm512_movedup_pd((__m512d)found);
+        const V more = rate[up] * (alike + (V)_mm512_permute_pd((__m512d)found, 0xff));
+        const Mask bad = below(now * side[up], limit[up]);
+#pragma GCC unroll 8
+        for (Index g = 0; g < G; ++g) {
+            w[g] = added(bad, w[g], rate[up] * x[g]);
+            x[g] = next[g];
+        }
+        if (ones) one = added(bad, one, rate[up]);
+        now = added(bad, before, more);
+        if (first(below(absolute(now), doubt))) now = counts(x);
+        made += first(bad);
+        survived = first(bad) ? 0 : survived + 1;
+    }
+#pragma GCC unroll 8
+    for (Index g = 0; g < G; ++g) store(given + g * W, w[g]);
+    if (ones) *ones = one[0];
+    e.survived = survived;
+    e.at += count;
+    e.presented += count;
+    e.mistakes += made;
+    return made;
+}
+#endif
+
 // The same for longer rows, whose scores take longer than a branch foreseen wrongly.
 template <class T>
 Index trudge(Presentation& e, const Rows<T>& rows, double* ones, double* w, Index count) {
@@ -153,11 +251,15 @@ Index trudge(Presentation& e, const Rows<T>& rows, double* ones, double* w, Inde
 // Presents all rows: many at once while they are right, one by one while some are mistaken.
 template <class T>
 void stride(Presentation& e, const Part& part) {
-    constexpr Index SOME = 16;
     using Walk = Index (*)(Presentation&, const Rows<T>&, double*, double*, Index);
     static constexpr Walk walks[] = {walk<1, T>, walk<2, T>, walk<3, T>, walk<4, T>, walk<5, T>, walk<6, T>, walk<7, T>, walk<8, T>};
     const Index eights = (part.columns + LANES - 1) / LANES;
-    const Walk walk = eights >= 1 && eights <= 8 ? walks[eights - 1] : trudge<T>;
+    Walk walk = eights < 1 || eights > 8 ? trudge<T> : walks[eights - 1];
+    Index some = 16;
+#if defined(__AVX512F__)
+    static constexpr Walk hurries[] = {hasten<1, T>, hasten<2, T>, hasten<3, T>, hasten<4, T>, hasten<5, T>, hasten<6, T>, hasten<7, T>, hasten<8, T>};
+    if ((e.within > 0 || e.measure) && eights >= 1 && eights <= 8) walk = hurries[eights - 1], some = e.measure ? 16 : 64;
+#endif
     const Rows<T> rows{e, part};
     double* ones = &part == e.segments[0].parts ? nullptr : e.coef;
     double* given = e.coef + (ones ? 1 : 0);
@@ -166,8 +268,8 @@ void stride(Presentation& e, const Part& part) {
     std::copy(given, given + part.columns, w);
     for (bool calm = false; e.at < e.length;) {
         tell(e);
-        if (calm) sweep(e, rows, ones, w);
-        calm = walk(e, rows, ones, w, std::min(SOME, e.length - e.at)) == 0;
+        if (calm && !sweep(e, rows, ones, w) && e.at == e.length) break;
+        calm = walk(e, rows, ones, w, std::min(some, e.length - e.at)) == 0;
     }
     std::copy(w, w + part.columns, given);
 }
