@@ -254,11 +254,12 @@ void stride(Presentation& e, const Part& part) {
     using Walk = Index (*)(Presentation&, const Rows<T>&, double*, double*, Index);
     static constexpr Walk walks[] = {walk<1, T>, walk<2, T>, walk<3, T>, walk<4, T>, walk<5, T>, walk<6, T>, walk<7, T>, walk<8, T>};
     const Index eights = (part.columns + LANES - 1) / LANES;
-    Walk walk = eights < 1 || eights > 8 ? trudge<T> : walks[eights - 1];
+    const bool few = eights >= 1 && eights <= 8 && W > 2;  // vectors of two: no registers for the weights of fifty columns
+    Walk walk = few ? walks[eights - 1] : trudge<T>;
     Index some = 16;
 #if defined(__AVX512F__)
     static constexpr Walk hurries[] = {hasten<1, T>, hasten<2, T>, hasten<3, T>, hasten<4, T>, hasten<5, T>, hasten<6, T>, hasten<7, T>, hasten<8, T>};
-    if ((e.within > 0 || e.measure) && eights >= 1 && eights <= 8) walk = hurries[eights - 1], some = e.measure ? 16 : 64;
+    if ((e.within > 0 || e.measure) && few) walk = hurries[eights - 1], some = e.measure ? 16 : 64;
 #endif
     const Rows<T> rows{e, part};
     double* ones = &part == e.segments[0].parts ? nullptr : e.coef;

@@ -45,6 +45,9 @@ inline S load_singles(const float* from) {
 inline V load_first(const double* from, std::int64_t count) {
 #if defined(__AVX512F__)
     return (V)_mm512_maskz_loadu_pd(static_cast<__mmask8>((1u << count) - 1), from);
+#elif defined(__AVX2__)
+    static constexpr std::int64_t some[8] = {-1, -1, -1, -1};  // one number after another would have to wait for each other in memory
+    return (V)_mm256_maskload_pd(from, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(some + 4 - count)));
 #else
     V value{};
     for (std::int64_t i = 0; i < count; ++i) value[i] = from[i];
@@ -55,6 +58,9 @@ inline V load_first(const float* from, std::int64_t count) {
 #if defined(__AVX512VL__)
     // with a mask of all lanes: the intrinsic without one begins with a register that GCC takes for uninitialised
     return (V)_mm512_maskz_cvtps_pd(0xff, _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
+#elif defined(__AVX2__)
+    static constexpr std::int32_t some[8] = {-1, -1, -1, -1};
+    return (V)_mm256_cvtps_pd(_mm_maskload_ps(from, _mm_loadu_si128(reinterpret_cast<const __m128i*>(some + 4 - count))));
 #else
     V value{};
     for (std::int64_t i = 0; i < count; ++i) value[i] = from[i];
