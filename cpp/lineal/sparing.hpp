@@ -100,9 +100,9 @@ private:
 
     [[gnu::always_inline]] inline void fetch(Index i) const {
         const T* from = row(i) - notes.lead;
-        if (known(i)) notes.each(e.notes + i * notes.words, [&](Index g) { __builtin_prefetch(from + g * EIGHT); });
+        if (known(i)) notes.each(e.notes + i * notes.words, [&](Index g) { __builtin_prefetch(from + g * EIGHT, 0, 2); });
         else if (e.order)  // what follows in memory comes by itself
-            for (Index g = 0; g < notes.groups; ++g) __builtin_prefetch(from + g * EIGHT);
+            for (Index g = 0; g < notes.groups; ++g) __builtin_prefetch(from + g * EIGHT, 0, 2);
         asm volatile("");
     }
 
@@ -262,7 +262,7 @@ private:
     }
 
     static constexpr double TINY = 1e-30;
-    static constexpr Index SOON = 2;  // rows from the one presented to the one that comes towards the cache
+    static constexpr Index SOON = 4;  // rows from the one presented to the one that comes towards the cache
     Presentation& e;
     const Segment& segment;
     const Part& part;

@@ -106,7 +106,7 @@ Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, In
             x[g] = piece<G>(row, n, g);
             sum[g % Q] = fma(x[g], w[g], sum[g % Q]);
         }
-        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(soon + b);
+        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(soon + b, 0, 2);
         const Mask bad = below((one + spread(sum)) * side[up], limit[up]);
         for (Index g = 0; g < G; ++g) w[g] = added(bad, w[g], rate[up] * x[g]);
         if (ones) one = added(bad, one, rate[up]);
@@ -198,7 +198,7 @@ Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, 
             sum[g % 2] = fma(next[g], w[g], sum[g % 2]);
             cross[g % 2] = fma(next[g], x[g], cross[g % 2]);
         }
-        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(soon + b);
+        for (Index b = 0; b < bytes; b += 64) __builtin_prefetch(soon + b, 0, 2);
         const V found = two_sums(sum[0] + sum[1], cross[0] + cross[1]);
         const V before = one + (V)_mm512_movedup_pd((__m512d)found);
         const V more = rate[up] * (alike + (V)_mm512_permute_pd((__m512d)found, 0xff));

@@ -98,8 +98,8 @@ struct Compressed {
     // Brings a row that comes soon towards the cache; inlined, or the compiler finds that it does nothing.
     [[gnu::always_inline]] inline void fetch(Index i) const {
         const Index end = start[i + 1];
-        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Value))) __builtin_prefetch(value + t);
-        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Place))) __builtin_prefetch(place + t);
+        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Value))) __builtin_prefetch(value + t, 0, 2);
+        for (Index t = start[i]; t < end; t += 64 / static_cast<Index>(sizeof(Place))) __builtin_prefetch(place + t, 0, 2);
     }
 };
 
