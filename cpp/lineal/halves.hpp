@@ -35,7 +35,7 @@ inline V folded(S value) {
     F low, high;
     std::memcpy(&low, &value, sizeof low);
     std::memcpy(&high, reinterpret_cast<const char*>(&value) + sizeof low, sizeof high);
-    return __builtin_convertvector(low, V) + __builtin_convertvector(high, V);
+    return widened(low) + widened(high);
 }
 
 template <class T>

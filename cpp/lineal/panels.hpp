@@ -17,7 +17,7 @@ using lineal::Selection;
 constexpr int VG = 8 / W;  // vectors per group of eight columns
 
 #if defined(__AVX512F__)
-inline __m512d widen(__m256 x) { return (__m512d)__builtin_convertvector((F)x, V); }
+inline __m512d widen(__m256 x) { return (__m512d)widened((F)x); }
 #endif
 
 // `take` values into lanes `lane` ... of one group's row, the other lanes untouched.

@@ -153,7 +153,7 @@ private:
 
     static inline void rounded(const T* from, float* to) {
         for (Index q = 0; q < EIGHT; q += W) {
-            const F f = __builtin_convertvector(load(from + q), F);
+            const F f = narrowed(load(from + q));
             std::memcpy(to + q, &f, sizeof f);
         }
     }
@@ -230,7 +230,7 @@ private:
             if (g >= inner && g < outer) {
                 for (Index q = 0, at = g * EIGHT - notes.lead; q < EIGHT; q += W) {
                     const V v = load(from + at + q), plus = load(up + at + q) + splat(e.rate) * v, minus = load(down + at + q) + splat(-e.rate) * v;
-                    const F high = __builtin_convertvector(plus, F), low = __builtin_convertvector(minus, F);
+                    const F high = narrowed(plus), low = narrowed(minus);
                     store(up + at + q, plus);
                     store(down + at + q, minus);
                     std::memcpy(near + q, &high, sizeof high);

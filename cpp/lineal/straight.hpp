@@ -17,7 +17,7 @@ inline V scores(const T* const* x, Index n, const double* w) {
     for (; j + W <= n; j += W) {
         const V own = load(w + j);
         for (int r = 0; r < W; ++r) {
-            if (j % LINE == 0) __builtin_prefetch(x[r] + j + REACH);
+            if (j % LINE == 0) __builtin_prefetch(x[r] + j + REACH, 0, 2);
             sum[r] = fma(load(x[r] + j), own, sum[r]);
         }
     }

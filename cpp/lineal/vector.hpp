@@ -26,6 +26,23 @@ typedef float F __attribute__((vector_size(W * 4), may_alias));
 typedef float S __attribute__((vector_size(W * 8), may_alias));
 constexpr int SINGLES = 2 * W;  // numbers in one vector of single precision
 
+// Between precisions, in one instruction: GCC makes five of __builtin_convertvector for vectors of eight. The intrinsics are those with
+// a mask (of all lanes), since the others begin with a register that GCC takes for uninitialised.
+inline V widened(F x) {
+#if defined(__AVX512F__)
+    return (V)_mm512_maskz_cvtps_pd(0xff, (__m256)x);
+#else
+    return __builtin_convertvector(x, V);
+#endif
+}
+inline F narrowed(V x) {
+#if defined(__AVX512F__)
+    return (F)_mm512_maskz_cvtpd_ps(0xff, (__m512d)x);
+#else
+    return __builtin_convertvector(x, F);
+#endif
+}
+
 inline V load(const double* from) {
     V value;
     std::memcpy(&value, from, sizeof value);
@@ -34,7 +51,7 @@ inline V load(const double* from) {
 inline V load(const float* from) {
     F value;
     std::memcpy(&value, from, sizeof value);
-    return __builtin_convertvector(value, V);
+    return widened(value);
 }
 inline S load_singles(const float* from) {
     S value;
@@ -56,8 +73,7 @@ inline V load_first(const double* from, std::int64_t count) {
 }
 inline V load_first(const float* from, std::int64_t count) {
 #if defined(__AVX512VL__)
-    // with a mask of all lanes: the intrinsic without one begins with a register that GCC takes for uninitialised
-    return (V)_mm512_maskz_cvtps_pd(0xff, _mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
+    return widened((F)_mm256_maskz_loadu_ps(static_cast<__mmask8>((1u << count) - 1), from));
 #elif defined(__AVX2__)
     static constexpr std::int32_t some[8] = {-1, -1, -1, -1};
     return (V)_mm256_cvtps_pd(_mm_maskload_ps(from, _mm_loadu_si128(reinterpret_cast<const __m128i*>(some + 4 - count))));
