@@ -107,8 +107,8 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
         const char* values = static_cast<const char*>(part.values);
         const char* indices = static_cast<const char*>(part.indices);
         const Index value = part.single ? 4 : 8, index = part.wide ? 8 : 4;
-        for (Index at = first * value; at < last * value; at += 64) __builtin_prefetch(values + at);
-        for (Index at = first * index; at < last * index; at += 64) __builtin_prefetch(indices + at);
+        for (Index at = first * value; at < last * value; at += 64) __builtin_prefetch(values + at, 0, 2);
+        for (Index at = first * index; at < last * index; at += 64) __builtin_prefetch(indices + at, 0, 2);
     }
 }
 

@@ -7,6 +7,15 @@
 
 namespace {
 
+// Brings entries that come soon, if rows follow each other, towards the second-level cache; inlined, or the compiler finds that it does
+// nothing.
+template <class T, class N>
+[[gnu::always_inline]] inline void expect(const T* values, const N* indices, Index from, Index to) {
+    constexpr Index REACH = 2048, LINE = 64;
+    for (Index t = from; t < to; t += LINE / static_cast<Index>(sizeof(T))) __builtin_prefetch(values + t + REACH, 0, 2);
+    for (Index t = from; t < to; t += LINE / static_cast<Index>(sizeof(N))) __builtin_prefetch(indices + t + REACH, 0, 2);
+}
+
 template <class T, class N>
 void sparse_forward(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums) {
     const T* values = static_cast<const T*>(part.values);
@@ -15,6 +24,7 @@ void sparse_forward(const Part& part, const Selection& rows, const double* coef,
     for (Index i = 0; i < rows.count; ++i) {
         const Index row = rows[i], end = starts[row + 1];
         Index t = starts[row];
+        expect(values, indices, t, end);
         if (outputs == 1) {
             // four running sums hide the latency of the additions
             double a = 0, b = 0, c = 0, d = 0;
@@ -111,14 +121,17 @@ void sparse_moments(const Part& part, const Selection& rows, const double* weigh
     const T* values = static_cast<const T*>(part.values);
     const N* starts = static_cast<const N*>(part.starts);
     const N* indices = static_cast<const N*>(part.indices);
-    for (Index i = 0; i < rows.count; ++i)
-        for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
+    for (Index i = 0; i < rows.count; ++i) {
+        const Index end = starts[rows[i] + 1];
+        expect(values, indices, starts[rows[i]], end);
+        for (Index t = starts[rows[i]]; t < end; ++t) {
             const double x = static_cast<double>(values[t]), sx = weight[i] * x, size = __builtin_fabs(x);
             Four& to = *reinterpret_cast<Four*>(stats + 4 * indices[t]);
             const Four here = to, more = {sx, sx * x, weight[i], size};
             const Four sum = here + more, top = more <= here ? here : more;  // a NaN gets in
             to = last ? top : sum;
         }
+    }
 }
 
 // scatter[column] += sum s (x - mean)^2 over the entries of a sparse part
