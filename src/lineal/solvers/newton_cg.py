@@ -53,7 +53,8 @@ class NewtonCG(Solver):
         ease = Preconditioner.of(inner, self.gram)
         sample = _sample(inner)
         # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
-        single = not problem.loss.quadratic and bool(np.all(np.abs(view.shift) <= 100.0 * view.scale))
+        enough = not problem.loss.quadratic and bool(np.all(np.abs(view.shift) <= 100.0 * view.scale))
+        single = enough
         forcing, bent = FORCING, np.inf
         for turn in itertools.count():
             system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept, forcing)
@@ -80,11 +81,12 @@ class NewtonCG(Solver):
             if found is None:
                 if sample == 1 and not single:
                     return
-                sample, single = 1, False
+                sample, single, enough = 1, False, False
                 continue
-            # a fall far from the one foreseen: the rows looked at say too little about the others
-            if here.value - found[1].value < 0.25 * fall:
-                sample, single = max(1, sample // 4), False
+            # a fall far from the one foreseen: the rows looked at say too little about the others, or single precision does;
+            # far from the optimum it is mostly that F bends, so that the latter is tried again
+            poor = here.value - found[1].value < 0.25 * fall
+            sample, single = max(1, sample // 4) if poor else sample, enough and not poor
             coef, here, at, kept = found
             bent = system.bent(here.gradient)
             if sample == 1 and not problem.loss.coupled:
