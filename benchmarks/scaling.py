@@ -136,6 +136,39 @@ def envelopes(
     return best
 
 
+def overall(line: Mapping[int, float]) -> float:
+    """Return the exponent from the first size to the last.
+
+    >>> overall({10: 1.0, 30: 7.0, 1000: 100.0})
+    1.0
+    """
+    first, last = min(line), max(line)
+    return math.log(line[last] / line[first]) / math.log(last / first)
+
+
+def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping[int, float]]) -> str | None:
+    """Say how our growth stands against the best peer's, from end to end, and where we are behind; None without a peer.
+
+    Where the machine has a limit, a program as fast as ours at the first size cannot grow less than up to that limit.
+    """
+    ours, theirs = found.get((axis, OURS, cores)), found.get((axis, BEST, cores))
+    if theirs is None:
+        rivals = [
+            line for (name, peer, n), line in found.items() if (name, n) == (axis, cores) and peer not in (OURS, LIMIT)
+        ]
+        theirs = rivals[0] if rivals else None
+    if ours is None or theirs is None or min(len(ours), len(theirs)) < 2:
+        return None
+    behind = [f"{size:,}" for size in ours if ours[size] > theirs.get(size, math.inf)]
+    where = f"behind at {', '.join(behind)}" if behind else "ahead at every point"
+    text = f"{overall(ours):.2f} against {overall(theirs):.2f} on {cores} core{'s' if cores > 1 else ''}, {where}"
+    bound = found.get((axis, LIMIT, cores))
+    if bound is not None and min(bound) <= min(ours) and max(bound) >= max(ours):
+        least = overall({min(ours): ours[min(ours)], max(ours): bound[max(ours)]})
+        text += f" (no less than {least:.2f} is possible from our first point)"
+    return text
+
+
 def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str:
     """Return the table of all curves with their exponents."""
     from benchmarks.table import time_text
@@ -155,7 +188,10 @@ def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str
             slope = f"{exponent(line, line.values()):.2f}" if len(line) > 1 else "-"
             cells = " | ".join(time_text(line.get(size)) for size in axis.sizes)
             lines.append(f"| {peer} | {cores} | {cells} | {slope} |")
-        lines.append("")
+        told = [text for cores in CORES if (text := standing(axis.name, cores, found))]
+        lines += (
+            ["", f"From the first point to the last, against the best peer: {'; '.join(told)}.", ""] if told else [""]
+        )
     computer = header["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
     lines.append(

@@ -117,3 +117,27 @@ def test_an_unknown_axis_is_refused_in_words() -> None:
     plans = list(_scaled("columns", ["lineal", "scikit-learn-intelex"], 1))
     assert [plan.cores for plan in plans] == [1, 2]
     assert [problem.row for problem in plans[0].rows] == ["ridge"] * 6
+
+
+def test_growth_is_held_against_the_best_peer_and_the_machine() -> None:
+    found = {
+        ("columns", "lineal", 1): {25: 2.0, 800: 512.0},
+        ("columns", "scikit-learn-intelex", 1): {25: 4.0, 800: 128.0 * 4},
+        ("columns", scaling.LIMIT, 1): {25: 0.5, 800: 2.0 * 32**1.5},
+    }
+    told = scaling.standing("columns", 1, found)
+    assert (
+        told == "1.60 against 1.40 on 1 core, ahead at every point (no less than 1.50 is possible from our first point)"
+    )
+    found["columns", "lineal", 1] = {25: 5.0, 800: 160.0}
+    told = scaling.standing("columns", 1, found)
+    assert told is not None
+    assert told.startswith("1.00 against 1.40 on 1 core, behind at 25 (")
+    assert scaling.standing("columns", 2, found) is None
+    several = {
+        ("rows", "lineal", 2): {10_000: 1.0, 300_000: 30**0.5},
+        ("rows", "snapml", 2): {10_000: 50.0, 300_000: 60.0},
+        ("rows", "scikit-learn", 2): {10_000: 2.0, 300_000: 200.0},
+    }
+    told = scaling.standing("rows", 2, {**several, **scaling.envelopes(several)})
+    assert told == "0.50 against 1.00 on 2 cores, ahead at every point"
