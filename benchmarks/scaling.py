@@ -149,7 +149,8 @@ def overall(line: Mapping[int, float]) -> float:
 def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping[int, float]]) -> str | None:
     """Say how our growth stands against the best peer's, from end to end, and where we are behind; None without a peer.
 
-    Where the machine has a limit, a program as fast as ours at the first size cannot grow less than up to that limit.
+    Where ours is the larger one and the machine has a limit: a program as fast as ours at the first size cannot grow less
+    than up to that limit.
     """
     ours, theirs = found.get((axis, OURS, cores)), found.get((axis, BEST, cores))
     if theirs is None:
@@ -163,7 +164,7 @@ def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping
     where = f"behind at {', '.join(behind)}" if behind else "ahead at every point"
     text = f"{overall(ours):.2f} against {overall(theirs):.2f} on {cores} core{'s' if cores > 1 else ''}, {where}"
     bound = found.get((axis, LIMIT, cores))
-    if bound is not None and min(bound) <= min(ours) and max(bound) >= max(ours):
+    if bound is not None and max(ours) in bound and overall(ours) > overall(theirs):
         least = overall({min(ours): ours[min(ours)], max(ours): bound[max(ours)]})
         text += f" (no less than {least:.2f} is possible from our first point)"
     return text
