@@ -86,6 +86,26 @@ inline V piece(const T* x, Index n, Index g) {
     return (g + 1) * W + LANES <= G * W || left >= W ? load(x + g * W) : left > 0 ? load_first(x + g * W, left) : V{};
 }
 
+// What `count` rows have made of the weights in registers; how many mistakes there were, and how many rows came after the last one.
+struct Walked {
+    const V* w;
+    V one;
+    Index made, survived;
+};
+
+// Writes down what a walk has come to, and returns its mistakes.
+template <Index G>
+[[gnu::always_inline]] inline Index left(Presentation& e, const Walked& walked, double* ones, double* given, Index count) {
+#pragma GCC unroll 16
+    for (Index g = 0; g < G; ++g) store(given + g * W, walked.w[g]);
+    if (ones) *ones = walked.one[0];
+    e.survived = walked.survived;
+    e.at += count;
+    e.presented += count;
+    e.mistakes += walked.made;
+    return walked.made;
+}
+
 // Presents `count` rows one by one without a branch on mistakes, which nobody could foresee; returns how many there were. A row has
 // EIGHTS times eight numbers at most, and so have the weights, which end with zeros: few enough for registers.
 template <Index EIGHTS, class T>
@@ -119,13 +139,7 @@ Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, In
         made += first(bad);
         survived = first(bad) ? 0 : survived + 1;
     }
-    for (Index g = 0; g < G; ++g) store(given + g * W, w[g]);
-    if (ones) *ones = one[0];
-    e.survived = survived;
-    e.at += count;
-    e.presented += count;
-    e.mistakes += made;
-    return made;
+    return left<G>(e, {w, one, made, survived}, ones, given, count);
 }
 
 #if defined(__AVX512F__)
@@ -214,14 +228,7 @@ Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, 
         made += first(bad);
         survived = first(bad) ? 0 : survived + 1;
     }
-#pragma GCC unroll 8
-    for (Index g = 0; g < G; ++g) store(given + g * W, w[g]);
-    if (ones) *ones = one[0];
-    e.survived = survived;
-    e.at += count;
-    e.presented += count;
-    e.mistakes += made;
-    return made;
+    return left<G>(e, {w, one, made, survived}, ones, given, count);
 }
 #endif
 
