@@ -81,14 +81,18 @@ inline void pull_of(const T* x, const Part& part, const Selection& rows, const d
     for (Index j = 0; j < count; ++j) gradient[j] += sums[j];
 }
 
+// The rows first ... last - 1 of a block, added to what those before them have left.
 template <int N, class T>
-inline void spread_of(const T* x, const Part& part, const Selection& rows, Index count, double* first, double* sum, double* square, double* largest) {
-    V from[N], row[N], sums[N] = {}, squares[N] = {}, top[N] = {};
-    row_of<N>(x + rows[0] * part.row_stride, count, from);
-    for (Index i = 0; i < rows.count; ++i) {
+inline void spread_of(const T* x, const Part& part, const Selection& rows, Index first, Index last, Index count, const double* origin,
+                      double* sum, double* square, double* largest) {
+    V from[N], row[N], sums[N], squares[N], top[N];
+    row_of<N>(origin, count, from);
+    row_of<N>(sum, count, sums);
+    row_of<N>(square, count, squares);
+    row_of<N>(largest, count, top);
+    for (Index i = first; i < last; ++i) {
         const T* own = x + rows[i] * part.row_stride;
-        __builtin_prefetch(own + 4096 / sizeof(T));
-        __builtin_prefetch(own + 4096 / sizeof(T) + 64 / sizeof(T));
+        for (Index line = 0; line < N * W; line += 64 / static_cast<Index>(sizeof(T))) __builtin_prefetch(own + 4096 / sizeof(T) + line, 0, 2);
         row_of<N>(own, count, row);
 #pragma GCC unroll 4
         for (int a = 0; a < N; ++a) {
@@ -98,7 +102,6 @@ inline void spread_of(const T* x, const Part& part, const Selection& rows, Index
             top[a] = size <= top[a] ? top[a] : size;  // a NaN stays
         }
     }
-    put_row<N>(from, count, first);
     put_row<N>(sums, count, sum);
     put_row<N>(squares, count, square);
     put_row<N>(top, count, largest);
@@ -132,9 +135,14 @@ void pull(const Part& part, const Selection& rows, const double* values, double*
 
 template <class T>
 void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
-    by_vectors(part.columns, [&]<int N>(Index j, Index count) {
-        spread_of<N>(static_cast<const T*>(part.values) + j, part, rows, count, first + j, sum + j, square + j, largest + j);
-    });
+    const T* x = static_cast<const T*>(part.values);
+    for (Index j = 0; j < part.columns; ++j) first[j] = static_cast<double>(x[rows[0] * part.row_stride + j]);
+    for (double* all : {sum, square, largest}) std::fill(all, all + part.columns, 0.0);
+    const Index some = part.columns > 128 ? 8 : rows.count;  // rows side by side, as memory foresees them, unless each is soon read
+    for (Index i = 0; i < rows.count; i += some)
+        by_vectors(part.columns, [&]<int N>(Index j, Index count) {
+            spread_of<N>(x + j, part, rows, i, std::min(i + some, rows.count), count, first + j, sum + j, square + j, largest + j);
+        });
 }
 
 void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
