@@ -162,6 +162,26 @@ nb::tuple products(const PyRows& self, nb::handle weight_array, nb::handle y_arr
     return nb::make_tuple(sum, mean.array, scatter.array, largest.array, gram.array);
 }
 
+// Columns of the one dense array beside ones, and the bytes of its numbers; (0, 0) where there is anything else
+nb::tuple lone(const PyRows& self) {
+    const Part* const part = self.rows().lone();
+    return part ? nb::make_tuple(part->columns, part->single ? 4 : 8) : nb::make_tuple(0, 0);
+}
+
+nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre, const Numbers& factor) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    const Input y(y_array, "y", {rows.rows(), -1});
+    if (!rows.lone()) throw nb::value_error("products in single precision need one dense array, and nothing beside it but ones");
+    if (!(unit > 0)) throw nb::value_error(("unit must be above 0, got " + std::to_string(unit)).c_str());
+    const Index size = rows.lone()->columns + y.matrix().columns;
+    const double* const middle = data_of(centre, static_cast<std::size_t>(size), "centre");
+    const double* const times = data_of(factor, static_cast<std::size_t>(size), "factor");
+    const Output gram({size, size});
+    without_lock([&] { rows.rough(team(), matrix_of(weight), unit, y.matrix(), middle, times, gram.data); });
+    return gram.array;
+}
+
 nb::tuple gram_dd(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -338,6 +358,7 @@ NB_MODULE(_core, m) {
         .def(nb::init<nb::list>(), nb::arg("parts"))
         .def_prop_ro("n_rows", [](const PyRows& self) { return self.rows().rows(); })
         .def_prop_ro("n_columns", [](const PyRows& self) { return self.rows().columns(); })
+        .def_prop_ro("lone", lone)
         .def("times", times, nb::arg("coef"))
         .def("transpose_times", transpose_times, nb::arg("values"))
         .def("gram", gram, nb::arg("weight").none() = nb::none())
@@ -360,6 +381,7 @@ NB_MODULE(_core, m) {
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
         .def("products", products, nb::arg("weight").none(), nb::arg("y"))
+        .def("rough", rough, nb::arg("weight").none(), nb::arg("unit"), nb::arg("y"), nb::arg("centre"), nb::arg("factor"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
         .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),

@@ -131,6 +131,10 @@ LossBlock Block::losses(bool curvatures) const {
 void Block::pack() {
     for (const Placed& placed : layout.panel)
         if (placed.part.kind != Kind::ones) k.pack(placed.part, rows, panel, placed.at);
+    foresee();
+}
+
+void Block::foresee() {
     ahead = {};
     if (rows.index) return;
     for (const Placed& placed : layout.panel) {

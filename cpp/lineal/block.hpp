@@ -32,6 +32,7 @@ public:
     bool next();
     void restart();  // the scores of these rows are their offsets again, those of a step zero
     void pack();
+    void foresee();  // the rows after these are to be asked for
     void release();  // after pack() of an expanded layout
     // sums[c][room] += X coef; entries known to be `finite` are not read where their coefficients are zero
     void forward(const Coefficients& coef, double* sums, bool finite = false);

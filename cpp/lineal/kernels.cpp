@@ -37,7 +37,7 @@ namespace lineal {
 extern const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL);
 const Kernels LINEAL_JOIN(kernels_, LINEAL_LEVEL) = {
     LINEAL_STRING(LINEAL_LEVEL),
-    pack, unpack, forward, backward, single_forward, single_backward, gram, gather, substitute, gram_dd, scale_dd, dependence, moments,
+    pack, unpack, forward, backward, single_forward, single_backward, gram, single_gram, round_rows, add_singles, gather, substitute, gram_dd, scale_dd, dependence, moments,
     loose_forward, loose_backward, codes_forward, codes_backward, loose_gram, loose_moments, loose_scatter,
     loss_rows, loss_dual, loss_mean, loss_bend, straight, pull, spread, pair,
     add, add_dd, factor_dd, solve_dd, times_dd, symmetric, invert, triangle, solve_triangle, elementary,

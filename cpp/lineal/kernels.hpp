@@ -1,7 +1,8 @@
 // The loops that exist once per CPU level, behind one table of function pointers.
 //
 // A panel holds some rows of all dense columns in groups of eight columns: entry (i, 8 g + j) is at
-// panel[g * stride + 8 * i + j], so that a register tile walks through consecutive cache lines.
+// panel[g * stride + 8 * i + j], so that a register tile walks through consecutive cache lines. A panel of single precision
+// has groups of sixteen.
 // Quantities of a block's rows are stored by output: eta[c * room + i].
 #pragma once
 
@@ -9,11 +10,17 @@
 
 namespace lineal {
 
-struct Panel {
-    double* data = nullptr;
-    Index stride = 0;  // doubles between groups
+template <class T>
+constexpr Index lanes = 64 / static_cast<Index>(sizeof(T));  // numbers of a cache line, columns of a group
+
+template <class T>
+struct PanelOf {
+    T* data = nullptr;
+    Index stride = 0;  // numbers between groups
     Index groups = 0;
 };
+using Panel = PanelOf<double>;
+using SinglePanel = PanelOf<float>;
 
 // Memory that will be read soon, as far as it has not been asked for yet.
 struct Ahead {
@@ -28,10 +35,15 @@ struct Extent {
     double* largest = nullptr;
 };
 
-// The lower triangle of a gram lies in blocks of eight columns b by 24 columns a, in the order in which tiles make them.
-constexpr Index block_columns = 24;
-constexpr Index block_start(Index groups, Index h) { return 8 * block_columns * (h * groups - 3 * h * (h - 1) / 2); }
-constexpr Index block_size(Index groups) { return block_start(groups, (groups + 2) / 3); }
+// The lower triangle of a gram lies in blocks of one group of columns b by three groups of columns a, in the order in which tiles
+// make them: so many numbers before those of the strip h of three groups, and in all.
+template <class T>
+constexpr Index gram_start(Index groups, Index h) { return 3 * lanes<T> * lanes<T> * (h * groups - 3 * h * (h - 1) / 2); }
+template <class T>
+constexpr Index gram_size(Index groups) { return gram_start<T>(groups, (groups + 2) / 3); }
+constexpr Index block_columns = 3 * lanes<double>;
+constexpr Index block_start(Index groups, Index h) { return gram_start<double>(groups, h); }
+constexpr Index block_size(Index groups) { return gram_size<double>(groups); }
 constexpr Index block_entry(Index groups, Index b, Index a) {
     const Index h = a / block_columns;
     return block_start(groups, h) + block_columns * (b - block_columns * h) + a % block_columns;
@@ -85,6 +97,12 @@ struct Kernels {
     // groups, extents are taken if they are asked for
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
                  Ahead& ahead);
+    // The same in single precision, without extents; and the rows it is made of: panel[i][first + j] = (x_ij - centre[j]) factor[j], rounded
+    void (*single_gram)(const SinglePanel& panel, Index count, const float* weight, float* scratch, float* gram, Ahead& ahead);
+    void (*round)(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
+                  Index first);
+    // to[i] += from[i]
+    void (*add_singles)(const float* from, double* to, Index count);
     // The rows whose weight is not zero move to the front, with their weights; returns how many
     Index (*gather)(const Panel& panel, Index count, double* weight);
     // x_i <- (x_i - sum_{from <= k < i} R_ki x_k) / R_ii for the rows first ... last of three groups, `stride` apart, R in a panel;

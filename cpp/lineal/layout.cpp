@@ -9,13 +9,14 @@
 
 namespace lineal {
 
-double* Buffer::allocate(Index size) {
-    const std::size_t bytes = static_cast<std::size_t>(size + 8) * sizeof(double);
-    void* data = ::operator new(bytes, alignment(size));
+std::align_val_t border_of(std::size_t bytes) { return std::align_val_t(bytes < (1 << 22) ? 64 : 1 << 21); }
+
+void* allocated(std::size_t bytes) {
+    void* data = ::operator new(bytes, border_of(bytes));
 #if defined(MADV_HUGEPAGE)
-    if (alignment(size) > std::align_val_t{64}) madvise(data, bytes, MADV_HUGEPAGE);  // advice: whether it is taken does not matter
+    if (border_of(bytes) > std::align_val_t{64}) madvise(data, bytes, MADV_HUGEPAGE);  // advice: whether it is taken does not matter
 #endif
-    return static_cast<double*>(data);
+    return data;
 }
 
 Layout::Layout(const std::vector<Part>& parts, bool expanded) {

@@ -9,32 +9,34 @@
 
 namespace lineal {
 
-// Doubles on a cache line's border, zero at first.
-class Buffer {
+// Memory on a cache line's border; many megabytes begin at the border of a large page, and are asked for in such pages.
+std::align_val_t border_of(std::size_t bytes);
+void* allocated(std::size_t bytes);
+
+// Numbers on such a border, zero at first, and a line more.
+template <class T>
+class BufferOf {
 public:
-    Buffer() = default;
-    explicit Buffer(Index size) : data_(allocate(size), Free(alignment(size))), size_(size) {
-        for (Index i = 0; i < size + 8; ++i) data_.get()[i] = 0.0;
+    BufferOf() = default;
+    explicit BufferOf(Index size) : data_(static_cast<T*>(allocated(bytes(size))), Free{border_of(bytes(size))}), size_(size) {
+        for (Index i = 0; i < size + lanes<T>; ++i) data_.get()[i] = T{};
     }
-    double* get() const { return data_.get(); }
+    T* get() const { return data_.get(); }
     Index size() const { return size_; }
     void clear() const {
-        for (Index i = 0; i < size_; ++i) data_.get()[i] = 0.0;
+        for (Index i = 0; i < size_; ++i) data_.get()[i] = T{};
     }
 
 private:
     struct Free {
-        Free() noexcept : border(std::align_val_t{64}) {}
-        explicit Free(std::align_val_t border) noexcept : border(border) {}
-        std::align_val_t border;
-        void operator()(double* data) const { ::operator delete(data, border); }
+        std::align_val_t border{64};
+        void operator()(T* data) const { ::operator delete(data, border); }
     };
-    // Many megabytes begin at the border of a large page, and are asked for in such pages.
-    static std::align_val_t alignment(Index size) { return std::align_val_t(size < (1 << 19) ? 64 : 1 << 21); }
-    static double* allocate(Index size);
-    std::unique_ptr<double, Free> data_;
+    static std::size_t bytes(Index size) { return static_cast<std::size_t>(size + lanes<T>) * sizeof(T); }
+    std::unique_ptr<T, Free> data_;
     Index size_ = 0;
 };
+using Buffer = BufferOf<double>;
 
 // A float64 matrix of somebody else; strides in elements. data == nullptr: not given.
 struct Matrix {

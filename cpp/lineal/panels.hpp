@@ -13,6 +13,7 @@ using lineal::Kind;
 using lineal::Panel;
 using lineal::Part;
 using lineal::Selection;
+using lineal::SinglePanel;
 
 constexpr int VG = 8 / W;  // vectors per group of eight columns
 

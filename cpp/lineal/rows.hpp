@@ -66,6 +66,12 @@ public:
     // the same of [X y], p + m columns, and gram[p + m][p + m] = [X y]' diag(weight) [X y]
     double products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter, double* largest,
                     double* gram) const;
+    // The one dense part beside columns of ones and nothing else, or null.
+    const Part* lone() const;
+    // out[q + m][q + m] = sum_i weight_i / unit z_i z_i' in single precision, z_i the rows of the q columns of the lone part and of the m
+    // targets, centred, multiplied by `factor` and rounded: for steps, never for proofs
+    void rough(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
+               double* out) const;
     // high, low [p + m][p + m]
     void gram_dd(const Team& team, const Matrix& weight, const Matrix& y, double* high, double* low) const;
     double dependence(const Team& team, const Matrix& high, const Matrix& low) const;

@@ -85,6 +85,7 @@ inline V load_first(const float* from, std::int64_t count) {
 }
 
 inline void store(double* to, V value) { std::memcpy(to, &value, sizeof value); }
+inline void store(float* to, S value) { std::memcpy(to, &value, sizeof value); }
 inline V splat(double value) { return value - V{}; }
 
 // a b + c; rounded once where the CPU can, twice on x86-64-v2. Never use it where one rounding is assumed.

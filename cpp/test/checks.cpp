@@ -11,6 +11,7 @@
 #include "cells.hpp"
 #include "columns.hpp"
 #include "presenting.hpp"
+#include "rough.hpp"
 #include "teams.hpp"
 #include "text.hpp"
 #include "twins.hpp"
@@ -362,6 +363,7 @@ int main(int count, char**) {
     check_descents();
     check_factor();
     check_twins();
+    check_all_rough();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;
 }
