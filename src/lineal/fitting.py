@@ -25,7 +25,7 @@ from lineal.problem import EPS, SHORT, Problem
 from lineal.records import dataclass
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
-from lineal.solvers import BY_NAME, choose
+from lineal.solvers import BY_NAME, choose, refines
 from lineal.solvers.centring import Centring
 from lineal.source import Source
 from lineal.trace import Record, Trace
@@ -138,7 +138,8 @@ def pose(
     with one_thread(source, loss.outputs):
         block = source.whole
         little = block is not None and brief(block.n_rows, block.design.shape[1])
-        return Problem.of(source, loss, penalty, moments, products=not little and solver in ("auto", "direct"))
+        closed = solver == "direct" or (solver == "auto" and not refines(source, loss, penalty))
+        return Problem.of(source, loss, penalty, moments, products=closed and not little)
 
 
 def solve(
@@ -185,9 +186,8 @@ def _begin(problem: Problem, start: Array | None) -> Array:
     """Return where the steps begin: at the start that was given, else at the null fit."""
     begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
-        raise InputError(
-            f"the start has shape {begin.shape}; the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs."
-        )
+        wanted = f"the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs"
+        raise InputError(f"the start has shape {begin.shape}; {wanted}.")
     return begin
 
 

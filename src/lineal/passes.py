@@ -280,6 +280,24 @@ class Diagonal:
 
 
 @dataclass(frozen=True)
+class Rounded:
+    """The task that sums ``s z z'`` in single precision, z a row of X without ones and its targets, centred, scaled and rounded.
+
+    Weights are divided by ``unit``.
+    """
+
+    centre: Array
+    factor: Array
+    unit: float
+
+    def __call__(self, block: Block) -> Product:
+        """Multiply one block, whose columns are one dense array and ones."""
+        assert block.design.rows is not None
+        gram = block.design.rows.rough(block.weight, self.unit, block.y, self.centre, self.factor)
+        return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
+
+
+@dataclass(frozen=True)
 class NormalEquations:
     """The task that makes the gram of [X, y - offset] in double-double."""
 

@@ -160,9 +160,7 @@ class Problem:
     def _at_once(self, coef: Array, hessian: int, held: Array | None) -> Evaluation | None:
         """Return the evaluation from one native call: rows in one block, a penalty of squares, sums that nobody else wants."""
         block, loss, moments = self.source.whole, self.loss, self.moments
-        if block is None or loss.native is None or not self.penalty.square:
-            return None
-        if self._shared.wanted or self._shared.gram is not None:
+        if block is None or loss.native is None or not self.penalty.square or self.shared:
             return None
         if (rows := block.design.rows) is None:
             return None
@@ -241,6 +239,11 @@ class Problem:
         """The products that the sums of a quadratic loss are made from, if any."""
         return self._shared.products
 
+    @property
+    def shared(self) -> bool:
+        """Whether its sums were made before, or serve other problems too."""
+        return self._shared.wanted or self._shared.gram is not None
+
     def ask_rows(self) -> None:
         """Make further sums from the rows, where those of products would have too few digits; the gram is kept."""
         self._shared.products = None
@@ -286,8 +289,8 @@ class Problem:
         sample and turn) saves the next products their scores; ``single`` allows single precision where rows have no more.
         """
         self.passes += 1
-        coef, direction = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.source.sum(Curve(self.loss, coef, direction, sample, turn, kept, single))
+        given = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
+        product = self.source.sum(Curve(self.loss, *given, sample, turn, kept, single))
         bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
         return np.asarray(bent + self.penalty.curvature()[:, None] * direction)
 
@@ -361,8 +364,7 @@ class Problem:
 
     def _normal_of(self, columns: Index) -> Normal:
         """Return normal equations in which all columns but some are held by a square as large as their own."""
-        square = self.moments.mean**2 + self.moments.sd**2
-        curvature = np.where(square > 0.0, square, 1.0)
+        curvature = np.where(self.moments.square > 0.0, self.moments.square, 1.0)
         curvature[columns] = 0.0
         return Normal.of(self._products, curvature, self.moments.weight_sum, self.moments.rows)
 

@@ -73,3 +73,18 @@ def test_any_number_of_threads_gives_the_same_bits(model, seed, every):
             fitted = clone(model).fit(x, y, sample_weight=weight)
         found.append((fitted.coef_.tobytes(), np.asarray(fitted.intercept_).tobytes(), fitted.verdict_.gap))
     assert found == found[:1] * len(every)
+
+
+@pytest.mark.parametrize("kind", ["dense", "float32", "Fortran"])
+def test_many_columns_in_single_precision_have_the_same_bits(kind, every):
+    rng = np.random.default_rng(11)
+    x = stored(rng.normal(size=(6_000, 400)), kind)
+    y = x @ rng.normal(size=400) + rng.normal(size=6_000)
+    found = []
+    for core, blas in every:
+        _core.set_threads(core)
+        with threadpool_limits(blas, user_api="blas"):
+            fitted = doors.Ridge().fit(x, y)
+        found.append((fitted.coef_.tobytes(), np.asarray(fitted.intercept_).tobytes(), fitted.verdict_.gap))
+    assert fitted.solver_.startswith("refined")
+    assert found == found[:1] * len(every)

@@ -59,7 +59,7 @@ def test_means_cost_the_other_columns_no_digits() -> None:
     condition = 1.0 / np.linalg.cond(schur / np.sqrt(np.outer(left, left)), 1)
     assert factor.condition * PLENTY < EPS  # by itself it would ask for the rows
     assert remaining(factor) == pytest.approx(condition * left.min(), rel=0.5)  # LAPACK estimates the condition
-    found = fit(Memory(as_design(x), y), Squared(1), Ridge(0.01, np.r_[0.0, np.ones(600)]), tol=1e-12)
+    found = fit(Memory(as_design(x), y), Squared(1), Ridge(0.01, np.r_[0.0, np.ones(600)]), tol=1e-12, solver="direct")
     assert found.verdict.kind == "optimal"
     assert found.problem.passes == 1
     long, charges = wide.astype(np.longdouble), 0.01 * np.r_[0.0, np.ones(600)][:, None]

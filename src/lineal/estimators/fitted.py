@@ -157,7 +157,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         """How many steps the solver took; the first record of a closed form or of dual ascent is a step already."""
         if "_closed" in self.__dict__:
             return self._closed.fit.steps
-        return len(self.trace_) - (self.model_.solver not in ("direct", "dual-ascent"))
+        return len(self.trace_) - (self.model_.solver not in ("direct", "refined", "dual-ascent"))
 
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""

@@ -77,7 +77,7 @@ def trials(
             fits.append(found)
         coef.append(np.stack([found.coef for found in fits]))
         verdicts.append([found.verdict for found in fits])
-        steps.append([max(len(found.trace) - (found.solver != "direct"), 0) for found in fits])
+        steps.append([max(len(found.trace) - (found.solver not in ("direct", "refined")), 0) for found in fits])
     return Trials(np.stack(coef), verdicts, np.array(steps, dtype=np.int32))
 
 

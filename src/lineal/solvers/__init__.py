@@ -20,6 +20,7 @@ from lineal.solvers.newton_cg import NewtonCG
 from lineal.solvers.prox_gradient import ProxGradient
 from lineal.solvers.prox_newton import ProxNewton
 from lineal.solvers.quasi_newton import QuasiNewton
+from lineal.solvers.refined import Refined, refines
 from lineal.solvers.sampled_newton import SampledNewton
 from lineal.solvers.stochastic import Stochastic
 
@@ -28,6 +29,7 @@ EPOCHS: Final = 1000
 
 BY_NAME: Final[Mapping[str, Callable[[], Solver]]] = {
     "direct": Direct,
+    "refined": Refined,
     "newton": Newton,
     "newton-cg": NewtonCG,
     "sampled-newton": SampledNewton,
@@ -71,9 +73,11 @@ __all__ = [
     "ProxGradient",
     "ProxNewton",
     "QuasiNewton",
+    "Refined",
     "SampledNewton",
     "Stochastic",
     "choose",
+    "refines",
 ]
 
 
@@ -101,6 +105,11 @@ def choose(problem: Problem) -> tuple[Solver, str]:
     if not problem.penalty.smooth:
         return _kinked(problem)
     if problem.loss.quadratic and DIRECT.declines(problem) is None:
+        if not problem.shared and refines(problem.source, problem.loss, problem.penalty):
+            return (
+                Refined(),
+                f"ridge with {columns} dense columns: normal equations in single precision, corrected from the rows",
+            )
         return DIRECT, closed_form(columns)
     size = columns * outputs
     if size <= (NEWTON_COUPLED if problem.loss.coupled else NEWTON_COLUMNS) and Newton().declines(problem) is None:
