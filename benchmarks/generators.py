@@ -60,6 +60,12 @@ def regression(rows: int, columns: int) -> dict[str, Any]:
     return {"X": X, "y": signal + signal.std() * rng.standard_normal(rows)}
 
 
+def embeddings(rows: int, columns: int) -> dict[str, Any]:
+    """Return the same in single precision."""
+    found = regression(rows, columns)
+    return found | {"X": found["X"].astype(np.float32)}
+
+
 def monomials(rows: int, columns: int) -> dict[str, Any]:
     """Return the powers t..t^columns and a polynomial in them, plus little noise.
 

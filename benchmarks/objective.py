@@ -160,7 +160,7 @@ def _projected(objective: Objective) -> float:
 def _normal_equations(objective: Objective) -> float:
     """Return F* of well-conditioned least squares: centred Gram, solve, refined twice by the true gradient."""
     X, y, n = objective.X, objective.y, objective.X.shape[0]
-    mean, centre = X.mean(axis=0), y.mean()
+    mean, centre = X.mean(axis=0, dtype=np.float64), y.mean()
     gram = objective.strength * np.eye(X.shape[1])
     for start in range(0, n, BLOCK):
         rows = X[start : start + BLOCK] - mean

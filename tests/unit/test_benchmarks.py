@@ -24,7 +24,7 @@ from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
 ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
 ROWS += ["small", "csv", "predict", "import"]
 ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median", "separable", "text", "text-fit"]
-ROWS += ["perceptron"]
+ROWS += ["perceptron", "ridge-wide"]
 LOSSES = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "huber", "huber-scale", "absolute"}
 
 

@@ -81,7 +81,7 @@ def test_the_limit_of_the_machine_stands_beside_an_axis_along_which_it_grows() -
     assert set(found) == {("columns", scaling.LIMIT, 1), ("columns", scaling.LIMIT, 2)}
     few, many = found["columns", scaling.LIMIT, 1].values()
     assert few == pytest.approx(8 * 40_000 * 25 / 1e10)  # reading takes longer than multiplying
-    assert many == pytest.approx(40_000 * 801 * 802 / 1e11)  # and here the reverse
+    assert many == pytest.approx(40_000 * 801 * 802 / 2 / 1e11)  # and here the reverse, two products at a time
     assert found["columns", scaling.LIMIT, 2][800] == pytest.approx(many / 2)
     assert scaling.bounds(records, HEADER) == {}
 
