@@ -47,8 +47,8 @@ void Hessian::add_one(Block& block, Index count, const double* weight, bool plai
                 for (Index r = 0; r < 4; ++r) sums[r] += term(i + r);
             for (; i < count; ++i) sums[0] += term(i);
         };
-        if (plain) sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i]; });
-        else if (layout_.bare()) sum([&](Index i) { return weight[i]; });
+        if (block.request.in_place || layout_.bare()) sum([&](Index i) { return weight[i]; });
+        else if (plain) sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i]; });
         else sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i] * weight[i]; });
         partial[0] += (sums[0] + sums[2]) + (sums[1] + sums[3]);
         return;

@@ -122,8 +122,10 @@ void keep(Worker& worker, const LossBlock& rows) {
 
 Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& coef, Index h, double* slope_sum,
                           double* gradient, double* hessian_out, double* kept, unsigned char* sides) const {
-    // without a second derivative rows that follow each other are read where they lie: once from memory, once from the cache
-    const Placed* const dense = h == 0 && !kept && asked.outputs == 1 && asked.sample <= 1 ? straight() : nullptr;
+    // without a second derivative, but for that of the intercept, rows that follow each other are read where they lie: once from memory,
+    // once from the cache
+    const bool few = h == 0 || (h == 1 && parts_[0].kind == Kind::ones);
+    const Placed* const dense = few && asked.outputs == 1 && asked.sample <= 1 ? straight() : nullptr;
     Request request = asked;
     request.in_place = dense && dense->part.columns <= in_place_columns;
     const Index k = request.outputs, gradient_sums = layout_.gradient_size(k);
@@ -132,7 +134,7 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
     const double each = cost(layout_, k, 2) + hessian.cost() + (request.sample > 1 && h > 0 ? apart(layout_) : 0);
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * each;
     const Team mine = fitting(team, time);
-    Workers workers(mine.threads, layout_, request, hessian.groups(), size, hessian.rows());
+    Workers workers(mine.threads, layout_, request, request.in_place ? 0 : hessian.groups(), size, hessian.rows());
     const Coefficients w(layout_, coef);
     double constant = 0;
     for (const Placed& placed : layout_.panel)

@@ -122,6 +122,32 @@ def test_evaluate(kind: str, loss: int, k: int, n: int, weighted: bool) -> None:
             close(second, hessian(c, h))
 
 
+@pytest.mark.parametrize(("first", "second"), [(True, True), (True, False), (False, True)])
+@pytest.mark.parametrize("loss", [0, 1])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_second_derivative_of_the_first_column_alone(first: bool, second: bool, loss: int, weighted: bool) -> None:
+    """A column of ones is summed where the rows lie; any other first column is multiplied out; curvatures are kept either way."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=(1003, 21))
+    ones = np.ones((1003, 1))
+    stacked = [part for part, wanted in ((ones, first), (x, True), (ones, second)) if wanted]
+    kinds = [_core.Ones(1003) if part is ones else _core.Dense(x) for part in stacked]
+    weight = rng.choice([0.0, 1.0, 2.5], size=1003) if weighted else None
+    coef = rng.normal(size=(sum(part.shape[1] for part in stacked), 1))
+    y = (rng.random((1003, 1)) < 0.5).astype(float)
+    case = Case(_core.Rows(kinds), np.hstack(stacked), loss, y, weight, None, coef)
+    value, slope, curvature = case.truth(case.eta)
+    kept = np.full((1, 1003), np.nan)
+    high, low, total, slopes, gradient, hessian = case.rows.evaluate(loss, y, weight, None, coef, 1, 1, 0.0, kept)
+    np.testing.assert_allclose(hessian[0, 0, 0], np.sum(case.s * curvature[:, 0, 0] * case.x[:, 0] ** 2), rtol=1e-12)
+    np.testing.assert_allclose(high + low, case.s @ value, rtol=1e-12)
+    np.testing.assert_allclose(gradient, case.x.T @ (case.s[:, None] * slope), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose([total, slopes[0]], [case.s.sum(), case.s @ np.abs(slope[:, 0])], rtol=1e-12)
+    present = case.s > 0.0
+    bent = (case.s * curvature[:, 0, 0])[present]
+    np.testing.assert_allclose(kept[0, present], bent, rtol=1e-12, atol=1e-15)  # p (1 - p) cancels in the textbook
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_the_second_derivative_of_many_levels(threads: int) -> None:
     rng = np.random.default_rng(7)
