@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.blas import alone
+from lineal.design import Design
+from lineal.designs import Dense
 from lineal.loss import Loss
 from lineal.moments import survey
 from lineal.paths.strengths import path
@@ -23,6 +25,12 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
 Rule = Literal["best", "one-se"]
+
+FAR = 100.0
+"""Of columns whose mean is so many standard deviations from zero, products lose more than four digits."""
+
+CELLS = 2**20
+"""Numbers of a block of rows."""
 
 Strengths = Callable[[float], Sequence[float]]
 """From the sum of weights of the rows that are fitted to the strengths on trial, strongest first."""
@@ -111,31 +119,45 @@ def leave_one_out(source: Memory, alphas: Sequence[float]) -> Array:
     normal matrix and ``h_i = s_i x_i' A^-1 x_i``, the error is ``(y_i - eta_i) / (1 - h_i)``; no row is fitted twice.
     A row that alone determines a coefficient has no prediction, and the error NaN.
     """
-    block, intercept = source.block, source.columns[:1] == ("(intercept)",)
+    block, ones = source.block, int(source.columns[:1] == ("(intercept)",))
     y = block.y if block.offset is None else block.y - block.offset
     weight = np.ones(len(y)) if block.weight is None else block.weight
-    x = block.design.times(np.eye(block.design.shape[1])[:, int(intercept) :])
-    level = weight @ y / weight.sum() if intercept else np.zeros(y.shape[1])
-    if intercept:
-        x = x - weight @ x / weight.sum()
-    # Rows of weight zero are predicted by all the others: 1 - h = 1.
-    decomposed = _by_rows if np.count_nonzero(weight) <= x.shape[1] else _by_columns
+    total, mean, scatter, _ = block.design.moments(block.weight)
+    mean, spread = mean[ones:] * ones, np.sqrt(scatter[ones:] / total)
+    level = weight @ y / total if ones else np.zeros(y.shape[1])
+    lever = weight / total if ones else np.zeros(len(y))
+    few = np.count_nonzero(weight) <= len(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return decomposed(x, y - level, weight, alphas, weight / weight.sum() if intercept else np.zeros(len(y)))
+        if not few and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
+            return _by_columns(block.design, mean, y - level, weight, alphas, lever)
+        x = block.design.dense()[:, ones:] - mean  # or products of columns so far from zero would lose their digits
+        # Rows of weight zero are predicted by all the others: 1 - h = 1.
+        if few:
+            return _by_rows(x, y - level, weight, alphas, lever)
+        return _by_columns(Dense(x), np.zeros(x.shape[1]), y - level, weight, alphas, lever)
 
 
-def _by_columns(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
-    """More rows than columns: the eigenvectors V of X'SX; ``lever`` is what the intercept has of h."""
-    values, vectors = np.linalg.eigh((x * weight[:, None]).T @ x)
+def _by_columns(design: Design, mean: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+    """More rows than columns: the eigenvectors V of X'SX; ``lever`` is what the intercept has of h.
+
+    X are the last columns of the design, as many as there are means, without these. Some rows of Z = XV are made at a time.
+    """
+    ones = design.shape[1] - len(mean)
+    gram = design.gram(weight)[ones:, ones:] - weight.sum() * np.outer(mean, mean)
+    values, vectors = np.linalg.eigh(gram)
     values = np.where(values > 1e-14 * max(float(values.max(initial=0.0)), 0.0), values, 0.0)
-    z = x @ vectors
-    right = z.T @ (weight[:, None] * y)
-    errors = np.empty((*y.shape, len(alphas)))
-    for k, alpha in enumerate(alphas):
-        inverse = np.where(values + alpha > 0.0, 1.0 / (values + alpha), 0.0)
-        h = lever + weight * ((z**2) @ inverse)
-        errors[:, :, k] = _over(y - z @ (inverse[:, None] * right), 1.0 - h)
-    return errors
+    turn = np.vstack([-(mean @ vectors)[None]] * ones + [vectors])
+    right = turn.T @ design.transpose_times(weight[:, None] * y)
+    inverse = np.stack([np.where(values + alpha > 0.0, 1.0 / (values + alpha), 0.0) for alpha in alphas], axis=1)
+    coef = (right[:, :, None] * inverse[:, None, :]).reshape(len(mean), -1)
+    errors, room = np.empty((*y.shape, len(alphas))), np.empty((len(y), len(alphas)))
+    some = max(1, CELLS // max(len(mean), 1))
+    for start in range(0, len(y), some):
+        rows = slice(start, min(start + some, len(y)))
+        z = design.slice(rows.start, rows.stop).times(turn)
+        errors[rows] = y[rows, :, None] - (z @ coef).reshape(errors[rows].shape)
+        room[rows] = 1.0 - lever[rows, None] - weight[rows, None] * ((z * z) @ inverse)
+    return np.stack([_over(errors[:, :, k], room[:, k]) for k in range(len(alphas))], axis=2)
 
 
 def _by_rows(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
