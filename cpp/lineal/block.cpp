@@ -199,23 +199,6 @@ void Block::forward_bent(const Coefficients& coef, double* sums) {
     std::fill(sums + rows.count, sums + filled, 0.0);
 }
 
-namespace {
-
-double added(const double* values, Index count) {
-    double a = 0, b = 0, c = 0, d = 0;
-    Index i = 0;
-    for (; i + 4 <= count; i += 4) {
-        a += values[i];
-        b += values[i + 1];
-        c += values[i + 2];
-        d += values[i + 3];
-    }
-    for (; i < count; ++i) a += values[i];
-    return (a + c) + (b + d);
-}
-
-}  // namespace
-
 void Block::pull(const Placed& dense, double* panel_gradient) {
     k.pull(dense.part, rows, slope, panel_gradient + dense.at);
     for (const Placed& placed : layout.panel)

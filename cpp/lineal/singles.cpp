@@ -64,13 +64,9 @@ void Singles::backward(const Block& block, double* sums) const {
     const std::vector<const float*> rows = rows_of(block);
     std::vector<float> by_row(static_cast<std::size_t>(count * k));
     for (Index c = 0; c < k; ++c) {
-        double total = 0;
-        for (Index i = 0; i < count; ++i) {
-            const double slope = block.slope[c * block.room + i];
-            by_row[static_cast<std::size_t>(i * k + c)] = static_cast<float>(slope);
-            total += slope;
-        }
-        for (const Placed* ones : ones_) sums[c * width + ones->at] += total;
+        const double* slope = block.slope + c * block.room;
+        for (Index i = 0; i < count; ++i) by_row[static_cast<std::size_t>(i * k + c)] = static_cast<float>(slope[i]);
+        for (const Placed* ones : ones_) sums[c * width + ones->at] += added(slope, count);
     }
     block.k.single_backward(rows.data(), count, dense_->part.columns, by_row.data(), k, sums + dense_->at, width);
 }
