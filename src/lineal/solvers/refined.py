@@ -20,7 +20,7 @@ from lineal.solvers.direct import Direct
 from lineal.source import Source
 
 COLUMNS: Final = {4: 192, 8: 256}
-"""From so many columns on, by the bytes of their numbers, half of the multiplications is worth more than two passes."""
+"""From so many columns on, by the bytes of their numbers, half of the multiplications costs more than two passes and a survey."""
 
 LEFT: Final = 1e-22
 """The share of the gain that corrections leave: eleven digits of the coefficients."""
@@ -80,7 +80,7 @@ def unsuited(source: Source, loss: Loss, penalty: Penalty) -> str | None:
     if any(block.design.rows is None or block.design.rows.lone[0] != columns for block in source.blocks()):
         return "it needs all columns in one dense array"
     if not 0 < columns <= Direct.largest:
-        return f"{columns} columns; it needs one, and a gram that size squared is limited to {Direct.largest}"
+        return f"it needs 1 to {Direct.largest} columns beside the intercept, and there are {columns}"
     return None
 
 
