@@ -62,6 +62,7 @@ def test_it_has_the_digits_of_doubles(k: int, weighted: bool, intercept: bool) -
     found = fit(source, Squared(k), Ridge(strength, charges(300, intercept)))
     assert (found.solver, found.verdict.kind) == ("refined", "optimal")
     assert "single precision" in found.reason
+    assert "corrected" in found.trace.records[-1].note  # doubles were not needed
     assert found.problem.passes <= 6
     wanted = truth(x, y, strength, weight, intercept)
     spread = np.nanstd(x, axis=0)[:, None]
