@@ -125,6 +125,7 @@ LossBlock Block::losses(bool curvatures) const {
     out.step = step;
     out.slope = slope;
     out.curvature = curvatures ? curvature : nullptr;
+    out.bent_room = room;
     return out;
 }
 

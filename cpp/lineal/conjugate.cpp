@@ -27,7 +27,7 @@ class Operators {
 public:
     Operators(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system)
         : rows_(rows), team_(team), request_(request), kept_{kept, true}, system_(system), p_(rows.columns()), k_(request.outputs),
-          inner_(size()) {
+          inner_(size()), moved_(at(k_)) {
         if (system.blocks != 1 || k_ < 3) return;
         // one matrix for all outputs: a tile of it serves several of them
         panel_ = {nullptr, 8 * (p_ + 1), (p_ + 7) / 8};
@@ -42,20 +42,27 @@ public:
     // image = H direction
     void curve(const double* direction, Vector& image) {
         if (k_ == 1) return single_curve(direction, image);
-        for (Index j = 0; j < p_; ++j)
-            for (Index c = 0; c < k_; ++c) inner_[at(j * k_ + c)] = direction[j * k_ + c] / system_.scale[j];
-        for (Index c = 0; c < k_; ++c) {
-            double moved = 0;
-            for (Index j = 0; j < p_; ++j) moved += system_.shift[j] * inner_[at(j * k_ + c)];
-            inner_[at(c)] -= moved;
-        }
-        const double mean = product(image);
-        for (Index j = p_ - 1; j >= 0; --j)
-            for (Index c = 0; c < k_; ++c) {
-                const Index at_j = j * k_ + c;
-                const double gradient = image[at(at_j)] - system_.shift[j] * image[at(c)];
-                image[at(at_j)] = mean * gradient / system_.scale[j] + system_.charges[j] * direction[at_j];
+        // along the outputs, as they lie in memory
+        const auto outputs = at(k_);
+        std::fill(moved_.begin(), moved_.end(), 0.0);
+        for (Index j = 0; j < p_; ++j) {
+            const double* const from = direction + j * k_;
+            double* const to = inner_.data() + j * k_;
+            const double scale = 1 / system_.scale[j], shift = system_.shift[j];
+            for (std::size_t c = 0; c < outputs; ++c) {
+                to[c] = from[c] * scale;
+                moved_[c] += shift * to[c];
             }
+        }
+        for (std::size_t c = 0; c < outputs; ++c) inner_[c] -= moved_[c];
+        const double mean = product(image);
+        std::copy_n(image.begin(), outputs, moved_.begin());
+        for (Index j = 0; j < p_; ++j) {
+            const double* const from = direction + j * k_;
+            double* const to = image.data() + j * k_;
+            const double scale = mean / system_.scale[j], shift = system_.shift[j], charge = system_.charges[j];
+            for (std::size_t c = 0; c < outputs; ++c) to[c] = (to[c] - shift * moved_[c]) * scale + charge * from[c];
+        }
     }
 
     // out = M^-1 residual
@@ -65,15 +72,18 @@ public:
                 for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = system_.inverse[j] * residual[j * k_ + c];
             return;
         }
+        const bool dear = static_cast<double>(k_ * p_ * p_) > 2e5;  // fifty microseconds
         if (panel_.data) {
-            const Index width = 8 * panel_.groups;
-            Vector solved(at(width * k_));
-            kernels().backward(panel_, p_, residual, k_, solved.data(), width);
-            for (Index j = 0; j < p_; ++j)
-                for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = solved[at(c * width + j)];
+            constexpr Index some = 6;  // groups of columns
+            run(dear ? team_ : Team{1, team_.interrupted}, (panel_.groups + some - 1) / some, [&](int, Index piece, Watch&) {
+                const Index first = some * piece, groups = std::min(some, panel_.groups - first);
+                Vector solved(at(8 * groups * k_));
+                kernels().backward({panel_.data + first * panel_.stride, panel_.stride, groups}, p_, residual, k_, solved.data(), 8 * groups);
+                for (Index j = 8 * first; j < std::min(8 * (first + groups), p_); ++j)
+                    for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = solved[at(c * 8 * groups + j - 8 * first)];
+            }, nullptr);
             return;
         }
-        const bool dear = static_cast<double>(k_ * p_ * p_) > 2e5;  // fifty microseconds
         run(dear ? team_ : Team{1, team_.interrupted}, k_, [&](int, Index c, Watch&) {
             Vector column(at(p_)), solved(at(p_));
             for (Index j = 0; j < p_; ++j) column[at(j)] = residual[j * k_ + c];
@@ -114,7 +124,7 @@ private:
     Curvature kept_;
     const System& system_;
     Index p_, k_;
-    Vector inner_;
+    Vector inner_, moved_;
     Buffer memory_;
     Panel panel_;
 };
@@ -127,17 +137,19 @@ void close(const Closing& closing, Index outputs, std::size_t size, const double
         return;
     }
     double along = 0, length = 0, left = 0;
-    for (std::size_t t = 0; t < size; ++t) {
-        const double turn = residual[t] - closing.rest[t], cost = closing.cost[t / k];
-        length += cost * turn * turn;
-        along += cost * closing.rest[t] * turn;
-    }
+    for (std::size_t t = 0, j = 0; t < size; ++j)
+        for (const std::size_t end = t + k; t < end; ++t) {
+            const double turn = residual[t] - closing.rest[t], cost = closing.cost[j];
+            length += cost * turn * turn;
+            along += cost * closing.rest[t] * turn;
+        }
     const double share = length > 0 ? -along / length : 1;
-    for (std::size_t t = 0; t < size; ++t) {
-        closing.smooth[t] += share * (solution[t] - closing.smooth[t]);
-        closing.rest[t] += share * (residual[t] - closing.rest[t]);
-        left += closing.cost[t / k] * closing.rest[t] * closing.rest[t];
-    }
+    for (std::size_t t = 0, j = 0; t < size; ++j)
+        for (const std::size_t end = t + k; t < end; ++t) {
+            closing.smooth[t] += share * (solution[t] - closing.smooth[t]);
+            closing.rest[t] += share * (residual[t] - closing.rest[t]);
+            left += closing.cost[j] * closing.rest[t] * closing.rest[t];
+        }
     out.closed = left <= closing.goal && out.rho <= closing.near;
 }
 

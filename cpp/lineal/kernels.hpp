@@ -62,6 +62,7 @@ struct LossBlock {
     const double* step = nullptr;   // dual: X shift, by output
     double* slope = nullptr;        // s slope (dual: s theta), by output
     double* curvature = nullptr;    // s curvature by output; softmax: the probabilities, without s
+    Index bent_room = 0;            // doubles per output of `curvature`, where it is only read
     double high = 0, low = 0;       // sum of s loss (dual: of s mismatch)
     double weight_sum = 0;
     double* slope_sum = nullptr;    // sum of s |slope|, by output

@@ -359,9 +359,9 @@ void loss_bend(LossBlock& b) {
         V middle{};  // sum_d p_d u_d
         if (b.loss == Loss::softmax)
             for (Index c = 0; c < b.outputs; ++c)
-                middle = fma(load(b.curvature + c * b.room + i), load(b.step + c * b.room + i), middle);
+                middle = fma(load(b.curvature + c * b.bent_room + i), load(b.step + c * b.room + i), middle);
         for (Index c = 0; c < b.outputs; ++c) {
-            const V w = load(b.curvature + c * b.room + i), u = load(b.step + c * b.room + i);
+            const V w = load(b.curvature + c * b.bent_room + i), u = load(b.step + c * b.room + i);
             store(b.slope + c * b.room + i, b.loss == Loss::softmax ? s * w * (u - middle) : w * u);
         }
     }

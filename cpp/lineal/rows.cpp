@@ -223,11 +223,17 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
         Block& block = worker.block;
         if (!request.in_place) block.pack();
-        if (kept.known) block.recall(kept.data);
+        // read where they lie, if what follows the last row of a block is theirs too
+        const bool there = kept.known && single && !block.rows.index && block.rows.first + block.room <= layout_.rows;
+        if (kept.known && !there) block.recall(kept.data);
         if (single) single->forward(block);
         else if (kept.known) block.forward_bent(u, block.step);
         else block.forward(u, block.step);
         LossBlock loss = describe(worker, true);
+        if (there) {
+            loss.curvature = kept.data + block.rows.first;
+            loss.bent_room = layout_.rows;
+        }
         if (!kept.known) {
             block.forward(w, block.eta);
             block.k.loss(loss);

@@ -105,15 +105,20 @@ inline void single_forward_some(Index outputs, const float* const* rows, Index c
 void single_forward(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
                     Index outputs, double* eta, Index room) {
     constexpr int R = W == 2 ? 2 : 4, most = L / R;
-    for (Index i = 0; i < count; i += R)
-        for (Index c = 0; c < outputs;) {
-            const Index left = outputs - c, rounds = (left + most - 1) / most, take = (left + rounds - 1) / rounds;
-            const float* w = coef + c * coef_stride;
-            double* out = eta + c * room + i;
-            if (c == 0) single_forward_some<R, true>(take, rows + i, columns, w, coef_stride, out, room);
-            else single_forward_some<R, false>(take, rows + i, columns, w, coef_stride, out, room);
-            c += take;
-        }
+    // the coefficients of some outputs stay in the first-level cache while all rows pass by
+    const Index fitting = 5120 / coef_stride / most * most, some = fitting < most ? most : fitting;
+    for (Index from = 0; from < outputs; from += some) {
+        const Index end = outputs - from < some ? outputs : from + some;
+        for (Index i = 0; i < count; i += R)
+            for (Index c = from; c < end;) {
+                const Index left = end - c, rounds = (left + most - 1) / most, take = (left + rounds - 1) / rounds;
+                const float* w = coef + c * coef_stride;
+                double* out = eta + c * room + i;
+                if (c == 0) single_forward_some<R, true>(take, rows + i, columns, w, coef_stride, out, room);
+                else single_forward_some<R, false>(take, rows + i, columns, w, coef_stride, out, room);
+                c += take;
+            }
+    }
 }
 
 // A registers of columns times B outputs, added up along the rows; `some` < L columns in the last register, or 0 for all.

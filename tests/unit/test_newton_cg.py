@@ -94,8 +94,14 @@ def test_a_fall_that_can_be_seen_is_taken_below_the_bound_of_rounding() -> None:
     assert np.any((falls > 0.0) & (falls < bound)), (falls, bound)
 
 
-def test_single_precision_is_tried_again_after_a_poor_step(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second step is cut to a tenth, so that it falls short of what was foreseen: the next system alone is in doubles."""
+@pytest.mark.parametrize(
+    ("poor", "wanted"),
+    [((2,), [True] * 5), ((1, 2), [True, True, False, True, True]), ((1, 2, 3), [True, True, False, False, True])],
+)
+def test_single_precision_is_left_after_two_poor_steps_and_tried_again(
+    poor: tuple[int, ...], wanted: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Steps cut to a tenth fall short of what was foreseen: after two the next system is in doubles, until one is good."""
     rng = np.random.default_rng(6)
     x, y = rng.normal(size=(500, 5)), rng.integers(0, 4, (500, 1)).astype(float)
     problem = Problem.of(Memory(as_design(x), y), Softmax(4), Ridge(0.01, np.append(0.0, np.ones(5))))
@@ -107,7 +113,7 @@ def test_single_precision_is_tried_again_after_a_poor_step(monkeypatch: pytest.M
         made(self)
 
     def cut(problem, view, coef, here, shift, fall):  # type: ignore[no-untyped-def]
-        if len(singles) != 2:
+        if len(singles) not in poor:
             return search(problem, view, coef, here, shift, fall)
         trial = coef - 0.1 * shift
         there, at, kept = newton_cg._look(problem, view, trial)
@@ -117,4 +123,4 @@ def test_single_precision_is_tried_again_after_a_poor_step(monkeypatch: pytest.M
     monkeypatch.setattr(newton_cg, "_search", cut)
     for _ in zip(range(5), NewtonCG().steps(problem, np.zeros((6, 4))), strict=False):
         pass
-    assert singles[:4] == [True, True, False, True]
+    assert singles[:5] == wanted

@@ -54,7 +54,7 @@ class NewtonCG(Solver):
         sample = _sample(inner)
         # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
         enough = not problem.loss.quadratic and bool(np.all(np.abs(view.shift) <= 100.0 * view.scale))
-        single = enough
+        single, poor = enough, False
         forcing, bent = FORCING, np.inf
         for turn in itertools.count():
             system = System(inner, coef, here.gradient, ease, self.rounds, sample, turn, single, kept, forcing)
@@ -84,9 +84,9 @@ class NewtonCG(Solver):
                 sample, single, enough = 1, False, False
                 continue
             # a fall far from the one foreseen: the rows looked at say too little about the others, or single precision does;
-            # far from the optimum it is mostly that F bends, so that the latter is tried again
-            poor = here.value - found[1].value < 0.25 * fall
-            sample, single = max(1, sample // 4) if poor else sample, enough and not poor
+            # far from the optimum it is mostly that F bends, so that the latter is left after two of them, and tried again
+            before, poor = poor, here.value - found[1].value < 0.25 * fall
+            sample, single = max(1, sample // 4) if poor else sample, enough and not (before and poor)
             coef, here, at, kept = found
             bent = system.bent(here.gradient)
             if sample == 1 and not problem.loss.coupled:
