@@ -105,8 +105,8 @@ inline void single_forward_some(Index outputs, const float* const* rows, Index c
 void single_forward(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
                     Index outputs, double* eta, Index room) {
     constexpr int R = W == 2 ? 2 : 4, most = L / R;
-    // the coefficients of some outputs stay in the first-level cache while all rows pass by
-    const Index fitting = 5120 / coef_stride / most * most, some = fitting < most ? most : fitting;
+    // the coefficients of some outputs stay in the first-level cache while all rows pass by, if they are worth reading the rows again
+    const Index fitting = 5120 / coef_stride / most * most, some = fitting < 16 ? outputs : fitting;
     for (Index from = 0; from < outputs; from += some) {
         const Index end = outputs - from < some ? outputs : from + some;
         for (Index i = 0; i < count; i += R)
