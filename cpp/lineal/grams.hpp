@@ -203,7 +203,7 @@ void round_dense(const Part& part, const Selection& rows, const double* centre, 
 }
 
 void round_rows(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
-           Index first) {
+                Index first) {
     if (part.single) round_dense<float>(part, rows, centre, factor, panel, first);
     else round_dense<double>(part, rows, centre, factor, panel, first);
 }

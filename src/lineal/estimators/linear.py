@@ -80,7 +80,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
-    solver : "auto", "direct", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
+    solver : "auto", "direct", "refined", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of it.
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
 
