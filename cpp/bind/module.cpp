@@ -17,6 +17,7 @@
 #include "conjugate.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
+#include "grams.hpp"
 #include "interior.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
@@ -41,14 +42,6 @@ nb::object transpose_times(const PyRows& self, nb::handle array) {
     const Input values(array, "values", {rows.rows(), -1});
     const Output out({rows.columns(), values.matrix().columns});
     without_lock([&] { rows.transpose_times(team(), values.matrix(), out.data); });
-    return out.array;
-}
-
-nb::object gram(const PyRows& self, nb::handle weight_array) {
-    const Rows& rows = self.rows();
-    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
-    const Output out({rows.columns(), rows.columns()});
-    without_lock([&] { rows.gram(team(), matrix_of(weight), out.data); });
     return out.array;
 }
 
@@ -147,49 +140,6 @@ nb::tuple moments(const PyRows& self, nb::handle weight_array) {
     double sum = 0;
     without_lock([&] { sum = rows.moments(team(), matrix_of(weight), mean.data, scatter.data, largest.data); });
     return nb::make_tuple(sum, mean.array, scatter.array, largest.array);
-}
-
-nb::tuple products(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
-    const Rows& rows = self.rows();
-    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
-    const Input y(y_array, "y", {rows.rows(), -1});
-    const Index size = rows.columns() + y.matrix().columns;
-    const Output mean({size}), scatter({size}), largest({size}), gram({size, size});
-    double sum = 0;
-    without_lock([&] {
-        sum = rows.products(team(), matrix_of(weight), y.matrix(), mean.data, scatter.data, largest.data, gram.data);
-    });
-    return nb::make_tuple(sum, mean.array, scatter.array, largest.array, gram.array);
-}
-
-// Columns of the one dense array beside ones, and the bytes of its numbers; (0, 0) where there is anything else
-nb::tuple lone(const PyRows& self) {
-    const Part* const part = self.rows().lone();
-    return part ? nb::make_tuple(part->columns, part->single ? 4 : 8) : nb::make_tuple(0, 0);
-}
-
-nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre, const Numbers& factor) {
-    const Rows& rows = self.rows();
-    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
-    const Input y(y_array, "y", {rows.rows(), -1});
-    if (!rows.lone()) throw nb::value_error("products in single precision need one dense array, and nothing beside it but ones");
-    if (!(unit > 0)) throw nb::value_error(("unit must be above 0, got " + std::to_string(unit)).c_str());
-    const Index size = rows.lone()->columns + y.matrix().columns;
-    const double* const middle = data_of(centre, static_cast<std::size_t>(size), "centre");
-    const double* const times = data_of(factor, static_cast<std::size_t>(size), "factor");
-    const Output gram({size, size});
-    without_lock([&] { rows.rough(team(), matrix_of(weight), unit, y.matrix(), middle, times, gram.data); });
-    return gram.array;
-}
-
-nb::tuple gram_dd(const PyRows& self, nb::handle weight_array, nb::handle y_array) {
-    const Rows& rows = self.rows();
-    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
-    const Input y(y_array, "y", {rows.rows(), -1});
-    const Index size = rows.columns() + y.matrix().columns;
-    const Output high({size, size}), low({size, size});
-    without_lock([&] { rows.gram_dd(team(), matrix_of(weight), y.matrix(), high.data, low.data); });
-    return nb::make_tuple(high.array, low.array);
 }
 
 double dependence(const PyRows& self, nb::handle high_array, nb::handle low_array) {

@@ -7,14 +7,19 @@
 
 namespace lineal {
 
-const Placed* Rows::straight() const {
+const Placed* Rows::lone() const {
     const Placed* found = nullptr;
     for (const Placed& placed : layout_.panel) {
         if (placed.part.kind == Kind::ones) continue;
-        if (found || placed.part.kind != Kind::dense || placed.part.column_stride != 1) return nullptr;
+        if (found || placed.part.kind != Kind::dense) return nullptr;
         found = &placed;
     }
     return layout_.loose.empty() ? found : nullptr;
+}
+
+const Placed* Rows::straight() const {
+    const Placed* const found = lone();
+    return found && found->part.column_stride == 1 ? found : nullptr;
 }
 
 void Rows::times(const Team& team, const Matrix& coef, double* out) const {

@@ -41,19 +41,9 @@ void assemble(const Team& team, const double* sums, Index groups, Index columns,
 
 }  // namespace
 
-const Part* Rows::lone() const {
-    const Part* found = nullptr;
-    for (const Part& part : parts_) {
-        if (part.kind == Kind::ones) continue;
-        if (part.kind != Kind::dense || found) return nullptr;
-        found = &part;
-    }
-    return found;
-}
-
 void Rows::rough(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
                  double* out) const {
-    const Part& x = *lone();
+    const Part& x = lone()->part;
     const Index own = x.columns, columns = own + y.columns, groups = (columns + 15) / 16;
     const std::vector<Part> all = beside(y);
     Request request;

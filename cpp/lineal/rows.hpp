@@ -67,7 +67,7 @@ public:
     double products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter, double* largest,
                     double* gram) const;
     // The one dense part beside columns of ones and nothing else, or null.
-    const Part* lone() const;
+    const Placed* lone() const;
     // out[q + m][q + m] = sum_i weight_i / unit z_i z_i' in single precision, z_i the rows of the q columns of the lone part and of the m
     // targets, centred, multiplied by `factor` and rounded: for steps, never for proofs
     void rough(const Team& team, const Matrix& weight, double unit, const Matrix& y, const double* centre, const double* factor,
@@ -83,7 +83,7 @@ private:
     double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
                   double* largest, double* gram) const;
     bool by_column() const;
-    // The one dense part whose rows have no gaps, beside columns of ones and nothing else; or null.
+    // The lone part, if its rows have no gaps; or null.
     const Placed* straight() const;
     double column_moments(const Team& team, double* mean, double* scatter, double* largest) const;
     // How many chunks rows of that cost are split into, each with a partial result of that many doubles.

@@ -16,7 +16,7 @@ void check_rough(Index n, Index p, Index m, bool single, bool transposed, bool w
     for (double& f : factor) f = 1.5 + f;
     for (Index i = 0; i < n; ++i) weight[Design::at(i)] = !weighted ? 1.0 : i % 5 == 0 ? 0.0 : std::fabs(weight[Design::at(i)]);
     const double unit = weighted ? 0.25 : 1.0;
-    CHECK(rows.lone() && rows.lone()->columns == p);
+    CHECK(rows.lone() && rows.lone()->part.columns == p);
     rows.rough(Team{threads, {}}, weighted ? matrix(weight, n, 1) : Matrix{}, unit, matrix(y, n, m), centre.data(), factor.data(), gram.data());
     const auto z = [&](Index i, Index j) {
         const double x = j < p ? d.x(i, 4 + j) : y[Design::at(i * m + j - p)];
