@@ -60,6 +60,13 @@ def test_what_is_singular_is_left_to_the_other_factor():
     assert Cholesky.of(matrix).singular
 
 
+def test_a_diagonal_matrix_of_many_columns():
+    diagonal = np.random.default_rng(1).uniform(0.5, 2.0, LONG + 50)
+    factor = Cholesky.of(np.diag(diagonal))
+    assert not factor.singular
+    np.testing.assert_allclose(factor.solve(np.ones((LONG + 50, 1)))[:, 0], 1.0 / diagonal, rtol=1e-14)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 90])
 @pytest.mark.parametrize("links", [0, 1, 5, 60])
 def test_the_longest_stretch_of_columns_that_do_not_touch(n, links):

@@ -159,6 +159,18 @@ def test_columns_that_never_change() -> None:
     np.testing.assert_allclose(found.coef[8:10], 0.0, atol=1e-12)
 
 
+@pytest.mark.parametrize("solver", ["refined", "direct"])
+def test_columns_that_never_meet(solver: str) -> None:
+    """A gram that is a diagonal: indicators without an intercept, or a single row, whose centred columns are zero."""
+    x, y = np.tile(np.eye(300), (3, 1)), np.arange(900.0)[:, None]
+    found = fit(Memory(Dense(x), y), Squared(1), Ridge(0.5 / 900, np.ones(300)), solver=solver)
+    assert found.verdict.kind == "optimal"
+    np.testing.assert_allclose(found.coef[:, 0], y.reshape(3, 300).sum(axis=0) / 3.5, rtol=1e-10)
+    one = fit(Memory(as_design(x[:1] + 1.0), y[5:6]), Squared(1), Ridge(1.0, charges(300)), solver=solver)
+    assert one.verdict.kind == "optimal"
+    np.testing.assert_allclose(one.coef, np.r_[5.0, np.zeros(300)][:, None], atol=1e-9)
+
+
 def test_when_it_is_chosen() -> None:
     x, y = rows()
     ridge, loss = Ridge(1.0, charges(300)), Squared(1)

@@ -156,7 +156,10 @@ class Bordered(Cholesky):
         """Factor a matrix whose larger half is a diagonal block; None for any other, or one that may be singular."""
         levels = slice(*_core.apart(matrix))  # that touch each other nowhere
         diagonal = np.diagonal(matrix)
-        if 2 * (levels.stop - levels.start) < len(matrix) or not np.all(diagonal > 0.0):
+        count = levels.stop - levels.start
+        if not len(matrix) <= 2 * count < 2 * len(matrix) or not np.all(
+            diagonal > 0.0
+        ):  # of a diagonal matrix nothing is left
             return None
         scale = 1.0 / np.sqrt(diagonal)
         others = np.delete(np.arange(len(matrix)), levels)
