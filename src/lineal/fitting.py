@@ -16,7 +16,9 @@ from lineal.blas import one_thread
 from lineal.certify import Proof, prove
 from lineal.closed import Closed, close
 from lineal.covariance import covariance
+from lineal.dependence import rounded
 from lineal.errors import InputError, near
+from lineal.frame import Frame, centered, projected
 from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.null import null
@@ -26,7 +28,6 @@ from lineal.records import dataclass
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
 from lineal.solvers import BY_NAME, choose, refines
-from lineal.solvers.centring import Centring
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
@@ -35,7 +36,12 @@ from lineal.wording import bounded, infeasible, judge
 Array = npt.NDArray[np.float64]
 
 FAR = 100.0
-"""A mean so many standard deviations from zero is taken off where a fit could not be proven with it."""
+"""A mean this many standard deviations from zero is taken off where a fit could not be proven with it."""
+
+FARTHER = 1e5
+"""One this far is taken off first: ten digits of the second derivative are those of the mean."""
+
+DIGITS = "the coefficients have too few digits beside columns so far from zero or so near to each other"
 
 
 @dataclass(frozen=True)
@@ -153,8 +159,12 @@ def solve(
     labels: Sequence[str] | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
+    keep: bool = False,
 ) -> Fit:
-    """Do what ``fit`` does for a problem that is there already."""
+    """Do what ``fit`` does for a problem that is there already.
+
+    ``keep`` says that the caller can predict about a center: ``eta = (x - center) b``, the array ``center`` of the fit.
+    """
     with one_thread(problem.source, problem.shape[1]):
         chosen, reason = _solver(solver, problem)
         penalty = problem.penalty
@@ -165,21 +175,32 @@ def solve(
         run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
         # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
+            found = None
             try:
+                if solver == "auto" and (frame := centered(problem, FARTHER, exact=True)) is not None:
+                    found = _framed(run, frame, start, keep=keep)
+                    if found is not None:
+                        return found
                 run.follow(chosen, begin)
+                found = run.finish(chosen, reason)
+                if found.verdict.kind != "budget" or run.cut or solver != "auto":
+                    return found
+                for frame in filter(None, (centered(problem, FAR), projected(problem))):
+                    other = _framed(run, frame, start, keep=keep)
+                    found = other if other is not None and _tighter(other, found) else found
+                    if found.verdict.kind != "budget":
+                        break
             except KeyboardInterrupt:
                 if interrupt == "raise":
                     raise
                 run.stopped, run.cut = "interrupted", True
-            found = run.finish(chosen, reason)
-            if found.verdict.kind != "budget" or run.cut or solver != "auto":
-                return found
-            try:
-                return _centred(run, found)
-            except KeyboardInterrupt:
-                if interrupt == "raise":
-                    raise
-                return found
+            return run.finish(chosen, reason) if found is None else found
+
+
+def _tighter(one: Fit, other: Fit) -> bool:
+    """Whether one of two fits has the smaller gap."""
+    gaps = [math.inf if fit.verdict.gap is None else fit.verdict.gap for fit in (one, other)]
+    return gaps[0] < gaps[1]
 
 
 def _begin(problem: Problem, start: Array | None) -> Array:
@@ -191,35 +212,37 @@ def _begin(problem: Problem, start: Array | None) -> Array:
     return begin
 
 
-def _centred(run: _Run, found: Fit) -> Fit:
-    """Return a fit in columns moved to mean zero, in coefficients of the columns as they are, if that proves more.
+def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit | None:
+    """Return a fit found in the columns of a frame, in coefficients of the columns as they are; None where it proves nothing.
 
-    Columns whose mean is far from zero leave few digits for what differs between rows. The intercept makes up for the
-    means: the objective is the same, and so is the proof of it.
+    The objective is the same, and so is the proof of it: at the coefficients as they are rounded. Where these have too few
+    digits and the caller can ``keep`` a center, those about the center are returned.
     """
-    problem = run.problem
-    if not (problem.source.resident and problem.intercept and 0 in problem.uncharged):
-        return found
-    centring = Centring(problem, FAR)
-    if not centring.mean.any():
-        return found
-    inner = Problem.of(centring.problem.source, problem.loss, problem.penalty)
+    inner = frame.problem
     chosen, reason = choose(inner)
-    other = replace(run, problem=inner, coef=null(inner).coef, trace=Trace(), proof=None, answer=None, stopped="")
-    other.follow(chosen, other.coef)
-    if other.finish(chosen, reason).verdict.kind != "optimal":
-        return found
-    # rounding of the intercept moves all scores: what is proven is what is given
-    coef = centring.plain(other.coef)
-    other.coef, other.stopped = centring.exact(coef), "the intercept has too few digits beside columns so far from zero"
+    start = null(inner).coef if begin is None else frame.inward(begin)
+    fresh: dict[str, Any] = {
+        "trace": Trace(),
+        "proof": None,
+        "answer": None,
+        "stopped": "",
+        "hint": None,
+        "theta": None,
+    }
+    other = replace(run, problem=inner, coef=start, **fresh)
+    other.follow(chosen, start)
+    there = other.finish(chosen, f"{reason}; columns centered")
+    if not (there.verdict.kind == "optimal" or (there.verdict.kind == "budget" and other.cut)):
+        return None
+    coef = frame.outward(there.coef)
+    other.coef, other.stopped = frame.inward(coef), other.stopped or DIGITS
     other.proof = prove(inner, other.coef, theta=other.theta, quiet=True)
-    moved = other.finish(chosen, f"{reason}; columns centred")
-    gaps = [np.inf if one.verdict.gap is None else one.verdict.gap for one in (found, moved)]
-    if not gaps[1] < gaps[0]:
-        return found
+    moved = other.finish(chosen, there.reason)
+    if moved.verdict.kind != there.verdict.kind and keep and frame.exact:
+        return replace(there, arrays={**there.arrays, "center": frame.center})
     if "covariance" in moved.arrays:
-        moved.arrays["covariance"] = centring.spread(moved.arrays["covariance"])
-    return replace(moved, coef=coef, problem=problem)
+        moved.arrays["covariance"] = frame.covariance(moved.arrays["covariance"])
+    return replace(moved, coef=coef, problem=run.problem)
 
 
 def _gauged(problem: Problem, coef: Array) -> Array:
@@ -369,6 +392,9 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
+        if proof is not None and proof.undecided and (near := rounded(problem)) is not None:
+            self.coef = near.minimum_norm(self.coef, intercept=problem.intercept)
+            proof = replace(proof, objective=problem.evaluate(self.coef).value)
         objective = problem.evaluate(self.coef).value if proof is None else proof.objective
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:

@@ -16,7 +16,7 @@ from lineal.algebra.normal import Normal
 from lineal.errors import InputError
 from lineal.loss import Loss
 from lineal.moments import Moments, survey
-from lineal.passes import Conjugate, Curve, Dependence, Dual, Evaluate, Kept, NormalEquations, Sums
+from lineal.passes import Conjugate, Curve, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.penalty import Penalty
 from lineal.products import Products
 from lineal.records import dataclass
@@ -37,9 +37,6 @@ MOST_COLUMNS = 4000
 
 SHORT = 1_000_000
 """Rows times columns squared up to which another pass costs less than to spare it."""
-
-ROUNDING = 16 * EPS
-"""A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +80,8 @@ class Problem:
     passes: int = 0
     null: Null | None = None
     light: Problem | None = None
+    bases: dict[bytes, Basis | None] = field(default_factory=dict, repr=False)
+    """Which of some columns depend on others (``dependence.among``), by the columns asked about."""
     _factored: tuple[Array, bytes, Factor] | None = field(default=None, repr=False)
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
@@ -349,52 +348,16 @@ class Problem:
             return None
         if not self.penalty.smooth:
             # Kinks and bounds have no normal equations: these only tell which uncharged columns depend on each other.
-            return self._normal_of(self.uncharged)
+            return self.normal_of(self.uncharged)
         return Normal.of(self._products, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
-
-    @cached_property
-    def repeats(self) -> bool:
-        """Whether the columns that the normal equations leave out are in every row what others say, to rounding."""
-        return self.normal is not None and self._vanish(*self.normal.combinations())
 
     @cached_property
     def _products(self) -> Doubled:
         self.passes += 1
         return self.source.sum(NormalEquations())
 
-    def _normal_of(self, columns: Index) -> Normal:
+    def normal_of(self, columns: Index) -> Normal:
         """Return normal equations in which all columns but some are held by a square as large as their own."""
         curvature = np.where(self.moments.square > 0.0, self.moments.square, 1.0)
         curvature[columns] = 0.0
         return Normal.of(self._products, curvature, self.moments.weight_sum, self.moments.rows)
-
-    @cached_property
-    def basis(self) -> Basis | None:
-        """Which uncharged columns are combinations of others; None where that cannot be told."""
-        return self.among(self.uncharged)
-
-    def among(self, columns: Index) -> Basis | None:
-        """Return which of some columns are combinations of others of them; None where that cannot be told.
-
-        A column counts as dependent only if the combination is zero in every row, to the rounding of its terms.
-        """
-        if self.shape[0] > MOST_COLUMNS:
-            return None
-        # Curvature is positive at zero scores, so its gram has the rank of the columns.
-        hessian = self.evaluate(np.zeros(self.shape), hessian=self.shape[0]).hessian
-        assert hessian is not None
-        plain = Basis.plain(hessian[0][: self.shape[0], : self.shape[0]], columns, self.source.columns)
-        if plain is not None and self._vanish(plain.null_space, np.zeros_like(plain.null_space)):
-            return plain
-        normal = self.normal if np.array_equal(columns, self.uncharged) else self._normal_of(columns)
-        if normal is None:
-            return None
-        high, low = normal.combinations()
-        if not self._vanish(high, low):
-            return None
-        return Basis(np.setdiff1d(columns, normal.dependent), normal.dependent, high, self.source.columns)
-
-    def _vanish(self, high: Array, low: Array) -> bool:
-        """Whether these combinations of columns are zero in every row, to the rounding of their terms."""
-        self.passes += 1
-        return self.source.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING

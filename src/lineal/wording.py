@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import text
 from lineal.certify import Proof
 from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.separation import Answer, Direction
-from lineal.separation.integers import text
 from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]

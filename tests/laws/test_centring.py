@@ -17,10 +17,10 @@ from test_stress import checked
 
 from lineal.designs import as_design
 from lineal.fitting import fit
+from lineal.frame import centered
 from lineal.losses import Absolute, CrammerSinger, Logistic
 from lineal.penalties import L1, Bounds, ElasticNet, NoPenalty, Ridge
 from lineal.problem import Problem
-from lineal.solvers.centring import Centring
 from lineal.sources.memory import Memory
 from lineal.verify.arithmetic import times
 
@@ -86,10 +86,10 @@ def test_where_the_intercept_has_too_few_digits_the_gap_says_so():
     assert exact - best.objective <= result.verdict.gap <= 1e-3
 
 
-def test_a_fit_in_centred_columns_is_one_in_the_columns_as_they_are():
+def test_a_fit_in_centered_columns_is_one_in_the_columns_as_they_are():
     x, _, y = table(Logistic(), 2.0**30)
-    centring = Centring(Problem.of(Memory(as_design(x), y), Logistic(), NoPenalty(4)), 100.0)
+    frame = centered(Problem.of(Memory(as_design(x), y), Logistic(), NoPenalty(4)), 100.0)
     coef = np.array([[0.3], [1.0 / 3.0], [0.0], [0.7]])
-    exact = Fraction(0.3) + sum(Fraction(m) * Fraction(b) for m, b in zip(centring.mean, coef[:, 0], strict=True))
-    assert centring.exact(coef)[0, 0] == float(exact)
-    assert centring.exact(centring.plain(coef))[0, 0] == pytest.approx(0.3, abs=1e-6)
+    exact = Fraction(0.3) + sum(Fraction(m) * Fraction(b) for m, b in zip(frame.center, coef[:, 0], strict=True))
+    assert frame.inward(coef)[0, 0] == float(exact)
+    assert frame.inward(frame.outward(coef))[0, 0] == pytest.approx(0.3, abs=1e-6)

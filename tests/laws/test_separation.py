@@ -15,15 +15,16 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_iris
 
 import lineal
+from lineal.algebra import digits
+from lineal.algebra.digits import PRIME, dependency, orthogonal
+from lineal.algebra.integers import exactly, floats, mantissas, whole
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting import fit
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import NoPenalty
-from lineal.separation import check, digits, search, seek
+from lineal.separation import check, search, seek
 from lineal.separation.dictionary import Dictionary
-from lineal.separation.digits import PRIME, dependency, orthogonal
-from lineal.separation.integers import exactly, floats, mantissas, whole
 from lineal.sources.memory import Memory
 from lineal.verify import verify
 

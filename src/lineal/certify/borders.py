@@ -11,8 +11,8 @@ import numpy.typing as npt
 from lineal.algebra.basis import Basis
 from lineal.algebra.doubled import two_product
 from lineal.certify import domain
-from lineal.passes import Dependence
-from lineal.problem import ROUNDING, Problem
+from lineal.dependence import Vanish
+from lineal.problem import Problem
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -26,7 +26,7 @@ def alive(problem: Problem, tied: Mask, theta: Array) -> Mask:
     """Return coefficients whose gradients have to be made zero for all tied ones to be, ``(columns, 1)``.
 
     A row where the dual point is zero, at an end of its domain, is as good as absent: it stays so however it is moved. A column
-    counts as a combination of others if it is one, to rounding, in all other rows. Columns whose rows are all at an end
+    counts as a combination of others if it is one, exactly, in all other rows. Columns whose rows are all at an end
     cannot be moved, but may be balanced as they are.
     """
     size = problem.shape[0]
@@ -42,8 +42,8 @@ def alive(problem: Problem, tied: Mask, theta: Array) -> Mask:
     basis = Basis.plain(gram, np.flatnonzero(kept[:, 0]), problem.source.columns)
     if basis is None:
         return kept
-    vanish = Dependence(basis.null_space, np.zeros_like(basis.null_space), ROUNDING)
-    kept[basis.dependent] = max(vanish(block).value for block in parts) > ROUNDING
+    vanish = Vanish(basis.null_space)
+    kept[basis.dependent] = max(vanish(block).value for block in parts) > 0.0
     return kept
 
 

@@ -10,8 +10,13 @@ import numpy.typing as npt
 from lineal.algebra.basis import Basis
 from lineal.problem import EPS
 from lineal.records import dataclass
+from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
+
+
+UNSEEN_SHARE = TOLERANCE
+"""A gap that doubles cannot see counts as zero only up to this share of what there is to gain."""
 
 
 def unit(blur: float, baseline: float) -> float:
@@ -36,6 +41,10 @@ class Proof:
     interior: bool = True
     basis: Basis | None = None
     unit: float = 0.0
+    dust: float = 0.0
+    """What cannot be told from nothing to gain: rounding errors of the null fit."""
+    undecided: bool = False
+    """Whether nothing was proven because columns depend on others up to rounding, but perhaps not exactly."""
     theta: Array | None = field(default=None, repr=False)
 
     @property
@@ -45,7 +54,9 @@ class Proof:
             return None
         gain = self.null_objective - (self.objective - self.gap)
         last_bit = EPS * abs(self.null_objective)
-        if self.gap <= self.unit or (self.gap <= last_bit and gain <= 16 * last_bit):
+        if self.gap <= self.unit and (self.gap <= UNSEEN_SHARE * gain or gain <= self.dust):
+            return 0.0
+        if self.gap <= last_bit and gain <= 16 * last_bit:
             return 0.0
         return self.gap / gain if gain > 0.0 else float("inf")
 

@@ -21,6 +21,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal import dependence
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.algebra.normal import Normal
@@ -76,6 +77,18 @@ def prove(
     if not quiet:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             return prove(problem, coef, hint=hint, theta=theta, polish=polish, enough=enough, goal=goal, quiet=True)
+    return replace(_proven(problem, coef, hint, theta, polish, enough, goal), dust=_dust(problem))
+
+
+def _proven(
+    problem: Problem,
+    coef: Array,
+    hint: Array | None,
+    theta: Array | None,
+    polish: int,
+    enough: float,
+    goal: float,
+) -> Proof:
     if _empty(problem):
         reason = "a class has no row of positive weight, and an intercept that no penalty holds"
         return Proof(problem.evaluate(coef).value, null(problem).value, None, reason, interior=False)
@@ -207,10 +220,11 @@ def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -
     if not len(dependent):
         return Proof(here.value, baseline, gap, unit=unit)
     charged = bool(np.any(problem.penalty.charged[dependent]))
-    basis = None if charged else problem.basis
-    if (basis is None or len(basis.dependent) < len(dependent)) and not problem.repeats:
-        # They seem to depend on others but for more than rounding: a large coefficient may gain what no equation here sees.
-        return Proof(here.value, baseline, None, "it could not be told which columns depend on others")
+    basis = dependence.among(problem, np.arange(problem.shape[0]) if charged else problem.uncharged)
+    if basis is None or len(basis.dependent) < len(dependent):
+        # They may differ from a combination of others: a large coefficient may gain what no equation here sees.
+        return Proof(here.value, baseline, None, dependence.undecided(problem), undecided=True)
+    basis = None if charged else basis
     # A charge that even these equations do not see is not less than nothing, and the optimum is unique.
     return Proof(here.value, baseline, gap + problem.penalty.value(coef) if charged else gap, basis=basis, unit=unit)
 
@@ -278,9 +292,9 @@ def _prove_tied(
     if len(problem.uncharged) or np.any(tied):
         inner = problem.factor(here, tied)
         if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
-            basis = problem.basis
+            basis = dependence.basis(problem)
             if basis is None:
-                return Proof(here.value, baseline, None, "it could not be told which columns depend on others"), none
+                return Proof(here.value, baseline, None, dependence.undecided(problem), undecided=True), none
             inner = problem.factor(here, _without(tied, basis))
             basis = basis if len(basis.dependent) else None
         if inner.singular and (kept := independent(problem, tied)) is not None:
@@ -343,6 +357,17 @@ def _without(mask: Mask, basis: Basis | None) -> Mask:
 def _held(problem: Problem, here: Evaluation) -> int:
     """Return how many columns an evaluation's second derivative covers."""
     return 0 if here.hessian is None else here.hessian.shape[1] // (problem.shape[1] if problem.loss.coupled else 1)
+
+
+def _dust(problem: Problem) -> float:
+    """Return how much the null fit may seem to leave to gain where that is rounding: of its value, and of a constant score."""
+    rest = null(problem)
+    alone = problem.intercept and not rest.coef[1:].any()
+    size = (problem.shape[0] + 4) * EPS * (float(np.sum(np.abs(rest.coef[0]))) if alone else 0.0)
+    if problem.loss.smooth and problem.penalty.smooth:
+        return 16 * EPS * abs(rest.value) + unit(size * size, rest.value)
+    # a dual point may have been moved into its domain
+    return 4.0 * size + (256 * EPS + 4.0 * MIXTURES[1]) * abs(rest.value)
 
 
 def _unit(problem: Problem, coef: Array, baseline: float) -> float:

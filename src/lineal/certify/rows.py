@@ -18,7 +18,7 @@ from dataclasses import field, replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core
+from lineal import _core, dependence
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain
@@ -94,7 +94,12 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if found.gap is not None and found.doubtful and _alone(problem, tied):
         other = _bound(problem, coef, tied, start, exact=True)
         found = other if other.gap is not None and other.gap < found.gap else found
-    if found.gap is None and len(free) > 1 and (basis := problem.basis) is not None and len(basis.dependent):
+    if (
+        found.gap is None
+        and len(free) > 1
+        and (basis := dependence.basis(problem)) is not None
+        and len(basis.dependent)
+    ):
         # X_U' S theta = 0 on the independent columns says it for all.
         tied = tied.copy()
         tied[basis.dependent] = False
@@ -205,7 +210,7 @@ def independent(problem: Problem, tied: Mask) -> Mask | None:
     for output in range(tied.shape[1]):
         columns = np.flatnonzero(tied[:, output])
         if columns.tobytes() not in known:
-            known[columns.tobytes()] = problem.among(columns)
+            known[columns.tobytes()] = dependence.among(problem, columns)
         if (basis := known[columns.tobytes()]) is None:
             return None
         kept[basis.dependent, output] = False

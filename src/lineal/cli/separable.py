@@ -16,6 +16,7 @@ import numpy.typing as npt
 from rich.text import Text
 
 from lineal import __version__, container
+from lineal.algebra.integers import digits, floats, text
 from lineal.cli.fit import command, free
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, number
@@ -28,7 +29,6 @@ from lineal.halfspaces.perceptron import Plan, present
 from lineal.rows import Roles, Rows, from_table
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
-from lineal.separation.integers import digits, floats, text
 from lineal.separation.record import Separability, answer
 from lineal.source import Source
 from lineal.table import Table

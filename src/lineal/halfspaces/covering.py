@@ -22,10 +22,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import Whole, reduced, whole
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit
-from lineal.separation.integers import Whole, reduced, whole
 from lineal.separation.search import Core, decide
 
 Array = npt.NDArray[np.float64]

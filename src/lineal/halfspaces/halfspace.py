@@ -14,13 +14,13 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import Whole, floats, text, whole
 from lineal.halfspaces.lengths import length
 from lineal.halfspaces.margins import widest
 from lineal.halfspaces.perceptron import TIES, Plan, Run
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
-from lineal.separation.integers import Whole, floats, text, whole
 from lineal.separation.search import Decision, decide
 from lineal.source import Block, Source
 from lineal.verdict import Verdict

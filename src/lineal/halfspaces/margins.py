@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import Whole, digits, floats, mantissas, shifted, text, whole
 from lineal.errors import InputError
 from lineal.halfspaces.nearest import Key, nearest
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
-from lineal.separation.integers import Whole, digits, floats, mantissas, shifted, text, whole
 from lineal.separation.record import cloud_of
 from lineal.separation.search import Decision, decide
 

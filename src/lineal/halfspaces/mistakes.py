@@ -14,6 +14,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import floats, text, whole
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.halfspaces.covering import SLACK, Covering
@@ -25,7 +26,6 @@ from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
-from lineal.separation.integers import floats, text, whole
 from lineal.separation.record import cloud_of
 from lineal.source import Source
 from lineal.trace import Trace

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from lineal.separation.integers import Whole, reduced
+from lineal.algebra.integers import Whole, reduced
 
 Key = Hashable
 

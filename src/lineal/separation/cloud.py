@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import FAR, Whole, floats, mantissas, shifted
 from lineal.records import dataclass
-from lineal.separation.integers import FAR, Whole, floats, mantissas, shifted
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

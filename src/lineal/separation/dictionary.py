@@ -14,8 +14,8 @@ import time
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import Whole
 from lineal.records import dataclass
-from lineal.separation.integers import Whole
 
 Index = npt.NDArray[np.intp]
 

@@ -18,12 +18,12 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
+from lineal.algebra.integers import Whole, floats, reduced, whole
 from lineal.loss import Loss
 from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.gathering import gather, stacked
-from lineal.separation.integers import Whole, floats, reduced, whole
 from lineal.separation.search import decide, strict_rows
 from lineal.source import Block
 

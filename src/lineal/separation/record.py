@@ -10,10 +10,10 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.integers import Whole, text
 from lineal.errors import InputError
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
-from lineal.separation.integers import Whole, text
 from lineal.separation.search import Decision, decide, strict_rows
 from lineal.separation.sentences import said
 

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.digits import dependency, orthogonal
+from lineal.algebra.integers import Whole, floats, reduced, whole
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
-from lineal.separation.digits import dependency, orthogonal
-from lineal.separation.integers import Whole, floats, reduced, whole
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

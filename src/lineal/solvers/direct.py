@@ -9,6 +9,7 @@ import numpy as np
 
 from lineal.algebra import lapack
 from lineal.algebra.factor import Cholesky, inverse_norm
+from lineal.dependence import suspected
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step, kinks
@@ -48,7 +49,7 @@ class Direct(Solver):
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(start, hessian=problem.shape[0])
         factor = problem.factor(here, columns)
-        if factor.singular and (basis := problem.basis) is not None:
+        if factor.singular and (basis := suspected(problem, problem.uncharged)) is not None:
             columns = np.setdiff1d(columns, basis.dependent)
             factor = problem.factor(here, columns)
         if wants_digits(problem, factor.condition) and (normal := problem.normal) is not None:

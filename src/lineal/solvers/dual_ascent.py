@@ -11,11 +11,11 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.native import Native
+from lineal.frame import centered
 from lineal.losses.sparsemax import Sparsemax
 from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
-from lineal.solvers.centring import Centring
 from lineal.solvers.columns import stored
 from lineal.source import Block
 
@@ -66,6 +66,10 @@ LOSSES = {
 KEPT = ("at", "low", "high", "weight", "theta")
 
 
+FAR = 1.0
+"""A mean of more than this many standard deviations couples the rows through its column; below, little is won."""
+
+
 @dataclass(frozen=True)
 class DualAscent(Solver):
     """Maximise ``-(1/S) sum s loss*(theta) - sum_j |x_j'(s theta)/S|^2 / (2 D_j)`` one theta_i at a time, in random order.
@@ -101,8 +105,10 @@ class DualAscent(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield a step whenever the gap was looked at: whenever the rows visited show that it fell far enough."""
-        centring = Centring(problem)
-        yield from centring.outward(self._steps(centring.problem, centring.inward(start)))
+        if (frame := centered(problem, FAR)) is None:
+            yield from self._steps(problem, start)
+            return
+        yield from frame.steps(self._steps(frame.problem, frame.inward(start)))
 
     def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))

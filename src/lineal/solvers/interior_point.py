@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.factor import SINGULAR, SMALL, Cholesky
+from lineal.frame import centered
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.solver import Array, Solver, Step
 from lineal.solvers import far_rows, simplex_path
-from lineal.solvers.centring import Centring
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
 
 Index = npt.NDArray[np.intp]
@@ -59,12 +59,10 @@ class InteriorPoint(Solver):
 
     def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         """Yield one step per point of the path; of a long table first those of its rows near their corners."""
-        centring = None if problem.penalty.charged[:1].any() else Centring(problem, FAR)
-        if centring is None or centring.problem is problem:
+        if (frame := centered(problem, FAR)) is None:
             yield from self._steps(problem, start)
             return
-        inner = Problem.of(centring.problem.source, problem.loss, problem.penalty)
-        yield from centring.outward(self._steps(inner, centring.inward(start)))
+        yield from frame.steps(self._steps(frame.problem, frame.inward(start)))
 
     def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
         if problem.loss.coupled:

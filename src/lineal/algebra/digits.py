@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.separation.integers import Whole, reduced
+from lineal.algebra.integers import Whole, reduced
 
 Small = npt.NDArray[np.int64]
 
