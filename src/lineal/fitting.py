@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.algebra.doubled import two_product
 from lineal.blas import one_thread
 from lineal.certify import Proof, prove
 from lineal.closed import Closed, close
@@ -41,6 +42,9 @@ FAR = 100.0
 FARTHER = 1e5
 """One this far is taken off first: ten digits of the second derivative are those of the mean."""
 
+MOST_LOST = 1e9
+"""Scores that would lose more than this factor of their digits are computed about the center, where the caller can."""
+
 DIGITS = "the coefficients have too few digits beside columns so far from zero or so near to each other"
 
 
@@ -57,6 +61,17 @@ class Fit:
     problem: Problem = field(repr=False)
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
+    @property
+    def plain(self) -> Array:
+        """Coefficients of the columns as they are, also where the fit keeps a ``center``: ``b_0 - center.b``, rounded."""
+        if (center := self.arrays.get("center")) is None:
+            return self.coef
+        found = self.coef.copy()
+        for output, column in enumerate(self.coef.T):
+            parts = np.concatenate(two_product(-center, column))
+            found[0, output] = math.fsum([float(column[0]), *parts.tolist()])
+        return found
+
 
 def fit(
     source: Source,
@@ -72,12 +87,13 @@ def fit(
     labels: Sequence[str] | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
+    keep: bool = False,
 ) -> Fit:
     """Minimise ``F(b) = (1/S) sum s loss + penalty`` over a source, and prove how well that went.
 
     ``max_iter`` and ``time_limit`` (seconds) are budgets; reaching one gives the verdict ``budget`` with the gap so far.
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
-    ``labels`` are what sentences call the outputs.
+    ``labels`` are what sentences call the outputs; ``keep`` as for ``solve``.
     """
     known = None
     if moments is None and progress is None:
@@ -86,7 +102,7 @@ def fit(
         return solve(
             pose(source, loss, penalty, solver, moments),
             solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=time_limit,
-            labels=labels, progress=progress, interrupt=interrupt,
+            labels=labels, progress=progress, interrupt=interrupt, keep=keep,
         )  # fmt: skip
     verdict, arrays = bounded(penalty, known.proof, tol, intercept=True)
     reason = known.reason if solver == "auto" else "asked for"
@@ -238,7 +254,8 @@ def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit 
     other.coef, other.stopped = frame.inward(coef), other.stopped or DIGITS
     other.proof = prove(inner, other.coef, theta=other.theta, quiet=True)
     moved = other.finish(chosen, there.reason)
-    if moved.verdict.kind != there.verdict.kind and keep and frame.exact:
+    lost = float(np.max(run.problem.blur(coef) / np.maximum(inner.blur(there.coef), 1e-300)))
+    if keep and frame.exact and (moved.verdict.kind != there.verdict.kind or lost > MOST_LOST):
         return replace(there, arrays={**there.arrays, "center": frame.center})
     if "covariance" in moved.arrays:
         moved.arrays["covariance"] = frame.covariance(moved.arrays["covariance"])

@@ -4,9 +4,9 @@
 
 ``M`` is zero but in the rows of uncharged columns, so that every other coefficient is the same in both, and the penalty too:
 F(b) on X is F(c) on Z. What an uncharged column takes off, such as a mean that is large beside what differs between rows,
-leaves no digits for the rest; in Z they are all there. Products and sums are made in double-double and rounded once, so that
-an entry of Z is known to half a unit, far less than the bounds of a proof allow for every score and gradient. Where only the
-intercept is taken off, by doubles that leave doubles, nothing is rounded at all.
+leaves no digits for the rest; in Z they are all there. Means are doubles that leave doubles, and columns that others are close
+to stay as they are; only what is left of a column close to a combination is rounded, once, from double-double. Its coefficient
+is the same in b and c, so that this moves a score by half a unit of its term, far less than the bounds of a proof allow.
 """
 
 from __future__ import annotations
@@ -20,14 +20,15 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import Doubled, two_product
 from lineal.design import Design
-from lineal.designs import Dense, Stack, as_design
+from lineal.designs import as_design
+from lineal.designs.center import less, plain_columns, unrounded
 from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.solver import Step
 from lineal.sources.memory import Blocks
 
 Array = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+Index = npt.NDArray[np.intp]
 
 MAX_CELLS = 20_000_000
 """At most this many cells are copied."""
@@ -39,6 +40,9 @@ MAX_PROJECTED_COLUMNS = 60
 
 NEAR = 1e-3
 """A column of whose length less than this share is left beside the others is worth more digits."""
+
+REFINEMENTS = 2
+"""A combination found in doubles is corrected once: what is left of a column near 1e-12 then has most of its digits apart."""
 
 LOST = 1e-14
 """Of a column of which less than this share is left, rounding made most: a coefficient would have no digits."""
@@ -102,7 +106,7 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
         return None
     away[0] = False
     blocks = list(problem.source.blocks())
-    plain = _dense(blocks[0].design)
+    plain = plain_columns(blocks[0].design)
     if sum(block.n_rows for block in blocks) * int(plain.sum()) > MAX_CELLS:
         return None
     center = np.where(away & plain, moments.mean, 0.0)
@@ -118,25 +122,30 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
 
 
 def projected(problem: Problem) -> Frame | None:
-    """Return the problem with every dense column less its projection on uncharged ones, where that leaves little of one.
+    """Return the problem with dense columns that are nearly combinations of uncharged ones less those combinations.
 
-    Columns are taken in the order of what is left of them, the longest share first. None where no column is nearly a
-    combination of uncharged ones, or one is but for rounding.
+    Means are taken off first, where nothing is rounded by it. None where no column is nearly a combination, or one is but for
+    rounding.
     """
     free = problem.uncharged
     if not problem.source.resident or not 0 < len(free) <= MAX_PROJECTED_COLUMNS:
         return None
     blocks = list(problem.source.blocks())
-    if not _dense(blocks[0].design)[int(problem.intercept) :].all():
+    if not plain_columns(blocks[0].design)[int(problem.intercept) :].all():
         return None
     if sum(block.n_rows for block in blocks) * problem.shape[0] > MAX_PROJECTED_CELLS:
         return None
-    x = np.concatenate([block.design.dense() for block in blocks])
+    center = np.zeros(problem.shape[0])
+    if problem.intercept and 0 in free:
+        center[1:] = problem.moments.mean[1:]
+        center = np.where(np.all([unrounded(block.design, center) for block in blocks], axis=0), center, 0.0)
+    x = np.concatenate([block.design.dense() for block in blocks]) - center
     weight = np.concatenate([np.ones(b.n_rows) if b.weight is None else b.weight for b in blocks])
-    found = _projected(x, weight, free)
+    found = _projected(x, np.sqrt(weight / weight.sum()), free)
     if found is None:
         return None
     z, multiples = found
+    multiples[0] += center
     edges = np.cumsum([block.n_rows for block in blocks])[:-1]
     designs = [_plain(part, intercept=problem.intercept) for part in np.split(z, edges)]
     moved = [replace(block, design=design) for block, design in zip(blocks, designs, strict=True)]
@@ -144,73 +153,53 @@ def projected(problem: Problem) -> Frame | None:
     return Frame(inner, multiples, exact=False)
 
 
-def _projected(x: Array, weight: Array, free: npt.NDArray[np.intp]) -> tuple[Array, Array] | None:
-    """Return Z and M, or None where nothing is won or a column is lost."""
-    root = np.sqrt(weight / weight.sum())[:, None]
-    length = np.linalg.norm(root * x, axis=0)
-    rest, multiples = Doubled.of(x), np.zeros((x.shape[1], x.shape[1]))
-    share, left = np.where(length > 0.0, 1.0, np.inf), list(free)
-    used = length > 0.0
-    while left:
-        # the intercept stays as it is, and goes first
-        at = left.pop(int(np.argmax(share[left])) if len(left) < len(free) else 0)
-        if not used[at]:
-            continue
-        pivot = rest.high[:, at]
-        others = np.setdiff1d(np.flatnonzero(used), np.setdiff1d(free, left))
-        if not len(others):
-            continue
-        turn = ((root**2 * pivot[:, None]) * rest.high[:, others]).sum(axis=0) / float(
-            ((root[:, 0] * pivot) ** 2).sum()
-        )
-        multiples[at, others] = turn
-        taken = Doubled(*two_product(pivot[:, None], turn[None, :]))
-        less_ = rest[:, others] + -taken
-        rest.high[:, others], rest.low[:, others] = less_.high, less_.low
-        share[others] = np.linalg.norm(root * less_.high, axis=0) / length[others]
-    smallest = float(np.min(share[used], initial=1.0))
-    return None if not LOST <= smallest <= NEAR else (rest.round(), multiples)
+def _projected(x: Array, root: Array, free: Index) -> tuple[Array, Array] | None:
+    """Return Z and M, or None where nothing is won or a column is lost; ``root`` are the roots of the rows' weights.
 
-
-def less(design: Design, center: Array) -> Design:
-    """Return the design with a center taken off the columns of its plain matrices.
-
-    >>> from lineal.designs import as_design
-    >>> less(as_design([[5.0], [7.0]]), np.array([0.0, 5.0])).dense()
-    array([[1., 0.],
-           [1., 2.]])
+    Free columns that are apart from each other stay as they are, to the last digit: their coefficients may be as large as the
+    others are close to them, and so would be the effect of any rounding. Only the others are rounded.
     """
-    parts: list[Design] = []
-    at = 0
-    for part in _parts(design):
-        own = center[at : at + part.shape[1]]
-        at += part.shape[1]
-        if own.any() and not isinstance(part, Dense):
-            raise TypeError("only plain matrices have a center")
-        parts.append(Dense(part.array - own) if isinstance(part, Dense) and own.any() else part)
-    return Stack(parts)
+    scaled = root[:, None] * x
+    length = np.sqrt((scaled**2).sum(axis=0))
+    kept, close = _apart(scaled / np.where(length > 0.0, length, 1.0), free)
+    if not len(close):
+        return None
+    multiples = np.zeros((x.shape[1], x.shape[1]))
+    rest = Doubled.of(x[:, close].copy())
+    for _ in range(REFINEMENTS):
+        turn, *_ = np.linalg.lstsq(scaled[:, kept], root[:, None] * rest.high, rcond=None)
+        multiples[np.ix_(kept, close)] += turn
+        rest = Doubled.of(x[:, close].copy())
+        for k in kept:
+            rest = rest + -Doubled(*two_product(x[:, k : k + 1], multiples[k, close][None, :]))
+    z = x.copy()
+    z[:, close] = rest.round()
+    share = np.sqrt(((root[:, None] * z[:, close]) ** 2).sum(axis=0)) / length[close]
+    return None if np.any(share < LOST) else (z, multiples)
 
 
-def unrounded(design: Design, center: Array) -> Mask:
-    """Return for which columns ``x - center`` is a double in every row: both ways back are exact."""
-    found, at = np.ones(len(center), dtype=bool), 0
-    for part in _parts(design):
-        own = slice(at, at + part.shape[1])
-        at += part.shape[1]
-        if isinstance(part, Dense) and center[own].any():
-            x = part.array.astype(np.float64, copy=False)
-            moved = x - center[own]
-            found[own] = np.all((moved + center[own] == x) & (x - moved == center[own]), axis=0)
-    return found
+def _apart(unit: Array, free: Index) -> tuple[Index, Index]:
+    """Return free columns that are apart from each other, and all columns that are close to combinations of them.
 
-
-def _parts(design: Design) -> list[Design]:
-    return list(design.designs) if isinstance(design, Stack) else [design]
-
-
-def _dense(design: Design) -> Mask:
-    """Return which columns stand in plain matrices."""
-    return np.concatenate([np.full(part.shape[1], isinstance(part, Dense)) for part in _parts(design)])
+    Columns come with length one; zeros are neither. The intercept goes first, then whatever has most left.
+    """
+    left, basis, kept = unit.copy(), np.zeros((len(unit), 0)), list[int]()
+    size = np.sqrt((left**2).sum(axis=0))
+    present = size > 0.0
+    candidates = [int(k) for k in free if present[k]]
+    while candidates:
+        at = candidates[0] if not kept else max(candidates, key=lambda k: size[k])
+        if size[at] <= NEAR:
+            break
+        candidates.remove(at)
+        kept.append(at)
+        basis = np.column_stack([basis, left[:, at] / size[at]])
+        for _ in range(2):
+            left = left - basis @ (basis.T @ left)
+        size = np.sqrt((left**2).sum(axis=0))
+    close = present & (size <= NEAR)
+    close[kept] = False
+    return np.array(sorted(kept), dtype=np.intp), np.flatnonzero(close)
 
 
 def _plain(cells: Array, *, intercept: bool) -> Design:

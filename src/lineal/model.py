@@ -14,6 +14,7 @@ from lineal import _core, container
 from lineal.decision import Costs, Decision, Rule, rule
 from lineal.design import Design
 from lineal.designs import as_design
+from lineal.designs.center import less
 from lineal.display import page
 from lineal.errors import InputError
 from lineal.loss import Loss
@@ -105,9 +106,17 @@ class Model:
         return (self.columns, self.coef) if spelled is None else (spelled.columns, spelled.apply(self.coef))
 
     def design(self, data: object) -> Design:
-        """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
+        """Return the design of new data: by column name for a table, by position for an array; a design is itself.
+
+        Where the model keeps a center (``arrays["center"]``), it is taken off.
+        """
         if isinstance(data, Design):
             return data
+        design = self._encoded(data)
+        center = self.arrays.get("center")
+        return design if center is None else less(design, center)
+
+    def _encoded(self, data: object) -> Design:
         if self.encoder is not None:
             return self.encoder.encode(data)
         expected = len(self.columns) - self.intercept
@@ -202,12 +211,13 @@ class Model:
         """
         weights = np.ascontiguousarray(self.coef[1:] if self.intercept else self.coef)
         constant = self.coef[0] if self.intercept else np.zeros(self.coef.shape[1])
-        if self.loss.native is not None:
+        center = self.arrays.get("center")
+        if self.loss.native is not None and center is None:
             return _core.Scorer(self.loss.native, weights, constant)
-        mean = self.loss.mean
+        mean, middle = self.loss.mean, np.zeros(len(weights)) if center is None else center[int(self.intercept) :]
 
         def score(row: npt.ArrayLike) -> Array:
-            return mean(np.atleast_2d(row) @ weights + constant)
+            return mean((np.atleast_2d(row) - middle) @ weights + constant)
 
         return score
 

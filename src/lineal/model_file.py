@@ -34,7 +34,18 @@ CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perce
 STREAM: Final = ("iterate", "iterate_sum", "progress")
 """What a stream is continued from."""
 
-ARRAYS: Final = ("coef", "charges", "lower", "upper", "covariance", "direction", "null_space", "theta", *STREAM)
+ARRAYS: Final = (
+    "coef",
+    "charges",
+    "lower",
+    "upper",
+    "covariance",
+    "direction",
+    "null_space",
+    "theta",
+    "center",
+    *STREAM,
+)
 PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "bounds")
 
 
@@ -289,7 +300,7 @@ def _evidence_arrays(
 ) -> dict[str, npt.NDArray[Any]]:
     """Return the arrays that belong to the verdict and to the loss; refuse any other."""
     outputs = loss.outputs
-    wanted: dict[str, tuple[int, ...]] = {"covariance": (columns * outputs, columns * outputs)}
+    wanted: dict[str, tuple[int, ...]] = {"covariance": (columns * outputs, columns * outputs), "center": (columns,)}
     if kind == "at_infinity":
         wanted["direction"] = (columns, outputs)
     if kind == "not_unique" and "null_space" in arrays:

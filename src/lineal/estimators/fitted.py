@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from lineal import fitting
 from lineal.closed import Closed
 from lineal.designs import as_design, view
+from lineal.designs.center import less
 from lineal.errors import InputError
 from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
@@ -52,6 +53,25 @@ class _Said(NamedTuple):
         return "asked for" if self.asked else self.fit.reason
 
 
+class _Centered(NamedTuple):
+    """Coefficients about a center: with those of the columns as they are, scores would lose all their digits."""
+
+    center: Array
+    coef: Array
+    plain: Array
+
+    def turned(self, change: Callable[[Array], Array]) -> _Centered:
+        """Return what an estimator that shows other outputs keeps."""
+        return _Centered(self.center, change(self.coef), change(self.plain))
+
+    def scores(self, X: Any, stacked: Array) -> Array:
+        """Return ``(X - center) b``; ``X b`` where intercept or coefficients were edited since."""
+        design = as_design(X.toarray() if hasattr(X, "toarray") else X)
+        if not np.array_equal(stacked, self.plain):
+            return design.times(stacked)
+        return less(design, self.center).times(self.coef)
+
+
 class _Late(Generic[T]):
     """An attribute of an estimator that is written down when it is first asked for; before a fit there is none."""
 
@@ -81,6 +101,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     intercept_: Any
     n_features_in_: int
     _closed: _Said
+    _centered: _Centered | None
     if TYPE_CHECKING:
         verdict_: Verdict
         objective_: float
@@ -120,10 +141,10 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         if known is None:
             source, _ = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
             problem = fitting.pose(source, loss, cost, solver)
-            found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=max_iter)
+            found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=max_iter, keep=True)
             self._note(found, target, tol)
-            return found.coef
-        for name in LATE:
+            return found.plain
+        for name in (*LATE, "_centered"):
             self.__dict__.pop(name, None)
         self._closed = _Said(known, target, tol, solver != "auto")
         return known.coef
@@ -140,6 +161,9 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     def _note(self, found: fitting.Fit, target: Target, tol: float) -> None:
         """Note a fit on the estimator: everything but the coefficients."""
         self.__dict__.pop("_closed", None)
+        self._centered = None
+        if (center := found.arrays.get("center")) is not None:
+            self._centered = _Centered(center, found.coef, found.plain)
         self.verdict_ = found.verdict
         self.objective_ = found.objective
         self.solver_ = f"{found.solver}: {found.reason}"
@@ -189,7 +213,8 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         self._ready()
         X = features(self, X)
         stacked = self._stacked()
-        eta = as_design(X).times(stacked)
+        known = self.__dict__.get("_centered")
+        eta = as_design(X).times(stacked) if known is None else known.scores(X, stacked)
         if not np.isfinite(eta).all():
             blame(X)
         shift = offsets(offset, X.shape[0], stacked.shape[1])

@@ -77,7 +77,9 @@ class SparsemaxClassifier(Classifier):
             max_iter=count("max_iter", self.max_iter),
         )
         self.classes_ = labels
-        self._spread(coef[:, 1:] - coef[:, :1] if two else coef, intercept=intercept)
+        self._spread(_score(coef) if two else coef, intercept=intercept)
+        if two and self._centered is not None:
+            self._centered = self._centered.turned(_score)
         self.n_iter_ = self._steps
         return self
 
@@ -94,3 +96,8 @@ def _halves(difference: Array) -> Array:
     array([[-1.5,  1.5]])
     """
     return np.concatenate([-0.5 * difference, 0.5 * difference], axis=1)
+
+
+def _score(coef: Array) -> Array:
+    """Return the coefficients of two classes as those of one score, that of the second."""
+    return np.asarray(coef[:, 1:] - coef[:, :1])

@@ -107,10 +107,11 @@ class LinearSVC(Classifier):
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
             source = Memory(rows.block.design, target, s, shift, rows.columns)
             penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
-            fits.append(fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most))
+            keep = whole or outputs == 1
+            fits.append(fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, keep=keep))
         self.classes_ = labels
         self._gather(fits, labels, tol)
-        self._spread(np.hstack([found.coef for found in fits]), intercept=intercept)
+        self._spread(np.hstack([found.plain for found in fits]), intercept=intercept)
         return self
 
     def _members(

@@ -1,0 +1,53 @@
+"""A center taken off the columns of plain matrices: doubles near each other differ by a double."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.design import Array, Design
+from lineal.designs.dense import Dense
+from lineal.designs.stack import Stack
+
+Mask = npt.NDArray[np.bool_]
+
+
+def less(design: Design, center: Array) -> Design:
+    """Return the design with a center taken off the columns of its plain matrices.
+
+    >>> from lineal.designs import as_design
+    >>> less(as_design([[5.0], [7.0]]), np.array([0.0, 5.0])).dense()
+    array([[1., 0.],
+           [1., 2.]])
+    """
+    parts: list[Design] = []
+    at = 0
+    for part in _parts(design):
+        own = center[at : at + part.shape[1]]
+        at += part.shape[1]
+        if own.any() and not isinstance(part, Dense):
+            raise TypeError("only plain matrices have a center")
+        parts.append(Dense(part.array - own) if isinstance(part, Dense) and own.any() else part)
+    return Stack(parts)
+
+
+def unrounded(design: Design, center: Array) -> Mask:
+    """Return for which columns ``x - center`` is a double in every row: both ways back are exact."""
+    found, at = np.ones(len(center), dtype=bool), 0
+    for part in _parts(design):
+        own = slice(at, at + part.shape[1])
+        at += part.shape[1]
+        if isinstance(part, Dense) and center[own].any():
+            x = part.array.astype(np.float64, copy=False)
+            moved = x - center[own]
+            found[own] = np.all((moved + center[own] == x) & (x - moved == center[own]), axis=0)
+    return found
+
+
+def _parts(design: Design) -> list[Design]:
+    return list(design.designs) if isinstance(design, Stack) else [design]
+
+
+def plain_columns(design: Design) -> Mask:
+    """Return which columns stand in plain matrices."""
+    return np.concatenate([np.full(part.shape[1], isinstance(part, Dense)) for part in _parts(design)])
