@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../lineal/cells.hpp"
+#include "../lineal/quotes.hpp"
 #include "arrays.hpp"
 #include "text.hpp"
 
@@ -68,7 +69,42 @@ nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_
     return handed(known.merge(ends.data(), static_cast<Index>(ends.size()) - 1, whole));
 }
 
+void bind_quotes(nb::module_& m) {
+    using lineal::Quotes;
+    nb::class_<Quotes>(m, "Quotes")
+        .def("__init__",
+             [](Quotes* self, const std::string& quote, const std::string& delimiter) {
+                 if (quote.size() != 1 || delimiter.size() != 1) throw nb::value_error("the quote and the delimiter must be one byte each");
+                 new (self) Quotes(quote[0], delimiter[0]);
+             },
+             nb::arg("quote"), nb::arg("delimiter"))
+        .def("feed", [](Quotes& self, nb::handle text) {
+            const View view(text, "text", "bytes");
+            if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
+            if (view.size(0)) self.feed({static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0))});
+        }, nb::arg("text"))
+        .def("finish", &Quotes::finish)
+        .def_ro("lines", &Quotes::lines)
+        .def_ro("sound", &Quotes::sound)
+        .def_ro("odd", &Quotes::odd)
+        .def_ro("alike", &Quotes::alike)
+        .def_ro("alike_line", &Quotes::alike_line)
+        .def_ro("middle", &Quotes::middle)
+        .def_ro("spanning", &Quotes::spanning)
+        .def_ro("inner", &Quotes::inner)
+        .def_ro("doubtful", &Quotes::doubtful)
+        .def_ro("doubtful_line", &Quotes::doubtful_line)
+        .def_ro("longest", &Quotes::longest)
+        .def_ro("longest_line", &Quotes::longest_line)
+        .def_prop_ro("reason", [](const Quotes& self) { return static_cast<int>(self.reason); })
+        .def_ro("odd_line", &Quotes::odd_line)
+        .def_ro("ragged_line", &Quotes::ragged_line)
+        .def_ro("ragged_cells", &Quotes::ragged_cells)
+        .def_ro("wide", &Quotes::wide);
+}
+
 void bind_cells(nb::module_& m) {
+    bind_quotes(m);
     nb::class_<lineal::Dictionary>(m, "Dictionary")
         .def(nb::init<>())
         .def("merge", merged, nb::arg("ends"), nb::arg("text"))

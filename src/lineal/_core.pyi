@@ -329,6 +329,28 @@ class Dictionary:
     def __len__(self) -> int: ...
     def texts(self) -> tuple[npt.NDArray[np.int32], bytes]: ...
 
+class Quotes:
+    lines: int
+    sound: int
+    odd: int
+    alike: int
+    alike_line: int
+    middle: int
+    spanning: int
+    inner: int
+    doubtful: int
+    doubtful_line: int
+    longest: int
+    longest_line: int
+    reason: int
+    odd_line: int
+    ragged_line: int
+    ragged_cells: int
+    wide: int
+    def __init__(self, quote: str, delimiter: str) -> None: ...
+    def feed(self, text: bytes | bytearray) -> None: ...
+    def finish(self) -> None: ...
+
 class Room:
     def __init__(self, bytes: int) -> None: ...
     def reach(self, stop: int) -> None: ...

@@ -189,7 +189,10 @@ def late(data: bytes) -> bytes:
         (b"1\n", r"row 300001 \(line 300002\) of t.csv has 1 cell"),
         ("1,é\n2,".encode() + b"\xe9\n", r"row 300002 \(line 300003\) of t.csv holds a cell in column 'b' that is not"),
         (b"1,\x00\n", r"row 300001 \(line 300002\) of t.csv holds a NUL byte"),
-        (b'1,"open\n2,x\n', "quote that opens in line 300002 of t.csv is never closed"),
+        (
+            b'1,"a, b"\n1,"open\n2,x\n',
+            r"quote that opens in line 300003 of t.csv is never closed.* line 300002 would have 3",
+        ),
     ],
 )
 def test_bad_rows_far_down_are_named(tmp_path, data, sentence):

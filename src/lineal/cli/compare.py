@@ -24,6 +24,7 @@ def run(
     recipe: Path | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
     **options: Any,
@@ -34,7 +35,7 @@ def run(
     wanted = settled(options, recipe)
     with Watch(f"reading {data}") as watch:
         found = compare(
-            opened(data, delimiter, header, beside),
+            opened(data, delimiter, quote, header, beside),
             models=models,
             progress=lambda name, record: watch.say(f"{name}: step {record.step}, objective {record.objective:.6g}"),
             **wanted,

@@ -23,6 +23,7 @@ def run(
     costs: str | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
@@ -30,7 +31,7 @@ def run(
     fitted = load(model)
     table = asked(costs, fitted)
     with Watch(f"reading {data}"):
-        found = evaluate(fitted, opened(data, delimiter, header, beside), threshold=threshold, costs=table)
+        found = evaluate(fitted, opened(data, delimiter, quote, header, beside), threshold=threshold, costs=table)
     screen = Screen()
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **found}))

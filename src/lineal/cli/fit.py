@@ -45,6 +45,7 @@ def run(
     accept: bool,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
     **options: Any,
@@ -57,8 +58,8 @@ def run(
         _check_trace(trace, data, path, wanted["multiclass"])
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
-            opened(data, delimiter, header, beside),
-            test=None if test_file is None else as_table(test_file, delimiter=delimiter, header=header),
+            opened(data, delimiter, quote, header, beside),
+            test=None if test_file is None else as_table(test_file, delimiter=delimiter, quote=quote, header=header),
             progress=watch.step,
             interrupt="budget",
             **wanted,
@@ -66,7 +67,7 @@ def run(
     fitted.save(path)
     if trace is not None and fitted.trace is not None:
         write_table(trace, {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}, "trace")
-    check = command(path, data, delimiter, header, beside)
+    check = command(path, data, delimiter, quote, header, beside)
     told = {**summary(fitted), "file": str(path), "verify": check}
     told |= {} if trace is None else {"trace": str(trace)}
     if as_json:
@@ -136,14 +137,17 @@ def free(path: Path) -> None:
             ) from error
 
 
-def command(path: Path, data: Path, delimiter: str | None, header: bool | None, beside: tuple[str, ...] = ()) -> str:
+def command(
+    path: Path, data: Path, delimiter: str | None, quote: str | None, header: bool | None, beside: tuple[str, ...] = ()
+) -> str:
     """Return the command that checks the model.
 
-    >>> command(Path("a.lineal"), Path("my data.csv"), ";", None)
+    >>> command(Path("a.lineal"), Path("my data.csv"), ";", None, None)
     "lineal verify a.lineal 'my data.csv' --delimiter ';'"
     """
     words = ["lineal", "verify", str(path), str(data)]
     words += [word for other in beside for word in ("--beside", other)]
     words += [] if delimiter is None else ["--delimiter", delimiter]
+    words += [] if quote is None else ["--quote", quote or "none"]
     words += [] if header is None else ["--header" if header else "--no-header"]
     return shlex.join(words)

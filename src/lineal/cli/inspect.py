@@ -36,6 +36,7 @@ def run(
     recipe: Path | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
@@ -43,7 +44,7 @@ def run(
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
-        table = remembered(opened(data, delimiter, header, beside), 2 * MEMORY // 3)
+        table = remembered(opened(data, delimiter, quote, header, beside), 2 * MEMORY // 3)
         found = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
     if recipe is not None:
         kept = {name: spelling for name, spelling in found.types.items() if spelling != "drop"}

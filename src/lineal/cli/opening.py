@@ -7,9 +7,9 @@ from pathlib import Path
 from lineal.table import Table, as_table
 
 
-def opened(data: Path, delimiter: str | None, header: bool | None, others: tuple[str, ...]) -> Table:
+def opened(data: Path, delimiter: str | None, quote: str | None, header: bool | None, others: tuple[str, ...]) -> Table:
     """Return the table of a file with the columns of those beside it."""
-    table = as_table(data, delimiter=delimiter, header=header)
+    table = as_table(data, delimiter=delimiter, quote=quote, header=header)
     if others:
         from lineal.tables.beside import beside  # joins are rare
 

@@ -17,6 +17,12 @@ def reading(command: Command) -> Command:
     command = click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself if not given.")(
         command
     )
+    command = click.option(
+        "--quote",
+        metavar="CHAR|none",
+        callback=lambda _context, _option, value: "" if value == "none" else value,
+        help="What encloses cells, \" or '; none: quotes are plain text. Found by itself if not given.",
+    )(command)
     header = "Whether the first line holds the column names; found by itself if not given."
     return click.option("--header/--no-header", default=None, help=header)(command)
 

@@ -37,6 +37,7 @@ def run(
     output: Path | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
     **options: Any,
@@ -53,7 +54,7 @@ def run(
             raise InputError(f"-o {output} is the data; choose another name.")
     with Watch(f"reading {data}") as watch:
         found = trail(
-            opened(data, delimiter, header, beside),
+            opened(data, delimiter, quote, header, beside),
             **wanted,
             progress=lambda point: watch.say(f"fitting: strength {point.strength:.3g}, {point.used} columns used"),
         )

@@ -49,6 +49,7 @@ def run(
     costs: str | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
@@ -61,7 +62,7 @@ def run(
         raise InputError(f"the output {output} is one of the inputs; choose another name with -o.")
     matrix = asked(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
-    table = opened(data, delimiter, header, beside)
+    table = opened(data, delimiter, quote, header, beside)
     table = table if whole is None else whole.table(table)
     seen = Noticed()
     rows = 0

@@ -47,6 +47,7 @@ def run(
     output: Path | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
     **options: Any,
@@ -55,7 +56,7 @@ def run(
     if output is not None:
         free(output)
     with Watch(f"reading {data}"):
-        rows = _rows(opened(data, delimiter, header, beside), settled(options, recipe))
+        rows = _rows(opened(data, delimiter, quote, header, beside), settled(options, recipe))
         intercept = rows.encoder is None or rows.encoder.intercept
         labels = tuple(rows.target.classes or ())
         cloud = gather(rows.train, outputs=1 if len(labels) < 3 else len(labels))
@@ -80,7 +81,9 @@ def run(
         )
         if output is not None and "file" in told:
             # never wrapped: it is copied
-            click.echo(f"Written to {output}; check it with:\n{command(output, data, delimiter, header, beside)}")
+            click.echo(
+                f"Written to {output}; check it with:\n{command(output, data, delimiter, quote, header, beside)}"
+            )
     return 3 if found.kind == "budget" else 0
 
 

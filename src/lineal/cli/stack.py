@@ -20,13 +20,14 @@ def run(
     output: Path,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
     """Fit the stack, write its folder, print every verdict, and return the exit code of the worst."""
     told = read_recipe(recipe)
     with Watch(f"fitting {recipe}"):
-        found = stack(opened(data, delimiter, header, beside), told.pop("target"), told.pop("bases"), **told)
+        found = stack(opened(data, delimiter, quote, header, beside), told.pop("target"), told.pop("bases"), **told)
     found.save(output)
     models = {**found.bases, FINAL: found.final}
     checks = [f"lineal verify {output / f'{name}.lineal'} {data}" for name in found.bases]

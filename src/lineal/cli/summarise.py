@@ -25,6 +25,7 @@ def run(
     against: str | None,
     beside: tuple[str, ...],
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
@@ -34,14 +35,14 @@ def run(
         if errors != "classical" or cluster is not None:
             asked = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
             raise InputError(f"{asked} needs another look at the rows: give the file the model was fitted on as DATA.")
-        if delimiter is not None or header is not None or beside:
+        if delimiter is not None or quote is not None or header is not None or beside:
             raise InputError(
-                "--delimiter, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
+                "--delimiter, --quote, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
             )
         found = fitted.summary(level=level, against=against)
     else:
         with Watch(f"reading {data}"):
-            table = opened(data, delimiter, header, beside)
+            table = opened(data, delimiter, quote, header, beside)
             found = summarise(fitted, table, errors=errors, cluster=cluster, level=level, against=against)
     if as_json:
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **found.to_dict()}))

@@ -65,6 +65,7 @@ def run(
     bound: bool,
     output: Path | None,
     delimiter: str | None,
+    quote: str | None,
     header: bool | None,
     as_json: bool,
 ) -> int:
@@ -74,7 +75,7 @@ def run(
     if output is not None:
         table_file(output, "--output")
     with Watch(f"reading {data}"):
-        points = read(as_table(data, delimiter=delimiter, header=header), target, classes, drop)
+        points = read(as_table(data, delimiter=delimiter, quote=quote, header=header), target, classes, drop)
         columns = (("(intercept)",) if intercept else ()) + points.columns
         begin = _start(start, len(columns), points)
         plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=True)  # type: ignore[arg-type]

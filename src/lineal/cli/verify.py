@@ -16,13 +16,21 @@ from lineal.verify.report import Refused
 
 
 def run(
-    *, model: Path, data: Path, beside: tuple[str, ...], delimiter: str | None, header: bool | None, as_json: bool
+    *,
+    model: Path,
+    data: Path,
+    beside: tuple[str, ...],
+    delimiter: str | None,
+    quote: str | None,
+    header: bool | None,
+    as_json: bool,
 ) -> int:
     """Check every claim of the model file and print each with a mark; the first that fails ends it with exit code 1."""
     refused: Refused | None = None
     try:
         with Watch(f"checking {model} against {data}"):
-            report = verify(model, data, beside=list(map(joined, beside)), delimiter=delimiter, header=header)
+            others = list(map(joined, beside))
+            report = verify(model, data, beside=others, delimiter=delimiter, quote=quote, header=header)
     except Refused as error:
         report, refused = error.report, error
     screen = Screen()

@@ -19,9 +19,10 @@ import pyarrow.csv as pa_csv
 from lineal.errors import InputError
 from lineal.records import dataclass
 from lineal.tables.arrow import to_numpy
-from lineal.tables.dialect import MISSING, Dialect, UnclosedError, detect, records_end
+from lineal.tables.dialect import MISSING, Dialect, detect, records_end
 from lineal.tables.file import Bytes, File, ahead, buffers
 from lineal.tables.plain import Lexicons, plain_batch
+from lineal.tables.quoting import Quoting, decided, surveyed
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
@@ -45,7 +46,8 @@ class Delimited(Table):
 
     A cell that is no number turns its column, in that part of the file, back into text, so that whoever asked
     can say what stands there. The encoding of a long file that begins with ASCII is ``known`` after the first pass, which
-    goes on in another one where it meets other characters.
+    goes on in another one where it meets other characters. What quotes are is ``settled`` for the whole file when the
+    first one is met; ``told`` says that this was not left to be found.
     """
 
     file: File
@@ -55,6 +57,8 @@ class Delimited(Table):
     stubborn: set[str] = field(default_factory=set, compare=False)
     known: list[File] = field(default_factory=list, compare=False)
     odd: list[bool] = field(default_factory=list, compare=False)
+    settled: list[Quoting] = field(default_factory=list, compare=False)
+    told: bool = False
 
     plain = True
 
@@ -70,9 +74,16 @@ class Delimited(Table):
         if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
             delimiter = "\t"
         dialect = detect(data, whole, file.name, delimiter=delimiter, quote=quote, header=header)
+        settled = [Quoting(None)] if quote == "" else []
+        mark = quote or '"'
+        if not settled and mark.encode() in data:
+            settled = [decided(surveyed(file, mark, dialect.delimiter), mark, quote is not None, file.name)]
+            if settled[0].quote != dialect.quote:
+                found = settled[0].quote or ""
+                dialect = detect(data, whole, file.name, delimiter=dialect.delimiter, quote=found, header=header)
         if dialect.header and whole and not data[dialect.start :].strip(b"\r\n"):
             raise InputError(f"{file.name} has a header but no rows.")
-        return cls(file, dialect, known=known)
+        return cls(file, dialect, known=known, settled=settled, told=quote is not None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,15 +97,13 @@ class Delimited(Table):
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Say if the file was not UTF-8, and if its quotes are no quotes."""
+        """Say if the file was not UTF-8, if its quotes are no quotes, and if quoted cells span lines."""
         found = []
-        encoding = self._settled().encoding
+        encoding = self._encoded().encoding
         if encoding is not None:
             spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
             found.append(f"{self.origin} is not UTF-8; it is read as {spoken}.")
-        if self.dialect.stray:
-            found.append(f"{self.origin} has quotes that do not enclose whole cells; they are read as plain text.")
-        return tuple(found)
+        return (*found, *self._quoting().notes)
 
     def guess(self) -> frozenset[str]:
         """Return the columns whose first cells are all numbers."""
@@ -123,11 +132,23 @@ class Delimited(Table):
                 f"{problem} Its first line was taken as data; say that it is a header if it is one."
             ) from None
 
-    def _settled(self) -> File:
+    def _encoded(self) -> File:
         """Return the file with its encoding, which is looked for if need be."""
         if not self.known:
             self.known.append(self.file.decoded())
         return self.known[0]
+
+    def _quoting(self) -> Quoting:
+        """Return what the file's quotes are; all of them are looked at if that is not known."""
+        if not self.settled:
+            mark = self.dialect.quote or '"'
+            found = surveyed(self._file, mark, self.dialect.delimiter)
+            self.settled.append(decided(found, mark, self.told, self.origin))
+        return self.settled[0]
+
+    @property
+    def _quote(self) -> str | None:
+        return self.settled[0].quote if self.settled else self.dialect.quote
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
@@ -150,9 +171,11 @@ class Delimited(Table):
                         yield np.arange(start, start + part.num_rows, dtype=np.int64), part
                         start += part.num_rows
             if offset is not None:
-                self._settled()
+                self._encoded()
         if not self.known:
             self.known.append(self.file)
+        if not self.settled:  # no quote was met
+            self.settled.append(Quoting(None))
         if start == 0:
             raise InputError(f"{self.origin} has a header but no rows.")
 
@@ -171,9 +194,7 @@ class Delimited(Table):
         wanted = row + (2 if self.dialect.header else 1)
         with self._file.open() as stream:
             text = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace", newline="")
-            options: dict[str, Any] = (
-                {"quotechar": self.dialect.quote} if self.dialect.quote else {"quoting": csv.QUOTE_NONE}
-            )
+            options: dict[str, Any] = {"quotechar": self._quote} if self._quote else {"quoting": csv.QUOTE_NONE}
             reader = csv.reader(text, delimiter=self.dialect.delimiter, **options)
             seen, before = 0, 0
             try:
@@ -187,16 +208,10 @@ class Delimited(Table):
         return f"row {row + 1}"
 
     def _cut(self, data: Bytes, final: bool) -> int:
-        try:
-            return records_end(data, final, self.dialect.quote, self.dialect.delimiter)
-        except UnclosedError as unclosed:
-            with self._file.open() as stream:
-                line = 1 + sum(1 for text in stream if text.endswith(b"\n")) - unclosed.rest.count(b"\n")
-            shown = unclosed.rest[:40].decode(errors="replace")
-            raise InputError(
-                f"the quote that opens in line {line} of {self.origin} is never closed: {shown!r};"
-                " close it, or say that quotes are plain text."
-            ) from None
+        mark = self.dialect.quote
+        if not self.settled and mark is not None and mark.encode() not in data:
+            return len(data) if final else data.rfind(b"\n") + 1
+        return records_end(data, final, self._quoting(), self.dialect.delimiter)
 
     def _pieces(self, parts: Iterator[bytearray], skip: int, sizes: deque[int]) -> Iterator[bytearray]:
         size = 0
@@ -261,7 +276,7 @@ class Delimited(Table):
         """Return a piece without quotes whose cells are plainly written as one record batch; None for any other."""
         if self.texts is None or len(self.odd) >= ODD:
             return None
-        quote, wanted = self.dialect.quote, self.numbers | self.texts
+        quote, wanted = self._quote, self.numbers | self.texts
         batch = plain_batch(piece, self.dialect.delimiter, self.names, numbers, wanted, quote, strict=strict)
         if batch is None and not (quote and quote.encode() in piece) and not (strict and not piece.isascii()):
             self.odd.append(True)
@@ -279,13 +294,13 @@ class Delimited(Table):
         )
         text = pa.string() if self.texts is None else _PACKED
         wanted = self.names if only is None else only
-        quote = self.dialect.quote
+        quote = self._quote
         options = pa_csv
         read = options.ReadOptions(use_threads=False, block_size=len(piece) + 1, column_names=list(self.names))
         parse = options.ParseOptions(
             delimiter=self.dialect.delimiter,
             quote_char=quote or False,
-            newlines_in_values=quote is not None and quote.encode() in piece,
+            newlines_in_values=any(quoting.spans for quoting in self.settled),
             invalid_row_handler=refuse,
         )
         convert = options.ConvertOptions(

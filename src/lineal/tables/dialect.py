@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 from collections import Counter
 
+from lineal import _core
 from lineal.errors import InputError
 from lineal.records import dataclass
+from lineal.tables.quoting import Quoting, literal
 from lineal.tables.tabular import check_names
 
 SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
@@ -28,10 +31,7 @@ _SPOKEN = {"\t": "tab", " ": "space"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """A delimited file's conventions; ``start`` is where the first data row begins, in bytes.
-
-    ``stray`` says that quote characters were found which do not enclose cells, and so are text.
-    """
+    """A delimited file's conventions; ``start`` is where the first data row begins, in bytes."""
 
     delimiter: str
     quote: str | None
@@ -40,7 +40,6 @@ class Dialect:
     start: int
     numeric: frozenset[str]
     few: frozenset[str] = frozenset()
-    stray: bool = False
 
     @property
     def spoken(self) -> str:
@@ -108,8 +107,7 @@ def detect(
     check_names(names, origin)
     start = skip + (record_end(data[skip:], quoting, chosen) if has_header else 0)
     numeric, few = _kinds(rows[1:] if has_header else rows, names)
-    stray = quote is None and quoting is None and '"' in look
-    return Dialect(chosen, quoting, has_header, names, start, numeric, few, stray)
+    return Dialect(chosen, quoting, has_header, names, start, numeric, few)
 
 
 def _check_options(delimiter: str | None, quote: str | None) -> None:
@@ -118,7 +116,9 @@ def _check_options(delimiter: str | None, quote: str | None) -> None:
             f"the delimiter {delimiter!r} cannot be used; give one character, such as ',' or ';', or a tab."
         )
     if quote not in (None, "", '"', "'"):
-        raise InputError(f"the quote character {quote!r} cannot be used; give '\"', \"'\", or '' for none.")
+        raise InputError(
+            f"the quote character {quote!r} cannot be used; give '\"' or \"'\", or none (in Python '') for none."
+        )
 
 
 def _decode(data: bytes, whole: bool, origin: str) -> str:
@@ -161,7 +161,7 @@ def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None
     found = []
     for d in delimiters:
         for q in quotes:
-            if q and len(quotes) > 1 and not _well_quoted(text, whole, d, q):
+            if q and len(quotes) > 1 and _literal(text, whole, d, q):
                 continue
             rows = _rows(text, d, q)
             if not whole and len(rows) > 1:
@@ -178,7 +178,7 @@ def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
     options = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE, "quotechar": None}
     rows = []
     try:
-        for row in csv.reader(text.splitlines(keepends=True), delimiter=delimiter, **options):
+        for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, **options):
             if row:
                 rows.append(row)  # noqa: PERF401  (what was read before an error counts)
     except csv.Error:  # a cell longer than the csv module's limit: the rows before it must do
@@ -194,19 +194,14 @@ def _score(candidate: _Candidate) -> tuple[float, bool, int]:
     return (count / len(rows) if width > 1 else 0.0, quote is not None, order)
 
 
-def _well_quoted(text: str, whole: bool, delimiter: str, quote: str) -> bool:
-    """Whether every quoted cell ends in a quote that a delimiter or a line end follows.
-
-    After a cell that does, a quote that never closes is a mistake to be named, not plain text.
-    """
+def _literal(text: str, whole: bool, delimiter: str, quote: str) -> bool:
+    """Whether the quotes of the first lines are plain text; the last of these lines may be cut."""
+    found = _core.Quotes(quote, delimiter)
     data = text.encode()
-    after = (delimiter.encode(), b"\r", b"\n", b"")
-    for count, match in enumerate(quoted(quote, delimiter).finditer(data)):
-        if match.group(1) == b"":
-            return not whole or count > 0
-        if data[match.end() : match.end() + 1] not in after:
-            return False
-    return True
+    found.feed(data if whole else data[: data.rfind(b"\n") + 1])
+    if whole:
+        found.finish()
+    return literal(found)
 
 
 def _check_first(rows: list[list[str]], origin: str) -> None:
@@ -295,25 +290,15 @@ def record_end(data: bytes, quote: str | None, delimiter: str) -> int:
     return len(data)
 
 
-class UnclosedError(Exception):
-    """A quote that opens and never closes; ``rest`` is the data from there on."""
-
-    def __init__(self, rest: bytes) -> None:
-        super().__init__("a quote is never closed")
-        self.rest = rest
-
-
-def records_end(data: bytes | bytearray, final: bool, quote: str | None, delimiter: str) -> int:
+def records_end(data: bytes | bytearray, final: bool, quoting: Quoting, delimiter: str) -> int:
     """Return where the last whole record ends: after a line end outside of quotes."""
     end = len(data) if final else data.rfind(b"\n") + 1
-    if quote is None or not end or quote.encode() not in data or data.count(quote.encode(), 0, end) % 2 == 0:
+    if quoting.quote is None or not quoting.spans or not end:
         return end
-    # An odd number of quotes: a cell is open there, or a quote stands inside plain text. Read cell by cell.
-    inside = []
-    for match in quoted(quote, delimiter).finditer(data):
-        if match.group(1) == b"" and final:
-            raise UnclosedError(bytes(data[match.start() :]))
-        inside.append(match.span())
+    if not quoting.middle and data.count(quoting.quote.encode(), 0, end) % 2 == 0:
+        return end
+    # A cell is open there, or quotes also stand inside plain text. Read cell by cell.
+    inside = [match.span() for match in quoted(quoting.quote, delimiter).finditer(data)]
     while end and inside:
         while inside and inside[-1][0] >= end:
             inside.pop()

@@ -106,8 +106,7 @@ class File:
         """Whether a long file begins with ASCII: then who reads it may look at the rest on the way."""
         if self.gzipped or self.stamp[0] < LONG:
             return False
-        with self.open() as stream:
-            first = stream.read(SAMPLE_BYTES)
+        first, _ = self.sample()
         return first.isascii() and b"\0" not in first
 
     @property
@@ -176,7 +175,7 @@ def buffers(
         size = full if end else max(full, len(rest))  # as in chunks
 
 
-def last_line(data: bytes, final: bool) -> int:
+def last_line(data: Bytes, final: bool) -> int:
     """Return where the last whole line ends, for formats whose records are lines."""
     return len(data) if final else data.rfind(b"\n") + 1
 

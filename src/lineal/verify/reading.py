@@ -7,13 +7,14 @@ import gzip
 import io
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.verify.quoting import quoting
 
 DELIMITERS = (",", "\t", ";", "|", " ")
 SVMLIGHT = (".svm", ".svmlight", ".libsvm")
@@ -48,8 +49,8 @@ def read(
 ) -> Table:
     """Return the needed columns of a data file.
 
-    Where the delimiter or the header is not given, the reading under which the needed names are found is taken; quotes
-    count unless the file is not well quoted. ``quote=""`` switches quoting off.
+    Where the delimiter or the header is not given, the reading under which the needed names are found is taken; whether
+    quotes quote follows from the file. ``quote=""`` switches quoting off.
     """
     path, needed = Path(path), set(needed)
     try:
@@ -72,10 +73,8 @@ def read(
     if suffix in JSON_LINES:
         return _json_lines(content, needed, path)
     if quote is None:
-        try:
-            return _delimited(content, needed, path, delimiter, '"', header)
-        except InputError:
-            quote = ""
+        delimiter = _chosen(content, needed, delimiter, '"', header)[0]
+        quote = quoting(content, delimiter)
     return _delimited(content, needed, path, delimiter, quote, header)
 
 
@@ -105,18 +104,7 @@ def decoded(data: bytes) -> str:
 def _delimited(
     content: str, needed: set[str], path: Path, delimiter: str | None, quote: str, header: bool | None
 ) -> Table:
-    choices = DELIMITERS if delimiter is None else (delimiter,)
-    firsts = _firsts(content, choices, quote)
-    named, numbered = header is not False, header is not True
-    best, first_is_header = max(choices, key=lambda choice: len(firsts[choice])), named
-    for choice in choices:
-        if named and needed <= {name.strip() for name in firsts[choice]}:
-            best, first_is_header = choice, True
-            break
-        if numbered and needed <= {f"c{number}" for number in range(1, len(firsts[choice]) + 1)}:
-            best, first_is_header = choice, False
-            break
-    first = firsts[best]
+    best, first_is_header, first = _chosen(content, needed, delimiter, quote, header)
     names = [name.strip() for name in first] if first_is_header else [f"c{i}" for i in range(1, len(first) + 1)]
     for name in names:
         if name in needed and names.count(name) > 1:
@@ -136,17 +124,31 @@ def _delimited(
     return Table(rows, columns, names=names)
 
 
-def _firsts(content: str, choices: Sequence[str], quote: str) -> dict[str, list[str]]:
-    """Return the first record under every delimiter; none under one that does not stand where a quoted cell ends."""
-    firsts: dict[str, list[str]] = {}
+def _chosen(
+    content: str, needed: set[str], delimiter: str | None, quote: str, header: bool | None
+) -> tuple[str, bool, list[str]]:
+    """Return the delimiter, whether the first record is a header, and that record."""
+    choices = DELIMITERS if delimiter is None else (delimiter,)
+    firsts = {choice: _first(content, choice, quote) for choice in choices}
+    named, numbered = header is not False, header is not True
+    if not needed:
+        best = next((choice for choice in choices if len(firsts[choice]) > 1), choices[0])
+        return best, named, firsts[best]
     for choice in choices:
-        try:
-            firsts[choice] = next(_records(content, choice, quote), [])
-        except InputError:
-            if len(choices) == 1:
-                raise
-            firsts[choice] = []
-    return firsts
+        if named and needed <= {name.strip() for name in firsts[choice]}:
+            return choice, True, firsts[choice]
+        if numbered and needed <= {f"c{number}" for number in range(1, len(firsts[choice]) + 1)}:
+            return choice, False, firsts[choice]
+    best = max(choices, key=lambda choice: len(firsts[choice]))
+    return best, named, firsts[best]
+
+
+def _first(content: str, delimiter: str, quote: str) -> list[str]:
+    """Return the first record; its line as it stands where quoted cells do not end at a delimiter."""
+    try:
+        return next(_records(content, delimiter, quote), [])
+    except InputError:
+        return next(_records(content, delimiter, ""), [])
 
 
 def _records(content: str, delimiter: str, quote: str) -> Iterator[list[str]]:
