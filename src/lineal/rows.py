@@ -115,12 +115,13 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     if counts is not None:
         learned = _with_counts(learned, counts)
     about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
-    tests = None if held is None else _tested(held, learned, about)
+    tests = None if held is None else _tested(held, learned, about, "measured")
     if held is not None and test is not None:
         about["test_origin"] = held.origin
+        about["notes"] += held.notes
     validates = None
     if checks is not None:
-        validates = Encoded(_of_known_class(checks, learned.target)[0], learned).in_memory(MEMORY, known=False)
+        validates = _tested(checks, learned, about, "used to pick a strength")
     encoded = Encoded(train.last(), learned)
     kept = encoded.in_memory(MEMORY)
     return Rows(
@@ -140,14 +141,14 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     )
 
 
-def _tested(held: Table, learned: Learned, about: dict[str, Any]) -> Source:
+def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
     known, strangers = _of_known_class(held, learned.target)
-    about["notes"] += _said(strangers, learned.target)
+    about["notes"] += _said(strangers, learned.target, use)
     source = Encoded(known, learned)
     kept = source.in_memory(MEMORY, known=False)
     if source.without_target:
-        about["notes"].append(f"{_rows(source.without_target)} not measured: held out, but the target is missing.")
+        about["notes"].append(f"{_rows(source.without_target)} not {use}: held out, but the target is missing.")
     return kept
 
 
@@ -228,8 +229,8 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
         table.require(name, "target column")
     known, strangers = _of_known_class(table, model.target)
     source = Encoded(known, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
-    notes = _said(strangers, model.target)
     kept = source.in_memory(MEMORY, known=False)  # one reading for the model and the baseline, where memory allows
+    notes = [*table.notes, *_said(strangers, model.target, "measured")]
     if source.without_target:
         notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
     notes += model.encoder.said(source.unknown)
@@ -249,10 +250,10 @@ def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
     return (table.where(lambda rows: ~np.isin(rows, found)), len(found)) if len(found) else (table, 0)
 
 
-def _said(strangers: int, target: Target) -> list[str]:
+def _said(strangers: int, target: Target, use: str) -> list[str]:
     if not strangers:
         return []
-    return [f"{_rows(strangers)} not measured: the training rows have no such class of {target.name!r}."]
+    return [f"{_rows(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
 
 
 def _rows(count: int) -> str:

@@ -9,7 +9,7 @@ import click
 from rich.text import Text
 
 from lineal.cli.opening import opened
-from lineal.cli.page import Screen, facts, lined, number
+from lineal.cli.page import Screen, facts, left_out, lined, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
@@ -59,8 +59,17 @@ def _plain(found: Comparison, data: Path) -> dict[str, Any]:
         }
         for entry in found.entries
     ]
+    about = found.entries[0].model.report["data"]
+    told = {name: about[name] for name in ("without_target", "notes")}
     plain: dict[str, Any] = finite(
-        {"data": str(data), "metric": found.metric, "where": found.where, "baseline": found.baseline, "models": entries}
+        {
+            "data": str(data),
+            **told,
+            "metric": found.metric,
+            "where": found.where,
+            "baseline": found.baseline,
+            "models": entries,
+        }
     )
     return plain
 
@@ -73,6 +82,7 @@ def _page(found: Comparison, data: Path) -> list[Any]:
         ("Data", f"{data}: {about['rows']:,} rows fitted, {about['held_out']:,} held out"),
         ("Target", f"{target.name}, {'a number' if target.classes is None else f'{len(target.classes)} classes'}"),
         ("Order", f"by {found.metric} on {named}, best first"),
+        *left_out(about),
     ]
     figures = list(dict.fromkeys(name for entry in found.entries for name in found.figures(entry)))
     figures = [found.metric, *(name for name in figures if name not in (found.metric, "mean_loss", "brier"))]

@@ -85,6 +85,19 @@ def facts(lines: Sequence[tuple[str, str]]) -> Table:
     return grid
 
 
+def left_out(about: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines about rows that were left out and about how a table was read.
+
+    >>> left_out({"without_target": 2, "notes": ["t.csv is not UTF-8; it is read as UTF-16."]})[0]
+    ('Left out', '2 rows, because the target is missing')
+    """
+    gone = about.get("without_target", 0)
+    lines = (
+        [("Left out", f"{'1 row' if gone == 1 else f'{gone:,} rows'}, because the target is missing")] if gone else []
+    )
+    return lines + [("Note", sentence) for sentence in about.get("notes", [])]
+
+
 def number(value: float | None) -> str:
     """Return a number with four significant digits, or a dash where there is none.
 

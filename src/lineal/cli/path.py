@@ -15,7 +15,7 @@ from rich.text import Text
 from lineal.cli.objective import limits, spelled, subject
 from lineal.cli.opening import opened
 from lineal.cli.output import table_file, write_table
-from lineal.cli.page import Screen, facts, lined, number
+from lineal.cli.page import Screen, facts, left_out, lined, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
@@ -88,7 +88,12 @@ def told_of(found: Trail) -> dict[str, Any]:
             "objective": spelled(found.loss, target, found.rows.roles, _penalty(found)),
         },
         "target": target.to_dict(),
-        "data": {"origin": found.rows.about.get("origin"), "rows": found.fitted},
+        "data": {
+            "origin": found.rows.about.get("origin"),
+            "rows": found.fitted,
+            "without_target": found.rows.about.get("without_target", 0),
+            "notes": list(found.rows.about.get("notes", ())),
+        },
         "critical": found.critical,
         "metric": found.metric,
         "best": found.best,
@@ -135,6 +140,7 @@ def page(found: Trail, told: Mapping[str, Any], width: int) -> list[Any]:
     ]
     if found.losses:
         lines.append(("Held out", f"{found.metric.replace('_', ' ')} on rows that no point has seen; * is the least"))
+    lines += left_out(told["data"])
     style = "bold green" if proven == len(found.points) else "bold yellow"
     return [Text(sentence, style=style), facts(lines), _table(found, told), _picture(found, width)]
 

@@ -71,13 +71,15 @@ def run(
             rows += batch.num_rows
             target.write(batch)
         told: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
-        told |= {"unknown_levels": dict(seen.unknown)}
+        told |= {"unknown_levels": dict(seen.unknown), "notes": list(table.notes)}
         told |= {} if rule is None else {"decision": rule.to_dict()}
         told |= {"ties": seen.ties} if isinstance(fitted, Committee) else {}
         if isinstance(target, JsonLines):
             target.close_with(told)
     if as_json and output is not None:
         click.echo(text({**told, "output": str(output)}))
+    for note in () if as_json else table.notes:
+        click.echo(f"lineal: {note}", err=True)
     if rule is not None and not as_json:
         click.echo(f"lineal: {rule.sentence}", err=True)
     if seen.ties and not as_json:

@@ -19,7 +19,7 @@ from lineal import __version__, container
 from lineal.algebra.integers import digits, floats, text
 from lineal.cli.fit import command, free
 from lineal.cli.opening import opened
-from lineal.cli.page import Screen, facts, number
+from lineal.cli.page import Screen, facts, left_out, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import text as json_text
@@ -65,6 +65,7 @@ def run(
         hard = _margin(cloud, found, held=not intercept) if bound and intercept else margin
         tried = None if margin is None else _tried(rows.train, margin)
     told: dict[str, Any] = {**found.to_dict(), "target": rows.target.name, "notes": list(rows.about["notes"])}
+    told["without_target"] = rows.about.get("without_target", 0)
     if bound:
         told["margin"] = None if margin is None else margin.to_dict()
         told["hard_margin"] = None if hard is None else hard.to_dict()
@@ -77,7 +78,8 @@ def run(
     else:
         screen = Screen()
         screen.print(
-            Text(found.sentence, style="bold"), facts(_facts(found, margin, hard, bound) + _said(tried, margin))
+            Text(found.sentence, style="bold"),
+            facts(_facts(found, margin, hard, bound) + _said(tried, margin) + left_out(told)),
         )
         if output is not None and "file" in told:
             # never wrapped: it is copied

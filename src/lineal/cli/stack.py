@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from lineal.cli.fit import command
 from lineal.cli.opening import opened
-from lineal.cli.page import Screen, facts, lined
+from lineal.cli.page import Screen, facts, left_out, lined
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.stacking import FINAL, SCORES, read_recipe, stack
@@ -30,15 +31,18 @@ def run(
         found = stack(opened(data, delimiter, quote, header, beside), told.pop("target"), told.pop("bases"), **told)
     found.save(output)
     models = {**found.bases, FINAL: found.final}
-    checks = [f"lineal verify {output / f'{name}.lineal'} {data}" for name in found.bases]
-    checks.append(f"lineal verify {output / f'{FINAL}.lineal'} {data} --beside {output / SCORES}")
+    files = {name: output / f"{name}.lineal" for name in found.bases}
+    checks = [command(file, data, delimiter, quote, header, beside) for file in files.values()]
+    checks.append(command(output / f"{FINAL}.lineal", data, delimiter, quote, header, (*beside, str(output / SCORES))))
+    about = found.final.report["data"]
     if as_json:
         verdicts = {name: model.verdict.to_dict() for name, model in models.items()}
-        click.echo(text({"folder": str(output), "verdicts": verdicts, "verify": checks}))
+        told = {name: about[name] for name in ("without_target", "notes")}
+        click.echo(text({"folder": str(output), "verdicts": verdicts, "verify": checks, **told}))
     else:
         table = lined("Model", "Verdict")
         for name, model in models.items():
             table.add_row(name, model.verdict.sentence)
-        Screen().print(facts([("Data", str(data)), ("Folder", str(output))]), table)
+        Screen().print(facts([("Data", str(data)), ("Folder", str(output)), *left_out(about)]), table)
         click.echo("\nTo let an independent program check them:\n" + "\n".join(checks))
     return max(model.verdict.exit_code for model in models.values())

@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from lineal.cli.output import table_file, write_table
-from lineal.cli.page import Screen, facts, verdict
+from lineal.cli.page import Screen, facts, left_out, verdict
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.designs import as_design
@@ -75,7 +75,8 @@ def run(
     if output is not None:
         table_file(output, "--output")
     with Watch(f"reading {data}"):
-        points = read(as_table(data, delimiter=delimiter, quote=quote, header=header), target, classes, drop)
+        table = as_table(data, delimiter=delimiter, quote=quote, header=header)
+        points = read(table, target, classes, drop)
         columns = (("(intercept)",) if intercept else ()) + points.columns
         begin = _start(start, len(columns), points)
         plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=True)  # type: ignore[arg-type]
@@ -87,6 +88,7 @@ def run(
         write_table(output, _flat(ledger, points, columns), "trace")
     told: dict[str, Any] = {
         "verdict": judged.verdict.to_dict(),
+        "notes": list(table.notes),
         "columns": list(columns),
         "classes": list(points.classes),
         "mistakes": found.mistakes,
@@ -98,7 +100,7 @@ def run(
         click.echo(text(told))
     else:
         grid = _grid(ledger, columns, points)
-        Screen().print(verdict(told["verdict"]), grid, facts(_facts(found, ledger, points, output)))
+        Screen().print(verdict(told["verdict"]), grid, facts(_facts(found, ledger, points, output) + left_out(told)))
     return 0
 
 
