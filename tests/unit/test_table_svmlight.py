@@ -88,7 +88,7 @@ def test_labels_may_be_numbers(tmp_path):
 )
 def test_bad_lines_are_named(tmp_path, line):
     path = written(tmp_path, b"1 1:1\n-1 2:1\n\n" + line + b"\n1 1:1\n")
-    with pytest.raises(InputError, match=r"row 3 of t\.svm is not 'label feature:value"):
+    with pytest.raises(InputError, match=r"row 3 \(line 4\) of t\.svm is not 'label feature:value"):
         learn(as_table(path))
 
 
@@ -116,7 +116,7 @@ def test_a_model_of_names_refuses_features_by_number(tmp_path):
 def test_an_unknown_label_is_named(tmp_path):
     found = learn(as_table(written(tmp_path, TEXT)))
     other = as_table(written(tmp_path, b"1 2:1\n5 2:1\n", "other.svm"))
-    with pytest.raises(InputError, match=r"row 2 of other\.svm has the label 5"):
+    with pytest.raises(InputError, match=r"row 2 \(line 2\) of other\.svm has the label 5"):
         list(Encoded(other, found).blocks())
 
 

@@ -97,6 +97,16 @@ class File:
     def _utf8(self, stream: IO[bytes]) -> IO[bytes]:
         return stream if self.encoding is None else recoded(stream, self.encoding)
 
+    def place(self, row: int, content: Callable[[bytes], bytes] = bytes.strip) -> str:
+        """Return a row, counted from one, and its line; rows are the lines of which ``content`` leaves something."""
+        seen = -1
+        with self.open() as stream:
+            for line, text in enumerate(stream, start=1):
+                seen += bool(content(text))
+                if seen == row:
+                    return f"row {row + 1} (line {line})"
+        return f"row {row + 1}"
+
     def decoded(self) -> File:
         """Return the file with the encoding that its bytes show; one more look at all of them."""
         found = encoding_of(self.open)

@@ -16,6 +16,7 @@ from lineal.records import dataclass
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
+_BOM = b"\xef\xbb\xbf"
 _ROW = re.compile(r" in row (\d+)")
 
 
@@ -34,9 +35,8 @@ class JsonLines(Table):
     def open(cls, file: File) -> JsonLines:
         """Look at a file's first megabyte for the keys."""
         data, whole = file.sample()
-        lines = data.splitlines() if whole else data.splitlines()[:-1] or data.splitlines()
         keys: dict[str, None] = {}
-        for position, line in enumerate(lines, start=1):
+        for position, line in enumerate(data.split(b"\n") if whole else data.split(b"\n")[:-1] or [data], start=1):
             if line.strip():
                 keys.update(dict.fromkeys(_object(line, position, file.name)))
         if not keys:
@@ -58,7 +58,9 @@ class JsonLines(Table):
         """Yield the rows of the file, in order."""
         start = 0
         with self.file.open() as stream:
-            for found in ahead(self._attempt, (piece for piece in chunks(stream, last_line) if piece.strip())):
+            for found in ahead(self._attempt, _placed(chunks(stream, last_line))):
+                if isinstance(found, InputError):
+                    raise found
                 if isinstance(found, pa.ArrowInvalid):
                     row = _ROW.search(str(found))
                     where = f"{self.place(start + int(row.group(1)))} of " if row else ""
@@ -74,13 +76,36 @@ class JsonLines(Table):
                     yield np.arange(start, start + whole.num_rows, dtype=np.int64), whole
                     start += whole.num_rows
 
-    def _attempt(self, piece: bytes) -> Any:
+    def place(self, row: int) -> str:
+        """Return the row, counted from one, and its line in the file."""
+        return self.file.place(row)
+
+    def _attempt(self, placed: tuple[int, bytes]) -> Any:
+        """Return the rows of a piece, or what is wrong with it.
+
+        Arrow takes objects that share a line, or span some, and dies of a number by itself: lines are looked at before.
+        """
+        line, piece = placed
+        found: Any = None
+        objects = _objects(piece)
         try:
-            return pa_json.read_json(
-                pa.BufferReader(piece), pa_json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
-            )
+            if objects >= 0:
+                found = pa_json.read_json(
+                    pa.BufferReader(piece), pa_json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
+                )
+                if found.num_rows == objects:
+                    return found
         except pa.ArrowInvalid as problem:
+            found = problem
+        try:
+            for position, text in enumerate(piece.split(b"\n"), start=line):
+                if text.strip():
+                    _object(text, position, self.origin)
+        except InputError as problem:
             return problem
+        if isinstance(found, pa.ArrowInvalid):
+            return found
+        return InputError(f"{self.origin} has lines from line {line} on that are not one JSON object each.")
 
     def _complete(self, batch: Any) -> Any:
         arrays = [
@@ -90,9 +115,34 @@ class JsonLines(Table):
         return pa.RecordBatch.from_arrays(arrays, names=list(self.keys))
 
 
+def _placed(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Yield pieces of whole lines with the number of their first one, blank ones left out."""
+    line = 1
+    for piece in pieces:
+        if piece.strip():
+            yield line, piece
+        line += piece.count(b"\n")
+
+
+def _objects(piece: bytes) -> int:
+    r"""Return how many lines are not blank, or -1 if one of them does not begin and end like an object.
+
+    Rows as many as this are one for each line, since ``}`` and ``{`` with nothing between never stand inside an object.
+
+    >>> _objects(b'{"a": 1}\n{"a": 2}\n'), _objects(b'{"a": 1}\n\n {"a": 2} \n'), _objects(b'{"a":\n1}')
+    (2, 2, -1)
+    """
+    text = piece.removeprefix(_BOM).strip()
+    breaks = text.count(b"\n")
+    if text.startswith(b"{") and text.endswith(b"}") and breaks in (text.count(b"}\n{"), text.count(b"}\r\n{")):
+        return breaks + 1
+    lines = [line for line in (line.strip() for line in text.split(b"\n")) if line]
+    return len(lines) if all(line.startswith(b"{") and line.endswith(b"}") for line in lines) else -1
+
+
 def _object(line: bytes, position: int, origin: str) -> dict[str, Any]:
     try:
-        found = json.loads(line)
+        found = json.loads((line.removeprefix(_BOM) if position == 1 else line).decode())
     except ValueError as problem:
         raise InputError(
             f"line {position} of {origin} is not JSON ({problem}); write one JSON object per line."

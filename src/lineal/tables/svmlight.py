@@ -111,6 +111,10 @@ class Svmlight(Table):
         if start == 0:
             raise InputError(f"{self.origin} has no rows.")
 
+    def place(self, row: int) -> str:
+        """Return the row, counted from one, and its line in the file."""
+        return self.file.place(row, _content)
+
 
 class _LineError(Exception):
     def __init__(self, row: int, sentence: str) -> None:
@@ -132,7 +136,11 @@ def parse(piece: bytes) -> SparseRows:
     >>> rows.y.tolist(), rows.features.tolist(), rows.indptr.tolist()
     ([1.0, -1.0], [1, 3, 2], [0, 2, 3])
     """
-    lines = [line for line in (line.split(b"#", 1)[0].strip() for line in piece.split(b"\n")) if line]
+    lines = [line for line in map(_content, piece.split(b"\n")) if line]
+    if b"\0" in piece and any(b"\0" in line for line in lines):
+        raise _LineError(
+            next(row for row, line in enumerate(lines) if b"\0" in line), "holds a NUL byte: the file is damaged."
+        )
     if b"qid:" in piece:
         lines = [b" ".join(token for token in line.split() if not token.startswith(b"qid:")) for line in lines]
     counts = np.array([line.count(b":") for line in lines], dtype=np.int64)
@@ -155,6 +163,11 @@ def parse(piece: bytes) -> SparseRows:
     if not (rising.all() and sound.all() and np.isfinite(y).all()):
         raise _first_bad(lines)
     return SparseRows(y, written[label], indptr, features.astype(np.int64), values)
+
+
+def _content(line: bytes) -> bytes:
+    """Return a line without its comment."""
+    return line.split(b"#", 1)[0].strip()
 
 
 def _first_bad(lines: list[bytes]) -> _LineError:
