@@ -9,6 +9,7 @@
 
 #include "../lineal/cells.hpp"
 #include "../lineal/eights.hpp"
+#include "../lineal/quotes.hpp"
 
 namespace {
 
@@ -81,7 +82,32 @@ bool wide_cells_hold(unsigned seed) {
     return true;
 }
 
+// Whether quotes are counted alike in one piece and line by line, for any text that fills its buffer.
+bool quotes_hold(unsigned seed) {
+    using namespace lineal;
+    std::mt19937 random(seed);
+    const std::size_t size = random() % 400;
+    const std::string alphabet = seed % 2 ? "ab,\"\n" : "aaaaaaaaaaaaaaaaaaa,,\"\r\n";
+    std::string text;
+    for (std::size_t k = 0; k < size; ++k) text += alphabet[random() % alphabet.size()];
+    Quotes whole('"', ','), parts('"', ',');
+    const auto exact = std::make_unique<char[]>(size);
+    std::memcpy(exact.get(), text.data(), size);
+    whole.feed({exact.get(), size});
+    for (std::size_t at = 0; at < size;) {
+        const std::size_t end = std::min(text.find('\n', at), size - 1) + 1;
+        const auto line = std::make_unique<char[]>(end - at);
+        std::memcpy(line.get(), text.data() + at, end - at);
+        parts.feed({line.get(), end - at});
+        at = end;
+    }
+    whole.finish(), parts.finish();
+    return whole.lines == parts.lines && whole.sound == parts.sound && whole.odd == parts.odd && whole.alike == parts.alike &&
+           whole.middle == parts.middle && whole.inner == parts.inner && whole.ragged_line == parts.ragged_line && whole.doubtful == parts.doubtful;
+}
+
 void check_cells() {
+    for (unsigned seed = 0; seed < 400; ++seed) CHECK(quotes_hold(seed));
     for (unsigned seed = 0; seed < 400; ++seed) CHECK(wide_cells_hold(seed));
     for (const std::size_t rows : {1, 2, 9, 255, 256, 257, 3000})
         for (const char* line : {"\n", "\r\n", "\n\n"})
