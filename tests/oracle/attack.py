@@ -34,7 +34,7 @@ class Tally:
     skipped: int = 0
 
 
-PATIENCE = 30
+PATIENCE = 10
 """Seconds after which a fit of at most 40 x 5 numbers, or the oracle's answer, is given up."""
 
 
@@ -79,7 +79,7 @@ def one(case: Case, index: int, tally: Tally) -> None:
         tally.kinds[loss, kind] += 1
         tally.doors[case.door, kind] += 1
         try:
-            with patience(2 * PATIENCE):
+            with patience(4 * PATIENCE):
                 violations = judge(claim)
         except TooSlow:
             tally.skipped += 1
@@ -141,7 +141,7 @@ def main() -> int:
     parser.add_argument("--verbose", action="store_true", help="a line for every case")
     parser.add_argument("--violations", type=Path, default=Path("violations.txt"), help="where violations are written")
     given = parser.parse_args()
-    tally, begin, index = Tally(), time.monotonic(), 0
+    tally, begin, index, known = Tally(), time.monotonic(), 0, 0
     while given.case is not None or time.monotonic() - begin < 60 * given.minutes:
         index = given.case if given.case is not None else index
         case = drawn(given.seed, index, given.only)
@@ -149,6 +149,9 @@ def main() -> int:
         one(case, index, tally)
         if given.verbose:
             print(f"{index} {time.monotonic() - before:.2f} s, fit {tally.slow[-1][0] if tally.slow else 0:.2f} {case.door} {case.params} {case.tags}", flush=True)
+        if len(tally.found) > known:
+            known = len(tally.found)
+            given.violations.write_text(report(tally))
         index += 1
         if given.case is not None:
             break

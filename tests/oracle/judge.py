@@ -12,6 +12,7 @@ import numpy as np
 from flint import arb, fmpz_mat
 
 from .doors import Claim
+from .infinity import falls_for_ever, ratio, whole
 from .losses import ZERO
 from .minimum import Minimum, minimise
 from .problem import BITS, Coef, Problem, exact
@@ -59,7 +60,7 @@ def truth(claim: Claim, seconds: float = 20.0) -> Truth:
     if problem.loss.name == "huber-scale":
         start[-1][1] = arb(1 + abs(float(claim.coef[-1, 1])))
     value = problem.value(here)
-    null = minimise(_null(problem), start, seconds=seconds / 4)
+    null = minimise(_null(problem), start, fine=1e-16, seconds=seconds / 4)
     begin = here if value <= null.value and problem.loss.name != "huber-scale" else null.coef
     size = max(abs(float(null.value)), 1e-300)
     fine = 1e-16 if gap is None else min(max(1e-5 * float(gap) / size, 1e-40), 1e-16)
@@ -87,14 +88,14 @@ def judge(claim: Claim, found: Truth | None = None) -> list[Violation]:
         return [Violation("coefficients", math.inf, "coefficients are not finite")]
     with flint.ctx.workprec(BITS):
         found = truth(claim) if found is None else found
-        return [*_gap(claim, found), *_figures(claim, found), *_tolerance(claim, found), *_dependencies(claim)]
+        return [*_gap(claim, found), *_figures(claim, found), *_tolerance(claim, found), *_dependencies(claim), *_finite(claim)]
 
 
 def _gap(claim: Claim, found: Truth) -> list[Violation]:
     verdict, share = claim.verdict, max(found.gain, 1e-300)
     out = []
     over = found.excess - float(verdict.gap) * (1 + SLACK)
-    if over > 0 and verdict.gap is not None and not found.excess <= _rounding(claim, found):
+    if over > 0:
         words = f"{verdict.kind}, gap {verdict.gap:.3g}, but F(b) - F >= {found.excess:.3g} of {found.gain:.3g} to gain"
         out.append(Violation("gap", over / share, words))
     radius = verdict.evidence.get("radius")
@@ -106,14 +107,9 @@ def _gap(claim: Claim, found: Truth) -> list[Violation]:
             for r, row, given in zip(claim.problem.penalty.ridge, found.best.coef, claim.coef, strict=True)
             for v, c in zip(row, given, strict=True)
         )
-        if any(charge) and float(far) > radius**2 * (1 + SLACK) and not found.excess <= _rounding(claim, found):
+        if any(charge) and float(far) > radius**2 * (1 + SLACK):
             out.append(Violation("radius", math.sqrt(float(far)) / max(radius, 1e-300), f"radius {radius:.3g}, but {float(far) ** 0.5:.3g} away"))
     return out
-
-
-def _rounding(claim: Claim, found: Truth) -> float:
-    """Return a difference of F that is below the digits in which coefficients are stated."""
-    return 0.0
 
 
 def rounded(problem: Problem, minimum: Minimum) -> float:
@@ -165,37 +161,25 @@ def _score_noise(claim: Claim) -> float:
 
 
 def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
-    """``optimal`` says that no more than tol of what there is to gain is left."""
+    """``optimal`` says that no more than tol of what there is to gain is left, but for what doubles cannot see."""
     if claim.verdict.kind not in ("optimal", "not_unique"):
         return []
-    tol = float(claim.verdict.evidence.get("tol", claim.tol))
-    unseen = max(min(rounded(claim.problem, found.best), SHARE * found.gain), 4 * rounded(claim.problem, found.null))
-    allowed = max(tol * found.gain, unseen)
-    if claim.problem.loss.name == "crammer-singer":
-        allowed = max(allowed, tol * (1.0 + abs(float(found.null.value))))  # its null fit is a cruder one, docs/model-file.md
-    if found.excess > allowed * (1 + SLACK):
-        words = f"{claim.verdict.kind} at tol {tol:g}, gap {claim.verdict.gap:.3g}, but F(b) - F >= {found.excess:.3g} of {found.gain:.3g} to gain"
-        return [Violation("tolerance", found.excess / max(found.gain, 1e-300), words)]
+    evidence, gap, gain = claim.verdict.evidence, float(claim.verdict.gap), found.gain
+    if claim.problem.loss.name == "crammer-singer":  # its null fit is a cruder one, docs/model-file.md
+        gain = max(gain, float(evidence["null_objective"]) - float(found.best.value))
+    tol = float(evidence.get("tol", claim.tol))
+    unseen = max(min(rounded(claim.problem, found.best), SHARE * gain), 4 * rounded(claim.problem, found.null))
+    end = f"{claim.verdict.kind} at tol {tol:g}, gap {gap:.3g}, but"
+    if found.excess > max(tol * gain, unseen) * (1 + SLACK):
+        words = f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain"
+        return [Violation("tolerance", found.excess / max(gain, 1e-300), words)]
+    noise = 4 * _score_noise(claim) + rounded(claim.problem, found.null)
+    if gap > max((tol + SHARE) * gain, noise if noise > gain else 0.0) * (1 + SLACK):
+        return [Violation("cap", gap / max(gain, 1e-300), f"{end} only {gain:.3g} to gain")]
     return []
 
 
 # ---------------------------------------------------------------- exact: dependencies and directions
-
-
-def whole(problem: Problem) -> list[list[int]]:
-    """Return the rows in whole numbers, every column scaled by a power of two."""
-    columns = []
-    for j in range(problem.columns):
-        values = [Fraction(*_ratio(problem.x[i, j])) for i in range(problem.x.nrows())]
-        common = max(v.denominator for v in values)
-        columns.append([int(v * common) for v in values])
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _ratio(value: arb) -> tuple[int, int]:
-    mantissa, exponent = value.mid().man_exp()
-    m, e = int(mantissa), int(exponent)
-    return (m << e, 1) if e >= 0 else (m, 1 << -e)
 
 
 def _dependencies(claim: Claim) -> list[Violation]:
@@ -209,6 +193,13 @@ def _dependencies(claim: Claim) -> list[Violation]:
         said = "rounding" in claim.verdict.sentence
         words = f"{'?' if stated is None else len(stated)} dependencies, exactly {nullity}: {claim.verdict.sentence[:160]}"
         return [] if said else [Violation("dependency", math.inf, words)]
+    return []
+
+
+def _finite(claim: Claim) -> list[Violation]:
+    """``optimal`` says that there is a minimum."""
+    if claim.verdict.kind in ("optimal", "not_unique") and falls_for_ever(claim.problem):
+        return [Violation("infinity", math.inf, f"{claim.verdict.kind}, but F falls for ever")]
     return []
 
 
@@ -229,7 +220,7 @@ def _direction(claim: Claim) -> list[Violation]:
             bad.append(f"{claim.columns[j]} is bounded")
     strict = 0
     for i, y in enumerate(problem.y):
-        score = [sum((Fraction(*_ratio(problem.x[i, j])) * d[j][c] for j in range(problem.columns)), Fraction(0)) for c in range(k)]
+        score = [sum((Fraction(*ratio(problem.x[i, j])) * d[j][c] for j in range(problem.columns)), Fraction(0)) for c in range(k)]
         worst, better = _along(problem.loss.name, y, score)
         strict += better
         if worst:

@@ -19,6 +19,9 @@ Bent = tuple[Row, list[Row]]
 
 ZERO, ONE, HALF = arb(0), arb(1), arb(1) / 2
 NUMBERS = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson")
+CLOSE = arb(2) ** -400
+"""How near to 1 the parts of a point of the simplex add up."""
+CORNERS = ("absolute", "quantile", "epsilon-insensitive", "hinge", "crammer-singer")
 SMOOTH = ("squared", "poisson", "logistic", "softmax")
 
 
@@ -164,7 +167,7 @@ def _level(scores: Row, part: Callable[[arb], tuple[arb, arb]], low: arb, high: 
             low = tau
         else:
             high = tau
-        if abs(excess) < arb(2) ** -500:
+        if abs(excess) < CLOSE:
             break
         step = (tau + excess / _sum([d for _, d in parts])).mid()
         tau = step if low < step < high else ((low + high) / 2).mid()
@@ -180,18 +183,20 @@ def _project(eta: Row, mu: arb) -> tuple[Row, Row]:
 
 
 def _vertex(v: Row, mu: arb) -> tuple[Row, Row]:
-    """Return ``argmax_p p.v + mu sum log p`` over the simplex: ``p_k = mu / (tau - v_k)``, and its derivatives."""
-    top, k = max(v), len(v)
-    tau = (top + mu * k).mid()
-    for _ in range(200):  # the sum is convex in tau and at most 1 where we start: Newton from the left of 1 / sum
-        p = [mu / (tau - e) for e in v]
-        excess = (_sum(p) - 1).mid()
-        if abs(excess) < arb(2) ** -500:
+    """Return ``argmax_p p.v + mu sum log p`` over the simplex: ``p_k = mu / (tau - v_k)``, and its derivatives.
+
+    tau is found by Newton's method on ``1 / sum_k p_k = 1``, whose left side is concave in it, as a distance from the top.
+    """
+    top = max(v)
+    below = [(top - e).mid() for e in v]
+    u = (mu * len(v)).mid()
+    for _ in range(200):
+        p = [mu / (u + e) for e in below]
+        total = _sum(p)
+        if abs((total - 1).mid()) < CLOSE:
             break
-        total = _sum(p)  # Newton on 1 / sum - 1, which is concave in tau
         slope = _sum([a * a for a in p]) / mu / (total * total)
-        tau = max((tau - (1 / total - 1) / slope).mid(), (top + mu).mid())
-    p = [mu / (tau - e) for e in v]
+        u = max((u - (1 / total - 1) / slope).mid(), mu)
     return p, [a * a / mu for a in p]
 
 

@@ -39,6 +39,9 @@ class _Place:
     b: Coef
     mu: arb
 
+    def __post_init__(self) -> None:
+        self.places = frozenset(self.problem.free)
+
     def bends(self, eta: list[Row]) -> list[tuple[Row, list[Row]]]:
         loss = self.problem.loss
         return [loss.bend(y, e, self.mu) for y, e in zip(self.problem.y, eta, strict=True)]
@@ -58,7 +61,7 @@ class _Place:
                     slopes[c] += a * (2 * up - 1)
                     bend[j, c, c] += 2 * a * a * more
                 for end, side in ((penalty.lower[j], 1), (penalty.upper[j], -1)):
-                    if math.isfinite(end) and penalty.lower[j] < penalty.upper[j]:
+                    if math.isfinite(end) and (j, c) in self.places:
                         room = side * (v - arb(end))
                         slopes[c] -= side * self.mu / room
                         bend[j, c, c] += self.mu / (room * room)
@@ -160,6 +163,9 @@ def _length(place: _Place, step: Row, slope: arb) -> tuple[arb, Coef]:
     eta = mid(place.problem.scores(place.b))
     room = place.room(d)
     t = arb(1) if room is None or room > 1 else (room * 99 / 100).mid()
+    far = 1000 * (1 + max(abs(e) for row in eta for e in row))  # where a loss is flat, a Newton step leads to nowhere
+    reach = max(abs(m) for row in moved for m in row)
+    t = (far / reach).mid() if t * reach > far else t
     low, high = ZERO, None
     for _ in range(200):
         turn = place.turn(t, eta, d, moved)
@@ -194,14 +200,14 @@ def _descend(place: _Place, enough: arb, most: int, deadline: float) -> tuple[bo
 
 def _within(problem: Problem, b: Coef) -> Coef:
     """Return coefficients strictly inside their bounds."""
-    found = []
+    found, moving = [], {j for j, _ in problem.free}
     for j, row in enumerate(b):
         low, high = problem.penalty.lower[j], problem.penalty.upper[j]
         if low == -math.inf and high == math.inf:
             found.append(list(row))
             continue
-        if low == high:
-            found.append([arb(low)] * len(row))
+        if j not in moving:
+            found.append([arb(min(max(float(v), low), high)) for v in row])
             continue
         gap = arb(high) - arb(low) if math.isfinite(high - low) else arb(1)
         least = arb(low) + gap / 1000 if low > -math.inf else None
