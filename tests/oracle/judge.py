@@ -126,7 +126,7 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     out = []
     evidence = claim.verdict.evidence
     share = max(found.gain, 1e-300)
-    noise = _score_noise(claim)
+    noise = score_noise(claim)
     stated = [evidence.get("objective"), claim.objective]
     for name, value in zip(("objective", "objective_"), stated, strict=True):
         off = 0.0 if value is None else abs(float(arb(float(value)) - found.here))
@@ -145,7 +145,7 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     return out
 
 
-def _score_noise(claim: Claim) -> float:
+def score_noise(claim: Claim) -> float:
     """Return what rounding of scores, computed in doubles, may do to F: slopes times ``(p + 4) eps sum_j |x_ij b_j|``."""
     problem, b = claim.problem, exact(claim.coef)
     eta = problem.scores(b)
@@ -173,8 +173,8 @@ def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
     if found.excess > max(tol * gain, unseen) * (1 + SLACK):
         words = f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain"
         return [Violation("tolerance", found.excess / max(gain, 1e-300), words)]
-    noise = 4 * _score_noise(claim) + rounded(claim.problem, found.null)
-    if gap > max((tol + SHARE) * gain, noise if noise > gain else 0.0) * (1 + SLACK):
+    least = 4 * rounded(claim.problem, found.null) + 1e-10 * abs(float(found.null.value))  # where there is nothing to gain
+    if gap > max((tol + SHARE) * gain, least) * (1 + SLACK):
         return [Violation("cap", gap / max(gain, 1e-300), f"{end} only {gain:.3g} to gain")]
     return []
 
