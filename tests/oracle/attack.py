@@ -71,7 +71,8 @@ def one(case: Case, index: int, tally: Tally) -> None:
         tally.refused[str(error)[:60]] += 1
         return
     except Exception as error:  # noqa: BLE001  (a crash is what we look for)
-        _note(tally, Violation("crash", float("inf"), f"{type(error).__name__}: {error}"[:200]), index, case, "?")
+        family = "warning" if isinstance(error, Warning) else "crash"
+        _note(tally, Violation(family, float("inf"), f"{type(error).__name__}: {error}"[:200]), index, case, "?")
         return
     tally.slow.append((seconds, index, case.door + " " + " ".join(case.tags)))
     for claim in claims:

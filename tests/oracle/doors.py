@@ -152,7 +152,8 @@ def drawn(seed: int, index: int, only: str | None = None) -> Case:
         tags.append("no intercept")
     weight, heavy = designs.weights(draw, len(x))
     wide = 1 if door == "fit" or not (several and door in ("LogisticRegression", "LinearSVC", "SparsemaxClassifier")) else 3
-    offset, shifted = (None, "none") if door.startswith("SGD") else designs.offsets(draw, len(x), wide)
+    shifts = not door.startswith("SGD") and (not (several and door == "fit") or draw.random() < 0.05)
+    offset, shifted = designs.offsets(draw, len(x), wide) if shifts else (None, "none")
     X, store = designs.stored(draw, x)
     said = [tag, *(f"weights {heavy}" for _ in range(heavy != "none")), *(f"offset {shifted}" for _ in range(shifted != "none"))]
     return Case(door, params, X, y, weight, offset, [*tags, *said, *(store for _ in range(store != "dense"))])

@@ -18,7 +18,7 @@ import lineal
 from .doors import Claim
 from .judge import EPS, Truth, score_noise, truth
 from .losses import NUMBERS, Loss
-from .problem import Penalty, pose
+from .problem import Penalty, exact, pose
 
 TYPES = {"F64": "<f8", "F32": "<f4", "I64": "<i8", "I32": "<i4", "U8": "u1"}
 LARGEST_TOL = 1e-2
@@ -111,7 +111,7 @@ def untrue(file: File) -> str | None:
     found, claim, verdict = file.truth(), file.claim(), file.meta["verdict"]
     evidence = verdict["evidence"]
     size = max(abs(float(found.here)), found.gain)
-    slack = 1e-12 * size + 4 * score_noise(claim) ** 2 / max(size, 1e-300) + 64 * EPS * EPS * abs(float(found.null.value))
+    slack = 1e-12 * size + 4 * score_noise(claim.problem, exact(claim.coef)) ** 2 / max(size, 1e-300) + 64 * EPS * EPS * abs(float(found.null.value))
     if found.excess > verdict["gap"] * (1 + 1e-9) + slack:
         return f"gap {verdict['gap']:.3g}, truth {found.excess:.3g} of {found.gain:.3g} to gain"
     if abs(evidence["objective"] - float(found.here)) > 1e-9 * size:

@@ -47,6 +47,11 @@ class Truth:
         return float(self.here - self.best.value)
 
     @property
+    def share(self) -> float:
+        """What the size of a violation is measured by: what there is to gain, where that is visible beside F."""
+        return max(self.gain, 1e-9 * abs(float(self.null.value)), 1e-300)
+
+    @property
     def gain(self) -> float:
         """What there is to gain on the null fit."""
         return float(self.null.value - self.best.value)
@@ -60,7 +65,7 @@ def truth(claim: Claim, seconds: float = 20.0) -> Truth:
     if problem.loss.name == "huber-scale":
         start[-1][1] = arb(1 + abs(float(claim.coef[-1, 1])))
     value = problem.value(here)
-    null = minimise(_null(problem), start, fine=1e-16, seconds=seconds / 4)
+    null = minimise(_null(problem), start, fine=1e-24, seconds=seconds / 4)
     begin = here if value <= null.value and problem.loss.name != "huber-scale" else null.coef
     size = max(abs(float(null.value)), 1e-300)
     fine = 1e-16 if gap is None else min(max(1e-5 * float(gap) / size, 1e-40), 1e-16)
@@ -92,7 +97,7 @@ def judge(claim: Claim, found: Truth | None = None) -> list[Violation]:
 
 
 def _gap(claim: Claim, found: Truth) -> list[Violation]:
-    verdict, share = claim.verdict, max(found.gain, 1e-300)
+    verdict, share = claim.verdict, found.share
     out = []
     over = found.excess - float(verdict.gap) * (1 + SLACK)
     if over > 0:
@@ -125,8 +130,7 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     """Compare stated objective, lower bound and null objective with the oracle's."""
     out = []
     evidence = claim.verdict.evidence
-    share = max(found.gain, 1e-300)
-    noise = score_noise(claim)
+    share, noise = found.share, score_noise(claim.problem, exact(claim.coef))
     stated = [evidence.get("objective"), claim.objective]
     for name, value in zip(("objective", "objective_"), stated, strict=True):
         off = 0.0 if value is None else abs(float(arb(float(value)) - found.here))
@@ -140,14 +144,13 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     null = evidence.get("null_objective")
     if null is not None and claim.problem.loss.name != "crammer-singer":
         off = float(arb(float(null)) - found.null.value)
-        if abs(off) > 1e-3 * share + 1e-9 * abs(float(found.null.value)) + noise:
+        if abs(off) > 1e-3 * share + noise + score_noise(claim.problem, found.null.coef):
             out.append(Violation("null", abs(off) / share, f"null objective {null!r}, but {float(found.null.value)!r}"))
     return out
 
 
-def score_noise(claim: Claim) -> float:
+def score_noise(problem: Problem, b: Coef) -> float:
     """Return what rounding of scores, computed in doubles, may do to F: slopes times ``(p + 4) eps sum_j |x_ij b_j|``."""
-    problem, b = claim.problem, exact(claim.coef)
     eta = problem.scores(b)
     total = 0.0
     for i, (y, row) in enumerate(zip(problem.y, eta, strict=True)):
@@ -161,21 +164,23 @@ def score_noise(claim: Claim) -> float:
 
 
 def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
-    """``optimal`` says that no more than tol of what there is to gain is left, but for what doubles cannot see."""
+    """``optimal`` says that no more than tol of what there is to gain is left, but for what doubles cannot see.
+
+    That is what rounding the best coefficients costs, up to a share of what there is to gain; and where nearly nothing is to
+    gain, what rounding does to the null fit alone.
+    """
     if claim.verdict.kind not in ("optimal", "not_unique"):
         return []
-    evidence, gap, gain = claim.verdict.evidence, float(claim.verdict.gap), found.gain
-    if claim.problem.loss.name == "crammer-singer":  # its null fit is a cruder one, docs/model-file.md
+    problem, evidence, gap, gain = claim.problem, claim.verdict.evidence, float(claim.verdict.gap), found.gain
+    if problem.loss.name == "crammer-singer":  # its null fit is a cruder one, docs/model-file.md
         gain = max(gain, float(evidence["null_objective"]) - float(found.best.value))
     tol = float(evidence.get("tol", claim.tol))
-    unseen = max(min(rounded(claim.problem, found.best), SHARE * gain), 4 * rounded(claim.problem, found.null))
+    least = 4 * rounded(problem, found.null) + 8 * score_noise(problem, found.null.coef) + 1e-10 * abs(float(found.null.value))
     end = f"{claim.verdict.kind} at tol {tol:g}, gap {gap:.3g}, but"
-    if found.excess > max(tol * gain, unseen) * (1 + SLACK):
-        words = f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain"
-        return [Violation("tolerance", found.excess / max(gain, 1e-300), words)]
-    least = 4 * rounded(claim.problem, found.null) + 1e-10 * abs(float(found.null.value))  # where there is nothing to gain
+    if found.excess > max(tol * gain, min(rounded(problem, found.best), SHARE * gain), least) * (1 + SLACK):
+        return [Violation("tolerance", found.excess / found.share, f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain")]
     if gap > max((tol + SHARE) * gain, least) * (1 + SLACK):
-        return [Violation("cap", gap / max(gain, 1e-300), f"{end} only {gain:.3g} to gain")]
+        return [Violation("cap", gap / found.share, f"{end} only {gain:.3g} to gain")]
     return []
 
 
