@@ -116,6 +116,14 @@ def accepted(file: File, folder: Path) -> str | None:
     return None
 
 
+def replay(name: str, seed: int, words: str, folder: Path) -> str:
+    """Forge one lie anew, and say what the checker says to it."""
+    for found, forged, false in lies(honest(name, folder, seed)):
+        if found == words:
+            return f"{false}; the checker: {accepted(forged, folder) or 'confirmed'}"
+    raise ValueError(f"no such lie: {words}")
+
+
 # ---------------------------------------------------------------- one field at a time
 
 

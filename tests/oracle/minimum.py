@@ -230,7 +230,7 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
         sharp = _smooth(problem)
         size = abs(begin) + arb(2) ** -200
         place, steps, best = _Place(problem, b, ZERO if sharp else size), 0, (begin, b)
-        factor = arb(10)
+        last = arb(fine) * size
         while True:
             enough = TINY * size if sharp else place.mu / 1000
             settled, count = _descend(place, enough, 400 if sharp else 60, deadline)
@@ -238,8 +238,9 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
             value = problem.value(place.b)
             if problem.penalty.inside(place.b) and value < best[0]:
                 best = value, place.b
-            if sharp or time.monotonic() > deadline or place.mu <= arb(fine) * size:
-                return Minimum(best[1], best[0], settled, steps)
+            fine_enough = sharp or bool(place.mu <= last)
+            if fine_enough or time.monotonic() > deadline:
+                return Minimum(best[1], best[0], settled and fine_enough, steps)
             factor = arb(100) if count <= 4 else arb(10)
             place.mu = (place.mu / factor).mid()
 

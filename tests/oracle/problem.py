@@ -37,6 +37,7 @@ class Penalty:
     group: Row
     lower: list[float]
     upper: list[float]
+    strength: float
 
     @staticmethod
     def of(name: str, columns: int, fields: dict[str, Any], charges: Any, lower: Any = None, upper: Any = None) -> Penalty:
@@ -57,7 +58,7 @@ class Penalty:
             raise ValueError(f"no such penalty: {name}")
         low = [-math.inf] * columns if lower is None else [float(v) for v in lower]
         high = [math.inf] * columns if upper is None else [float(v) for v in upper]
-        return Penalty(lasso, ridge, group, low, high)
+        return Penalty(lasso, ridge, group, low, high, float(fields.get("strength", 0.0)))
 
     def charged(self, j: int) -> bool:
         """Whether anything of the penalty sees the coefficients of a column."""

@@ -1,0 +1,90 @@
+"""A short seeded attack on every door: no verdict may be false. The long one is scripts/attack."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from . import halves
+from .designs import TWISTS
+from .doors import MODELS, PARAMS, Case, ask, drawn
+from .judge import Violation, judge, truth
+
+ROWS = np.arange(20.0)
+DRAW = np.random.default_rng(7)
+NOISE, PLAIN = DRAW.normal(size=20), DRAW.normal(size=(30, 2))
+COUNTS, LABELS = DRAW.poisson(2.0, size=30).astype(float), (DRAW.normal(size=30) > 0).astype(int)
+
+
+def refuted(case: Case) -> list[Violation]:
+    """Return everything that is false in what a case ends with; the oracle has as long as it needs."""
+    claims, _ = ask(case)
+    found = []
+    for claim in claims:
+        open_end = claim.verdict.kind in ("at_infinity", "infeasible") or claim.verdict.gap is None
+        found += judge(claim, None if open_end else truth(claim, seconds=3600))
+    return found
+
+
+@pytest.mark.parametrize("door", [*PARAMS, *MODELS])
+@pytest.mark.parametrize("index", range(2))
+def test_no_door_says_what_is_false(door: str, index: int) -> None:
+    case = drawn(16, index, door)
+    assert refuted(case) == [], case.code
+
+
+@pytest.mark.parametrize("twist", TWISTS)
+def test_no_twist_of_the_columns_makes_a_verdict_false(twist: str) -> None:
+    case = drawn(17, 0, twist)
+    assert refuted(case) == [], case.code
+
+
+@pytest.mark.parametrize("start", [1.5e15, 4e15, -(2.0**51)])
+@pytest.mark.parametrize(
+    ("door", "params"),
+    [
+        ("Ridge", {}),
+        ("LinearRegression", {}),
+        ("Lasso", {"alpha": 0.1}),
+        ("QuantileRegressor", {"alpha": 0.0}),
+        ("LinearSVR", {}),
+        ("HuberRegressor", {"scale": 1.0}),
+    ],
+)
+def test_whole_numbers_far_from_zero_are_a_column_like_any_other(door: str, params: dict, start: float) -> None:
+    case = Case(door, params, (start + ROWS)[:, None], ROWS + NOISE)
+    assert refuted(case) == [], case.code
+
+
+@pytest.mark.parametrize(
+    ("door", "params"),
+    [
+        ("LogisticRegression", {}),
+        ("LogisticRegression", {"C": float("inf")}),
+        ("LinearSVC", {"loss": "hinge"}),
+        ("LinearSVC", {}),
+        ("fit", {"model": "logistic", "penalty": "none"}),
+        ("fit", {"model": "sparsemax", "penalty": "ridge:0.1"}),
+    ],
+)
+@pytest.mark.parametrize("split", [True, False])
+def test_classes_far_from_zero(door: str, params: dict, split: bool) -> None:
+    y = ROWS > 9 if split else (ROWS + 5.0 * NOISE) > 9
+    case = Case(door, params, (4e15 + ROWS)[:, None], y.astype(int))
+    assert refuted(case) == [], case.code
+
+
+@pytest.mark.parametrize("offset", [100.0, -300.0, 1000.0])
+@pytest.mark.parametrize("door", ["PoissonRegressor", "LogisticRegression", "SparsemaxClassifier", "HuberRegressor"])
+def test_a_constant_offset_makes_no_verdict_false(door: str, offset: float) -> None:
+    y = COUNTS if door == "PoissonRegressor" else LABELS if door != "HuberRegressor" else COUNTS + PLAIN[:, 0]
+    case = Case(door, {}, PLAIN, y, None, np.full(30, offset))
+    assert refuted(case) == [], case.code
+
+
+@pytest.mark.parametrize("index", range(20))
+def test_separability_is_decided_as_by_whole_numbers(index: int) -> None:
+    case = halves.drawn(18, index)
+    answer, violations = halves.ask(case)
+    assert violations == [], case.code
+    assert answer.kind != "budget", case.code

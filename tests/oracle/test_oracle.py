@@ -1,0 +1,186 @@
+"""The oracle itself: its optima against other means, and that it refutes what is false."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from .doors import Case, ask
+from .halves import ask as ask_halves
+from .infinity import falls_for_ever, largest
+from .judge import judge, truth
+from .losses import VALUES, Loss
+from .minimum import minimise
+from .problem import Penalty, exact, pose
+
+FREE = Penalty.of("none", 3, {}, None)
+
+
+def rows(seed: int, n: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(n, 2)).round(2)
+    return x, x @ [1.0, -0.5] + draw.standard_t(3, size=n).round(2)
+
+
+def start(columns: int = 3, outputs: int = 1) -> list:
+    return exact(np.zeros((columns, outputs)))
+
+
+def solved(a: list[list[Fraction]], b: list[Fraction]) -> list[Fraction] | None:
+    """Solve three equations by Cramer's rule."""
+
+    def det(m: list[list[Fraction]]) -> Fraction:
+        (a, b, c), (d, e, f), (g, h, i) = m
+        return a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g)
+
+    whole = det(a)
+    if whole == 0:
+        return None
+    return [det([[b[i] if k == j else a[i][k] for k in range(3)] for i in range(3)]) / whole for j in range(3)]
+
+
+def fractions(x: np.ndarray) -> list[list[Fraction]]:
+    return [[Fraction(1), *(Fraction(float(v)) for v in row)] for row in x]
+
+
+@pytest.mark.parametrize("far", [0.0, 1.5e15])
+def test_least_squares_agree_with_fractions(far: float) -> None:
+    x, y = rows(0)
+    x = x + far
+    whole, targets = fractions(x), [Fraction(float(v)) for v in y]
+    normal = [[sum(row[i] * row[j] for row in whole) for j in range(3)] for i in range(3)]
+    b = solved(normal, [sum(row[i] * t for row, t in zip(whole, targets, strict=True)) for i in range(3)])
+    assert b is not None
+    best = sum((sum(v * w for v, w in zip(row, b, strict=True)) - t) ** 2 for row, t in zip(whole, targets, strict=True))
+    found = minimise(pose(x, y, Loss("squared", 1), FREE, intercept=True), start())
+    assert found.settled
+    assert float(found.value) == pytest.approx(float(best / (2 * len(y))), rel=1e-15)
+
+
+@pytest.mark.parametrize("q", [0.5, 0.2])
+def test_quantiles_agree_with_every_vertex(q: float) -> None:
+    x, y = rows(1, 9)
+    whole, targets = fractions(x), [Fraction(float(v)) for v in y]
+    share, values = Fraction(q), []
+    for chosen in itertools.combinations(range(len(y)), 3):
+        b = solved([whole[i] for i in chosen], [targets[i] for i in chosen])
+        if b is not None:
+            r = [sum(v * w for v, w in zip(row, b, strict=True)) - t for row, t in zip(whole, targets, strict=True)]
+            values.append(sum(max(-share * v, (1 - share) * v) for v in r) / len(y))
+    found = minimise(pose(x, y, Loss("quantile", 1, q=q), FREE, intercept=True), start())
+    assert float(found.value) - float(min(values)) == pytest.approx(0.0, abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("name", "penalty"),
+    [(name, "elastic") for name in sorted(set(VALUES) - {"huber-scale"})]
+    + [(name, penalty) for name in ("logistic", "quantile") for penalty in ("none", "ridge", "l1", "group", "bounds")],
+)
+def test_no_step_away_from_the_minimum_is_lower(name: str, penalty: str) -> None:
+    draw = np.random.default_rng(2)
+    k = 3 if name in ("softmax", "crammer-singer", "sparsemax") else 1
+    x, y = rows(2)
+    y = np.abs(y.round()) if name == "poisson" else y
+    y = np.arange(12) * 5 % 7 % (3 if k == 3 else 2) if name in CLASSES else y
+    fields = {"strength": 0.1, "l1_ratio": 0.4}
+    bounds = ([-math.inf, -0.1, 0.0], [math.inf, 0.2, math.inf]) if penalty == "bounds" else (None, None)
+    cost = Penalty.of("none" if penalty == "bounds" else penalty, 3, fields, [0.0, 1.0, 0.5], *bounds)
+    problem = pose(x, y, Loss(name, k, q=0.3, epsilon=0.2), cost, intercept=True)
+    found = minimise(problem, start(3, k), fine=1e-20, seconds=600)
+    assert found.settled
+    b = np.array([[float(v) for v in row] for row in found.coef])
+    for size in (1e-1, 1e-3, 1e-6):
+        for _ in range(4):
+            other = b + size * draw.normal(size=b.shape)
+            if bounds[0] is not None:
+                other = np.clip(other, np.array(bounds[0])[:, None], np.array(bounds[1])[:, None])
+            assert float(problem.value(exact(other)) - found.value) >= -1e-19
+
+
+CLASSES = ("logistic", "hinge", "squared-hinge", "softmax", "crammer-singer", "sparsemax")
+
+
+def test_the_simplex_method_knows_a_corner() -> None:
+    assert largest([[1, 1], [-1, 2]], [0, 1], [1, 1]) is False  # only the origin
+    assert largest([[1, -1], [-1, 2]], [0, 1], [1, 1]) is True
+
+
+def test_a_recession_is_seen() -> None:
+    x = (4e15 + np.arange(8.0))[:, None]
+    two = Penalty.of("none", 2, {}, None)
+    for y, truth_ in ((np.arange(8) > 3, True), (np.arange(8) % 2, False)):
+        assert falls_for_ever(pose(x, np.asarray(y, int), Loss("logistic", 1), two, intercept=True)) is truth_
+
+
+# ---------------------------------------------------------------- a false claim is refuted
+
+
+def logistic() -> Case:
+    x, y = rows(3, 30)
+    return Case("LogisticRegression", {}, x, (y > 0.3).astype(int))
+
+
+def families(claim: object) -> set[str]:
+    return {violation.family for violation in judge(claim)}
+
+
+def test_an_honest_claim_is_left_alone() -> None:
+    (claim,), _ = ask(logistic())
+    assert families(claim) == set()
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e-6])
+def test_moved_coefficients_are_refuted(size: float) -> None:
+    (claim,), _ = ask(logistic())
+    assert "gap" in families(replace(claim, coef=claim.coef + size))
+
+
+@pytest.mark.parametrize(
+    ("change", "family"),
+    [
+        ({"objective": 0.1}, "objective"),
+        ({"null_objective": 9.0}, "null"),
+        ({"lower_bound": 2.0}, "lower bound"),
+        ({"radius": 0.0}, "radius"),
+    ],
+)
+def test_false_figures_are_refuted(change: dict, family: str) -> None:
+    (claim,), _ = ask(logistic())
+    verdict = replace(claim.verdict, evidence={**claim.verdict.evidence, **change})
+    assert family in families(replace(claim, verdict=verdict))
+
+
+def test_a_wide_gap_is_not_optimal() -> None:
+    (claim,), _ = ask(logistic())
+    assert "cap" in families(replace(claim, verdict=replace(claim.verdict, gap=0.5)))
+    moved = replace(claim, coef=claim.coef + 0.5, verdict=replace(claim.verdict, gap=9.0))
+    assert "tolerance" in families(moved)
+
+
+def test_a_false_dependency_and_a_false_direction_are_refuted() -> None:
+    (claim,), _ = ask(logistic())
+    stated = {**claim.verdict.evidence, "dependencies": [{"x0": 1.0, "x1": -1.0}]}
+    assert "dependency" in families(replace(claim, verdict=replace(claim.verdict, kind="not_unique", evidence=stated)))
+    away = replace(claim.verdict, kind="at_infinity", evidence={"direction": {"x0": 1}})
+    assert "direction" in families(replace(claim, verdict=away))
+
+
+def test_truth_is_the_same_from_any_start() -> None:
+    (claim,), _ = ask(logistic())
+    a, b = truth(claim), truth(replace(claim, coef=claim.coef * -3.0))
+    assert float(a.best.value - b.best.value) == pytest.approx(0.0, abs=1e-60)
+
+
+def test_a_false_answer_about_separability_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    import lineal
+
+    case = Case("separability", {}, np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
+    answer, violations = ask_halves(case)
+    assert not violations
+    monkeypatch.setattr(lineal, "separability", lambda *_, **__: replace(answer, kind="quasi"))
+    assert [violation.family for violation in ask_halves(case)[1]] == ["separability"]
