@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -193,11 +193,14 @@ def plain_penalty(penalty: Any, columns: int) -> Penalty:
 
 def _claim(model: Any, case: Case, verdict: Any, objective: float | None, against: int | None = None) -> Claim:
     """Return what a model claims; ``against`` is the class that is told from the rest."""
-    loss = Loss(model.loss.name, model.coef.shape[1], **{k: v for k, v in model.loss.parameters().items() if k in ("q", "threshold", "epsilon")})
+    known = {name: value for name, value in model.loss.parameters().items() if name in ("q", "threshold", "epsilon")}
+    loss = Loss(model.loss.name, model.coef.shape[1], **known)
     y, offset = np.asarray(case.y), case.offset
     if loss.name not in NUMBERS:
-        labels = np.unique(y if case.weight is None else y[np.asarray(case.weight) > 0])
-        y = np.searchsorted(labels, y) if against is None else (y == labels[against]).astype(int)
+        if against is None:
+            y = np.searchsorted(np.asarray(model.target.classes), y)  # rows of weight 0 may have other classes; they are left out
+        else:
+            y = (y == np.unique(y if case.weight is None else y[np.asarray(case.weight) > 0])[against]).astype(int)
     if offset is not None and against is not None and np.ndim(offset) == 2:
         offset = offset[:, against]
     if offset is not None and case.door == "SparsemaxClassifier" and np.ndim(offset) == 1:
@@ -235,5 +238,3 @@ def _with_scale(estimator: Any, case: Case) -> Claim:
 def _total(case: Case) -> float:
     return float(case.X.shape[0]) if case.weight is None else float(np.sum(case.weight))
 
-
-Told = Mapping[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ HONEST: dict[str, tuple[str, str]] = {
     f"{model} {penalty.partition(':')[0]}": (model, penalty)
     for model in ("linear", "huber:1.0", "quantile:0.4", "poisson", "logistic", "softmax", "svm", "svm3", "squared-hinge", "sparsemax")
     for penalty in ("none", "ridge:0.05", "l1:0.02", "elastic:0.05,0.4", "group:0.03")
+    if (model, penalty[:5]) != ("svm3", "group")  # which no solver minimises
 }
 """Name of a model file -> model and penalty of the fit."""
 
@@ -92,10 +93,12 @@ FIGURES: dict[str, dict[str, float]] = {
 }
 
 
-def lies(file: File) -> Iterator[tuple[str, File, str | None]]:
-    """Yield every consistent alteration, with what is untrue in it; None if it is still true."""
+def lies(file: File, chosen: Collection[str] = FIGURES.keys()) -> Iterator[tuple[str, File, str | None]]:
+    """Yield every consistent alteration, with what is untrue in it; None if it is still true. ``chosen`` are some figures."""
     for first, alter in COEFFICIENTS.items():
         for second, figures in FIGURES.items():
+            if second not in chosen:
+                continue
             forged = file.copy()
             alter(forged)
             restate(forged, **figures)

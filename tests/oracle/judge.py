@@ -13,7 +13,7 @@ from flint import arb, fmpz_mat
 
 from .doors import Claim
 from .infinity import falls_for_ever, ratio, whole
-from .losses import CORNERS, ZERO
+from .losses import CORNERS, SMOOTH, VALUES, ZERO
 from .minimum import Minimum, minimise
 from .problem import BITS, Coef, Problem, exact
 
@@ -147,8 +147,11 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     return out
 
 
-def score_noise(problem: Problem, b: Coef) -> float:
-    """Return what rounding of scores, computed in doubles, may do to F: slopes times ``(p + 4) eps sum_j |x_ij b_j|``."""
+def score_noise(problem: Problem, b: Coef, *, corners: tuple[str, ...] = CORNERS) -> float:
+    """Return what rounding of scores, computed in doubles, may do to F: slopes times ``(p + 4) eps sum_j |x_ij b_j|``.
+
+    With the losses of ``corners`` a rounded score may be met by any slope up to 1.
+    """
     eta = problem.scores(b)
     total = 0.0
     for i, (y, row) in enumerate(zip(problem.y, eta, strict=True)):
@@ -158,7 +161,7 @@ def score_noise(problem: Problem, b: Coef) -> float:
             size += abs(float(problem.offset[i][c])) + problem.loss.epsilon
             target = abs(float(y[c])) if isinstance(y, list) and c < len(y) else 1.0
             each = (problem.columns + 4) * EPS * (size + target)
-            steep = 1.0 if problem.loss.name in CORNERS else abs(float(s))  # at a corner any slope may be met
+            steep = 1.0 if problem.loss.name in corners else abs(float(s))
             terms = EPS * 4 * (float(row[c].exp()) + target * size) if problem.loss.name == "poisson" else 0.0
             total += float(problem.share[i]) * (steep * each + each * each + terms)
     return total
@@ -176,7 +179,8 @@ def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
     if problem.loss.name == "crammer-singer":  # its null fit is a cruder one, docs/model-file.md
         gain = max(gain, float(evidence["null_objective"]) - float(found.best.value))
     tol = float(evidence.get("tol", claim.tol))
-    least = 4 * rounded(problem, found.null) + 8 * score_noise(problem, found.null.coef) + 1e-10 * abs(float(found.null.value))
+    least = 4 * rounded(problem, found.null) + 1e-10 * abs(float(found.null.value))
+    least += 8 * score_noise(problem, found.null.coef, corners=tuple(set(VALUES) - set(SMOOTH)))
     end = f"{claim.verdict.kind} at tol {tol:g}, gap {gap:.3g}, but"
     if found.excess > max(tol * gain, min(rounded(problem, found.best), SHARE * gain), least) * (1 + SLACK):
         return [Violation("tolerance", found.excess / found.share, f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain")]
