@@ -208,6 +208,7 @@ def _claim(model: Any, case: Case, verdict: Any, objective: float | None, agains
     problem = pose(
         case.X, y, loss, plain_penalty(model.penalty, len(model.columns)),
         intercept=model.intercept, weight=case.weight, offset=offset,
+        center=None if verdict.kind == "at_infinity" else model.arrays.get("center"),
     )  # fmt: skip
     return Claim(verdict, np.asarray(model.coef), problem, model.columns, objective, model.tol, model.target.classes)
 
@@ -224,13 +225,15 @@ def _with_scale(estimator: Any, case: Case) -> Claim:
     low = np.full(p + 1, -np.inf)
     low[p] = 0.0
     offset = None if case.offset is None else np.column_stack([case.offset, np.zeros(len(X))])
+    center = model.arrays.get("center")
     problem = pose(
         wide, case.y, loss, Penalty.of("ridge", p + 1, strength, [*charges, 0.0], low, None),
-        intercept=model.intercept, weight=case.weight, offset=offset,
+        intercept=model.intercept, weight=case.weight, offset=offset, center=None if center is None else [*center, 0.0],
     )  # fmt: skip
     problem = Problem(**{**problem.__dict__, "free": (*((j, 0) for j in range(p)), (p, 1))})
     coef = np.zeros((p + 1, 2))
-    coef[:p, 0] = np.r_[[estimator.intercept_] * model.intercept, estimator.coef_]
+    plain = np.r_[[estimator.intercept_] * model.intercept, estimator.coef_]
+    coef[:p, 0] = plain if center is None else model.coef[:, 0]
     coef[p, 1] = estimator.scale_
     return Claim(estimator.verdict_, coef, problem, (*model.columns, "(scale)"), estimator.objective_, estimator.tol, None)
 

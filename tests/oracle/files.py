@@ -61,7 +61,7 @@ class File:
         if loss.name not in NUMBERS:
             y = np.array([[str(name) for name in meta["target"]["classes"]].index(str(label)) for label in y])
         intercept = meta["columns"][0] == "(intercept)"
-        problem = pose(self.x, y, loss, penalty, intercept=intercept)
+        problem = pose(self.x, y, loss, penalty, intercept=intercept, center=arrays.get("center"))
         stated = lineal.Verdict.from_dict(verdict)
         return Claim(stated, coef, problem, tuple(meta["columns"]), None, meta["tol"], meta["target"]["classes"])
 

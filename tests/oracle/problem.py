@@ -131,9 +131,12 @@ def exact(values: Any) -> Coef:
 
 
 def pose(
-    X: Any, y: Any, loss: Loss, penalty: Penalty, *, intercept: bool, weight: Any = None, offset: Any = None
+    X: Any, y: Any, loss: Loss, penalty: Penalty, *, intercept: bool, weight: Any = None, offset: Any = None, center: Any = None
 ) -> Problem:
-    """Return the problem of some arrays; ``y`` holds numbers, or the numbers of the classes."""
+    """Return the problem of some arrays; ``y`` holds numbers, or the numbers of the classes.
+
+    Columns less a ``center`` (0 for the intercept), subtracted exactly, are the same problem with another intercept.
+    """
     with flint.ctx.workprec(BITS):
         dense = X.toarray() if scipy.sparse.issparse(X) else np.asarray(X)
         n, k = dense.shape[0], loss.outputs
@@ -141,6 +144,9 @@ def pose(
         keep = [i for i in range(n) if s[i] > 0]
         total = sum((s[i] for i in keep), ZERO)
         rows = [[arb(1)] * intercept + [_number(v) for v in dense[i]] for i in keep]
+        if center is not None:
+            assert intercept, "without an intercept, columns less a center are another problem"
+            rows = [[v - arb(float(c)) for v, c in zip(row, center, strict=True)] for row in rows]
         targets = np.asarray(y).reshape(n, -1)
         given: list[Row | int]
         if loss.name in NUMBERS or loss.name == "huber-scale":
