@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import signal
 import sys
+import tempfile
 import time
 import traceback
 import warnings
@@ -16,7 +18,7 @@ from pathlib import Path
 
 from lineal.errors import InputError
 
-from . import halves
+from . import forger, halves
 from .doors import Case, ask, drawn
 from .judge import Violation, judge
 
@@ -28,16 +30,16 @@ PAGE = Path(__file__).parents[2] / "docs" / "verdicts.md"
 BEGIN, END = "<!-- attack:begin -->", "<!-- attack:end -->"
 
 
-class TooSlow(Exception):
+class TooSlowError(Exception):
     """A fit or a judgement took longer than it may."""
 
 
 @contextmanager
 def patience(seconds: int) -> Iterator[None]:
-    """Raise TooSlow in what takes longer."""
+    """Raise TooSlowError in what takes longer."""
 
     def stop(_signal: int, _frame: object) -> None:
-        raise TooSlow
+        raise TooSlowError
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)
@@ -84,10 +86,10 @@ def one(case: Case, index: int, tally: Tally) -> None:
     except InputError as error:
         tally.refused[str(error)[:60]] += 1
         return
-    except TooSlow:
+    except TooSlowError:
         tally.note([Violation("slow", float("inf"), f"not finished in {PATIENCE} s")], index, case, case.door)
         return
-    except Exception as error:  # noqa: BLE001  (a crash is what we look for)
+    except Exception as error:
         family = "warning" if isinstance(error, Warning) else "crash"
         tally.note([Violation(family, float("inf"), f"{type(error).__name__}: {error}"[:200])], index, case, case.door)
         return
@@ -98,20 +100,44 @@ def one(case: Case, index: int, tally: Tally) -> None:
         return
     for claim in claims:
         loss, kind = claim.problem.loss.name, claim.verdict.kind
-        if not case.door.startswith("SGD"):  # whose epochs end before the optimum: gaps are judged, endings are not counted
+        if not case.door.startswith(
+            "SGD"
+        ):  # whose epochs end before the optimum: gaps are judged, endings are not counted
             tally.kinds[loss, kind] += 1
         tally.doors[case.door, kind] += 1
         try:
             with patience(4 * PATIENCE):
                 violations = judge(claim)
-        except TooSlow:
+        except TooSlowError:
             tally.unsure.append(index)
             continue
-        except Exception:  # noqa: BLE001  (an oracle that fails must not end the attack, and is said)
+        except Exception:
             tally.unsure.append(index)
             print(f"the oracle failed on case {index}:\n{traceback.format_exc()}", file=sys.stderr)
             continue
         tally.note(violations, index, case, loss)
+
+
+def forge(seed: int, until: float, name: str | None = None) -> tuple[int, list[str]]:
+    """Forge files until it is time; return how many untrue ones were offered, and those that the checker confirmed."""
+    told, confirmed = 0, []
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        for round_ in itertools.count(seed):
+            for each in [name] if name in forger.HONEST else forger.HONEST:
+                if time.monotonic() > until:
+                    return told, confirmed
+                file = forger.honest(each, folder, round_)
+                if file.meta["verdict"]["gap"] is None or file.meta["verdict"]["relative_gap"] is None:
+                    continue
+                for words, forged, false in forger.lies(file):
+                    told += false is not None
+                    if false is not None and forger.accepted(forged, folder) is None:
+                        call = f"forger.replay({each!r}, {round_}, {words!r}, Path('.'))"
+                        confirmed.append(
+                            f"# {each}: {false}\nfrom pathlib import Path; from tests.oracle import forger; print({call})"
+                        )
+    raise AssertionError("a count has no end")
 
 
 # ---------------------------------------------------------------- saying it
@@ -128,7 +154,7 @@ def table(tally: Tally) -> str:
     """Return what was tried and how it ended, as text."""
     total, rate = _budget(tally.kinds)
     lines = [
-        f"tried {total} verdicts ({sum(tally.doors.values())} with those of SGD), budget {rate:.2f} %, "
+        f"tried {total} verdicts ({sum(tally.doors.values())} with those of SGD), budget {rate:.2f} %",
         f"inputs refused {sum(tally.refused.values())}, oracle unsure {len(tally.unsure)}: {tally.unsure[:20]}",
         "violated: " + (", ".join(f"{family} {count}" for family, count in tally.families.most_common()) or "nothing"),
     ]
@@ -137,10 +163,16 @@ def table(tally: Tally) -> str:
         lines.append(f"{title:28}" + "".join(f"{kind:>13}" for kind in kinds) + f"{'violated':>10}{'budget %':>10}")
         for name in sorted({name for name, _ in counts}):
             row = "".join(f"{counts[name, kind]:13d}" for kind in kinds)
-            false = tally.refuted[name] if counts is tally.kinds else len({i for _, i, case in tally.found if case.door == name})
+            false = (
+                tally.refuted[name]
+                if counts is tally.kinds
+                else len({i for _, i, case in tally.found if case.door == name})
+            )
             lines.append(f"{name:28}{row}{false:10d}{_budget(counts, name)[1]:10.1f}")
     lines.append("slowest fits:")
-    lines += [f"  {seconds:8.2f} s  case {index}  {words}" for seconds, index, words in sorted(tally.slow, reverse=True)[:8]]
+    lines += [
+        f"  {seconds:8.2f} s  case {index}  {words}" for seconds, index, words in sorted(tally.slow, reverse=True)[:8]
+    ]
     lines += [f"refused {count} times: {words}" for words, count in tally.refused.most_common(5)]
     return "\n".join(lines)
 
@@ -186,12 +218,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/attack", description=__doc__)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--only", help="a door, a model of lineal.fit, a twist of the columns, or separability")
+    parser.add_argument(
+        "--only",
+        help="a door, a model of lineal.fit, a twist of the columns, separability, forgery, or a file of the forger",
+    )
     parser.add_argument("--case", type=int, help="this case alone")
     parser.add_argument("--verbose", action="store_true", help="a line for every case")
     parser.add_argument("--violations", type=Path, default=Path("violations.txt"), help="where violations are written")
     parser.add_argument("--publish", action="store_true", help="write the figures into docs/verdicts.md")
     given = parser.parse_args()
+    if given.only == "forgery" or given.only in forger.HONEST:
+        told, confirmed = forge(given.seed, time.monotonic() + 60 * given.minutes, given.only)
+        given.violations.write_text("\n".join(confirmed) + "\n")
+        print(f"forged {told} untrue files, {len(confirmed)} of them confirmed by the checker: {given.violations}")
+        return int(bool(confirmed))
     tally, begin, index = Tally(), time.monotonic(), given.case or 0
     while True:
         question = given.only == "separability" or (given.only is None and index % QUESTIONS == QUESTIONS - 1)

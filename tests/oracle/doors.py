@@ -46,7 +46,9 @@ class Case:
     @property
     def code(self) -> str:
         """The call as one line that prints its verdict."""
-        verdict = "print(m.to_dict())" if self.door == "separability" else "v = getattr(m, 'verdict_', None) or m.verdict"
+        verdict = (
+            "print(m.to_dict())" if self.door == "separability" else "v = getattr(m, 'verdict_', None) or m.verdict"
+        )
         tail = verdict if self.door == "separability" else f"{verdict}; print(v.to_dict())"
         return f"import numpy as np, scipy.sparse, lineal; from numpy import inf; m = {self}; {tail}"
 
@@ -121,7 +123,9 @@ MODELS = ("linear", "logistic", "softmax", "huber:1.0", "quantile:0.5", "quantil
 
 def _fit_params(draw: Draw, model: str, p: int) -> dict[str, Any]:
     strength = f"{_strength(draw):.3g}"
-    penalty = pick(draw, "none", "none", f"ridge:{strength}", f"l1:{strength}", f"elastic:{strength},0.4", f"group:{strength}")
+    penalty = pick(
+        draw, "none", "none", f"ridge:{strength}", f"l1:{strength}", f"elastic:{strength},0.4", f"group:{strength}"
+    )
     params: dict[str, Any] = {"model": {"softmax": "logistic", "svm3": "svm"}.get(model, model), "penalty": penalty}
     if draw.random() < 0.15 and not penalty.startswith("group"):
         low, high = sorted((draw.normal(size=2) * power(draw, -2, 1)).tolist())
@@ -142,7 +146,9 @@ def drawn(seed: int, index: int, only: str | None = None) -> Case:
     kind = params["model"] if door == "fit" else door
     if kind in ("poisson", "PoissonRegressor"):
         y, tag = designs.counts(draw, x)
-    elif kind in ("logistic", "svm", "squared-hinge", "sparsemax") or door.endswith(("Classifier", "SVC", "LogisticRegression")):
+    elif kind in ("logistic", "svm", "squared-hinge", "sparsemax") or door.endswith(
+        ("Classifier", "SVC", "LogisticRegression")
+    ):
         x = np.repeat(x, 3, axis=0) if len(x) < 3 else x
         y, tag = designs.classes(draw, x, 3 if several else 2)
     else:
@@ -151,11 +157,19 @@ def drawn(seed: int, index: int, only: str | None = None) -> Case:
         params["intercept" if door == "fit" else "fit_intercept"] = False
         tags.append("no intercept")
     weight, heavy = designs.weights(draw, len(x))
-    wide = 1 if door == "fit" or not (several and door in ("LogisticRegression", "LinearSVC", "SparsemaxClassifier")) else 3
+    wide = (
+        1
+        if door == "fit" or not (several and door in ("LogisticRegression", "LinearSVC", "SparsemaxClassifier"))
+        else 3
+    )
     shifts = not door.startswith("SGD") and (not (several and door == "fit") or draw.random() < 0.05)
     offset, shifted = designs.offsets(draw, len(x), wide) if shifts else (None, "none")
     X, store = designs.stored(draw, x)
-    said = [tag, *(f"weights {heavy}" for _ in range(heavy != "none")), *(f"offset {shifted}" for _ in range(shifted != "none"))]
+    said = [
+        tag,
+        *(f"weights {heavy}" for _ in range(heavy != "none")),
+        *(f"offset {shifted}" for _ in range(shifted != "none")),
+    ]
     return Case(door, params, X, y, weight, offset, [*tags, *said, *(store for _ in range(store != "dense"))])
 
 
@@ -198,7 +212,9 @@ def _claim(model: Any, case: Case, verdict: Any, objective: float | None, agains
     y, offset = np.asarray(case.y), case.offset
     if loss.name not in NUMBERS:
         if against is None:
-            y = np.searchsorted(np.asarray(model.target.classes), y)  # rows of weight 0 may have other classes; they are left out
+            y = np.searchsorted(
+                np.asarray(model.target.classes), y
+            )  # rows of weight 0 may have other classes; they are left out
         else:
             y = (y == np.unique(y if case.weight is None else y[np.asarray(case.weight) > 0])[against]).astype(int)
     if offset is not None and against is not None and np.ndim(offset) == 2:
@@ -235,9 +251,10 @@ def _with_scale(estimator: Any, case: Case) -> Claim:
     plain = np.r_[[estimator.intercept_] * model.intercept, estimator.coef_]
     coef[:p, 0] = plain if center is None else model.coef[:, 0]
     coef[p, 1] = estimator.scale_
-    return Claim(estimator.verdict_, coef, problem, (*model.columns, "(scale)"), estimator.objective_, estimator.tol, None)
+    return Claim(
+        estimator.verdict_, coef, problem, (*model.columns, "(scale)"), estimator.objective_, estimator.tol, None
+    )
 
 
 def _total(case: Case) -> float:
     return float(case.X.shape[0]) if case.weight is None else float(np.sum(case.weight))
-

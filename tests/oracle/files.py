@@ -95,7 +95,11 @@ def sign(path: Path, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Non
     for name in sorted(arrays):
         piece = np.ascontiguousarray(arrays[name]).tobytes()
         kind = names[arrays[name].dtype]
-        table[name] = {"dtype": kind, "shape": list(arrays[name].shape), "data_offsets": [len(body), len(body) + len(piece)]}
+        table[name] = {
+            "dtype": kind,
+            "shape": list(arrays[name].shape),
+            "data_offsets": [len(body), len(body) + len(piece)],
+        }
         body += piece
     digest = hashlib.sha256(canonical(meta) + canonical(table) + body).hexdigest()
     header = canonical({"__metadata__": {"lineal": canonical({**meta, "sha256": digest}).decode()}, **table})
@@ -106,12 +110,16 @@ def sign(path: Path, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Non
 def untrue(file: File) -> str | None:
     """Return what is false in the verdict of a file, or None; only what exceeds every slack of the checker counts.
 
-    The slack is that of docs/verdicts.md, four times: 1e-12 of the larger of F and what there is to gain, and what rounding of scores does.
+    The slack is that of docs/verdicts.md, four times: 1e-12 of the larger of F and what there is to gain; and rounding of scores.
     """
     found, claim, verdict = file.truth(), file.claim(), file.meta["verdict"]
     evidence = verdict["evidence"]
     size = max(abs(float(found.here)), found.gain)
-    slack = 4e-12 * size + 4 * score_noise(claim.problem, exact(claim.coef)) ** 2 / max(size, 1e-300) + 64 * EPS * EPS * abs(float(found.null.value))
+    slack = (
+        4e-12 * size
+        + 4 * score_noise(claim.problem, exact(claim.coef)) ** 2 / max(size, 1e-300)
+        + 64 * EPS * EPS * abs(float(found.null.value))
+    )
     if found.excess > verdict["gap"] * (1 + 1e-9) + slack:
         return f"gap {verdict['gap']:.3g}, truth {found.excess:.3g} of {found.gain:.3g} to gain"
     if abs(evidence["objective"] - float(found.here)) > 1e-9 * size:
@@ -119,7 +127,10 @@ def untrue(file: File) -> str | None:
     if verdict["kind"] == "optimal":
         if not evidence["tol"] <= LARGEST_TOL:
             return f"optimal at tol {evidence['tol']:g}"
-        if verdict["gap"] > (evidence["tol"] + 1e-3) * max(found.gain, slack) and claim.problem.loss.name != "crammer-singer":
+        if (
+            verdict["gap"] > (evidence["tol"] + 1e-3) * max(found.gain, slack)
+            and claim.problem.loss.name != "crammer-singer"
+        ):
             return f"optimal with gap {verdict['gap']:.3g} of {found.gain:.3g} to gain"
     return None
 

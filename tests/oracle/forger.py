@@ -18,7 +18,18 @@ ROWS, COLUMNS = 40, 3
 
 HONEST: dict[str, tuple[str, str]] = {
     f"{model} {penalty.partition(':')[0]}": (model, penalty)
-    for model in ("linear", "huber:1.0", "quantile:0.4", "poisson", "logistic", "softmax", "svm", "svm3", "squared-hinge", "sparsemax")
+    for model in (
+        "linear",
+        "huber:1.0",
+        "quantile:0.4",
+        "poisson",
+        "logistic",
+        "softmax",
+        "svm",
+        "svm3",
+        "squared-hinge",
+        "sparsemax",
+    )
     for penalty in ("none", "ridge:0.05", "l1:0.02", "elastic:0.05,0.4", "group:0.03")
     if (model, penalty[:5]) != ("svm3", "group")  # which no solver minimises
 }
@@ -42,10 +53,15 @@ def honest(name: str, folder: Path, seed: int = 0) -> File:
         y = (score[:, 0] + draw.standard_t(3, size=ROWS)).round(4)
     table = folder / f"{seed} {name}.csv".replace(":", "_")
     names = [f"x{j}" for j in range(COLUMNS)]
-    lines = [",".join([*names, "y"]), *(",".join([*(repr(float(v)) for v in row), str(t)]) for row, t in zip(x, y, strict=True))]
+    lines = [
+        ",".join([*names, "y"]),
+        *(",".join([*(repr(float(v)) for v in row), str(t)]) for row, t in zip(x, y, strict=True)),
+    ]
     table.write_text("\n".join(lines) + "\n")
-    types = {column: "number" for column in names}
-    fitted = lineal.fit(table, "y", model={"softmax": "logistic", "svm3": "svm"}.get(model, model), penalty=penalty, types=types)
+    types = dict.fromkeys(names, "number")
+    fitted = lineal.fit(
+        table, "y", model={"softmax": "logistic", "svm3": "svm"}.get(model, model), penalty=penalty, types=types
+    )
     path = folder / "honest.lineal"
     fitted.save(path)
     return File(*unpack(path), x, y, table)

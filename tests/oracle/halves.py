@@ -1,4 +1,4 @@
-"""Is an answer of ``lineal.separability`` true? The answer by the simplex method in whole numbers, and its witness by arithmetic."""
+"""Is an answer of ``lineal.separability`` true? The simplex method in whole numbers says so; arithmetic checks the witness."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def _direction(answer: Any, rows: list[list[Fraction]], own: list[int], outputs:
     return [] if min(found) >= 0 and max(found) > 0 else ["a row is on the wrong side"]
 
 
-def _weights(answer: Any, rows: list[list[Fraction]], own: list[int], outputs: int, places: dict[int, int]) -> list[str]:
+def _weights(
+    answer: Any, rows: list[list[Fraction]], own: list[int], outputs: int, places: dict[int, int]
+) -> list[str]:
     if answer.kind == "complete":
         return []
     witness = answer.witness
@@ -86,7 +88,9 @@ def _weights(answer: Any, rows: list[list[Fraction]], own: list[int], outputs: i
         z = gains([whole[i]], [own[i]], outputs)
         against = None if witness.against is None else witness.against[place]
         chosen.append(z[0] if against is None else z[against - int(against > own[i])])
-    total = [sum(int(a) * v for a, v in zip(witness.weights, column, strict=True)) for column in zip(*chosen, strict=True)]
+    total = [
+        sum(int(a) * v for a, v in zip(witness.weights, column, strict=True)) for column in zip(*chosen, strict=True)
+    ]
     if any(total) or min(int(a) for a in witness.weights) <= 0:
         return ["the weighted sum is not zero"]
     every = gains(whole, own, outputs)

@@ -24,7 +24,9 @@ Rows = list[list[int]]
 def largest(rows: Rows, limits: list[int], goal: list[int]) -> bool:
     """Whether ``goal.v > 0`` for some ``v >= 0`` with ``rows v <= limits``, limits >= 0: Bland's rule, whole numbers."""
     m, n = len(rows), len(goal)
-    table = [[*row, *(int(i == j) for j in range(m)), limit] for i, (row, limit) in enumerate(zip(rows, limits, strict=True))]
+    table = [
+        [*row, *(int(i == j) for j in range(m)), limit] for i, (row, limit) in enumerate(zip(rows, limits, strict=True))
+    ]
     table.append([*(-g for g in goal), *([0] * m), 0])
     basis, previous = list(range(n, n + m)), 1
     while True:

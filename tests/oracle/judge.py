@@ -72,7 +72,10 @@ def truth(claim: Claim, seconds: float = 20.0) -> Truth:
     size = max(abs(float(null.value)), 1e-300)
     fine = 1e-16 if gap is None else min(max(1e-5 * float(gap) / size, 1e-40), 1e-16)
     best = minimise(problem, begin, fine=fine, seconds=seconds)
-    lowest = min((m for m in (best, null, Minimum(here, value, True, 0)) if problem.penalty.inside(m.coef)), key=lambda m: m.value)
+    lowest = min(
+        (m for m in (best, null, Minimum(here, value, True, 0)) if problem.penalty.inside(m.coef)),
+        key=lambda m: m.value,
+    )
     return Truth(value, lowest, null)
 
 
@@ -95,7 +98,13 @@ def judge(claim: Claim, found: Truth | None = None) -> list[Violation]:
         return [Violation("coefficients", math.inf, "coefficients are not finite")]
     with flint.ctx.workprec(BITS):
         found = truth(claim) if found is None else found
-        return [*_gap(claim, found), *_figures(claim, found), *_tolerance(claim, found), *_dependencies(claim), *_finite(claim)]
+        return [
+            *_gap(claim, found),
+            *_figures(claim, found),
+            *_tolerance(claim, found),
+            *_dependencies(claim),
+            *_finite(claim),
+        ]
 
 
 def _gap(claim: Claim, found: Truth) -> list[Violation]:
@@ -111,16 +120,16 @@ def _gap(claim: Claim, found: Truth) -> list[Violation]:
         square = sum((r * (v - arb(float(c))) ** 2 for r, best, b in rows for v, c in zip(best, b, strict=True)), ZERO)
         far = math.sqrt(float(square) / strength)
         if far > float(radius) * (1 + SLACK):
-            out.append(Violation("radius", far / max(float(radius), 1e-300), f"radius {radius:.3g}, but {far:.3g} away"))
+            out.append(
+                Violation("radius", far / max(float(radius), 1e-300), f"radius {radius:.3g}, but {far:.3g} away")
+            )
     return out
 
 
 def rounded(problem: Problem, minimum: Minimum) -> float:
     """Return how much worse a minimum is with its coefficients rounded to doubles, bounds kept."""
     low, high = problem.penalty.lower, problem.penalty.upper
-    b: Coef = [
-        [arb(min(max(float(v), low[j]), high[j])) for v in row] for j, row in enumerate(minimum.coef)
-    ]
+    b: Coef = [[arb(min(max(float(v), low[j]), high[j])) for v in row] for j, row in enumerate(minimum.coef)]
     return float(problem.value(b) - minimum.value)
 
 
@@ -138,7 +147,11 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
     if lower is not None:
         over = float(arb(float(lower)) - found.best.value)
         if over > 4 * EPS * abs(float(found.here)) + noise:
-            out.append(Violation("lower bound", over / share, f"lower bound {lower!r}, but F = {float(found.best.value)!r} exists"))
+            out.append(
+                Violation(
+                    "lower bound", over / share, f"lower bound {lower!r}, but F = {float(found.best.value)!r} exists"
+                )
+            )
     null = evidence.get("null_objective")
     if null is not None and found.null.settled and claim.problem.loss.name not in CRUDE:
         off = float(arb(float(null)) - found.null.value)
@@ -183,7 +196,11 @@ def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
     least += 8 * score_noise(problem, found.null.coef, corners=tuple(set(VALUES) - set(SMOOTH)))
     end = f"{claim.verdict.kind} at tol {tol:g}, gap {gap:.3g}, but"
     if found.excess > max(tol * gain, min(rounded(problem, found.best), SHARE * gain), least) * (1 + SLACK):
-        return [Violation("tolerance", found.excess / found.share, f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain")]
+        return [
+            Violation(
+                "tolerance", found.excess / found.share, f"{end} F(b) - F >= {found.excess:.3g} of {gain:.3g} to gain"
+            )
+        ]
     if gap > max((tol + SHARE) * gain, least) * (1 + SLACK):
         return [Violation("cap", gap / found.share, f"{end} only {gain:.3g} to gain")]
     return []
@@ -201,7 +218,9 @@ def _dependencies(claim: Claim) -> list[Violation]:
     nullity = claim.problem.columns - rank
     if nullity == 0 or (stated is not None and len(stated) > nullity):
         said = "rounding" in claim.verdict.sentence
-        words = f"{'?' if stated is None else len(stated)} dependencies, exactly {nullity}: {claim.verdict.sentence[:160]}"
+        words = (
+            f"{'?' if stated is None else len(stated)} dependencies, exactly {nullity}: {claim.verdict.sentence[:160]}"
+        )
         return [] if said else [Violation("dependency", math.inf, words)]
     return []
 
@@ -226,11 +245,16 @@ def _direction(claim: Claim) -> list[Violation]:
         penalty = problem.penalty
         if any(row) and (penalty.lasso[j] > 0 or penalty.ridge[j] > 0 or penalty.group[j] > 0):
             bad.append(f"{claim.columns[j]} is charged")
-        if any(v > 0 for v in row) and penalty.upper[j] < math.inf or any(v < 0 for v in row) and penalty.lower[j] > -math.inf:
+        if (any(v > 0 for v in row) and penalty.upper[j] < math.inf) or (
+            any(v < 0 for v in row) and penalty.lower[j] > -math.inf
+        ):
             bad.append(f"{claim.columns[j]} is bounded")
     strict = 0
     for i, y in enumerate(problem.y):
-        score = [sum((Fraction(*ratio(problem.x[i, j])) * d[j][c] for j in range(problem.columns)), Fraction(0)) for c in range(k)]
+        score = [
+            sum((Fraction(*ratio(problem.x[i, j])) * d[j][c] for j in range(problem.columns)), Fraction(0))
+            for c in range(k)
+        ]
         worst, better = _along(problem.loss.name, y, score)
         strict += better
         if worst:

@@ -116,7 +116,9 @@ class _Place:
         for q, (slope, _), way in zip(self.problem.share, self.bends(here), moved, strict=True):
             total += q * sum((s * m for s, m in zip(slope, way, strict=True)), ZERO)
         slopes, _ = self.charge(self.shifted(d, t))
-        return (total + sum((s * v for a, b in zip(slopes, d, strict=True) for s, v in zip(a, b, strict=True)), ZERO)).mid()
+        return (
+            total + sum((s * v for a, b in zip(slopes, d, strict=True) for s, v in zip(a, b, strict=True)), ZERO)
+        ).mid()
 
     def shifted(self, d: Coef, t: arb) -> Coef:
         return [[(v + t * w).mid() for v, w in zip(row, way, strict=True)] for row, way in zip(self.b, d, strict=True)]
@@ -173,10 +175,8 @@ def _length(place: _Place, step: Row, slope: arb) -> tuple[arb, Coef]:
             break
         if turn < 0:
             low = t
-            if high is None:
-                t = 2 * t if room is None or 2 * t < room else ((t + room) / 2).mid()
-            else:
-                t = ((low + high) / 2).mid()
+            further = 2 * t if room is None or 2 * t < room else ((t + room) / 2).mid()
+            t = further if high is None else ((low + high) / 2).mid()
         else:
             high = t
             t = ((low + high) / 2).mid() if low > 0 else (t / 4).mid()
@@ -212,8 +212,8 @@ def _within(problem: Problem, b: Coef) -> Coef:
         gap = arb(high) - arb(low) if math.isfinite(high - low) else arb(1)
         least = arb(low) + gap / 1000 if low > -math.inf else None
         most = arb(high) - gap / 1000 if high < math.inf else None
-        row = [least if least is not None and v < least else v for v in row]
-        found.append([most if most is not None and v > most else v for v in row])
+        raised = [least if least is not None and v < least else v for v in row]
+        found.append([most if most is not None and v > most else v for v in raised])
     return found
 
 
@@ -248,7 +248,9 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
 def _smooth(problem: Problem) -> bool:
     penalty = problem.penalty
     bent = any(penalty.lasso[j] > 0 or penalty.group[j] > 0 for j in range(problem.columns))
-    bound = any(math.isfinite(low) or math.isfinite(high) for low, high in zip(penalty.lower, penalty.upper, strict=True))
+    bound = any(
+        math.isfinite(low) or math.isfinite(high) for low, high in zip(penalty.lower, penalty.upper, strict=True)
+    )
     return problem.loss.smooth and not bent and not bound
 
 

@@ -40,7 +40,9 @@ class Penalty:
     strength: float
 
     @staticmethod
-    def of(name: str, columns: int, fields: dict[str, Any], charges: Any, lower: Any = None, upper: Any = None) -> Penalty:
+    def of(
+        name: str, columns: int, fields: dict[str, Any], charges: Any, lower: Any = None, upper: Any = None
+    ) -> Penalty:
         """Return a penalty of docs/model-file.md by its name, its fields and its arrays."""
         c = [arb(float(v)) for v in (np.zeros(columns) if charges is None else charges)]
         none, strength = [ZERO] * columns, arb(float(fields.get("strength", 0.0)))
@@ -131,7 +133,15 @@ def exact(values: Any) -> Coef:
 
 
 def pose(
-    X: Any, y: Any, loss: Loss, penalty: Penalty, *, intercept: bool, weight: Any = None, offset: Any = None, center: Any = None
+    X: Any,
+    y: Any,
+    loss: Loss,
+    penalty: Penalty,
+    *,
+    intercept: bool,
+    weight: Any = None,
+    offset: Any = None,
+    center: Any = None,
 ) -> Problem:
     """Return the problem of some arrays; ``y`` holds numbers, or the numbers of the classes.
 

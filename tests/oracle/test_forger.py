@@ -27,7 +27,9 @@ def test_the_honest_file_is_true_and_confirmed(file: File, tmp_path: Path) -> No
 
 
 def test_no_consistent_lie_is_confirmed(file: File, tmp_path: Path) -> None:
-    told = [(words, false, accepted(forged, tmp_path)) for words, forged, false in lies(file, FIGURES) if false is not None]
+    told = [
+        (words, false, accepted(forged, tmp_path)) for words, forged, false in lies(file, FIGURES) if false is not None
+    ]
     assert len(told) > 15
     assert [f"{words}: {false}" for words, false, refusal in told if refusal is None] == []
 

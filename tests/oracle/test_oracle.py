@@ -56,7 +56,9 @@ def test_least_squares_agree_with_fractions(far: float) -> None:
     normal = [[sum(row[i] * row[j] for row in whole) for j in range(3)] for i in range(3)]
     b = solved(normal, [sum(row[i] * t for row, t in zip(whole, targets, strict=True)) for i in range(3)])
     assert b is not None
-    best = sum((sum(v * w for v, w in zip(row, b, strict=True)) - t) ** 2 for row, t in zip(whole, targets, strict=True))
+    best = sum(
+        (sum(v * w for v, w in zip(row, b, strict=True)) - t) ** 2 for row, t in zip(whole, targets, strict=True)
+    )
     found = minimise(pose(x, y, Loss("squared", 1), FREE, intercept=True), start())
     assert found.settled
     assert float(found.value) == pytest.approx(float(best / (2 * len(y))), rel=1e-15)
