@@ -357,6 +357,8 @@ NB_MODULE(_core, m) {
     m.def("invert", invert_small, nb::arg("matrices"));
     m.def("threads", threads);
     m.def("set_threads", set_threads, nb::arg("n"));
+    m.def("watch", watch, nb::arg("look").none());
+    m.def("heed", heed);
     m.def("cpu_level", [] { return std::string(kernels().name); });
     m.def("cpu_levels", [] {
         nb::list out;

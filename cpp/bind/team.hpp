@@ -8,6 +8,9 @@
 
 #include "../lineal/threads.hpp"
 
+// A Python function that raises once time is over; each thread has its own, null where there is no limit.
+inline thread_local PyObject* watching = nullptr;
+
 namespace {
 
 namespace nb = nanobind;
@@ -26,16 +29,38 @@ void set_threads(int count) {
     thread_count = count;
 }
 
+// Asks the watch of this thread, with the interpreter lock; true where it raised, now or before in the same pass.
+bool late() {
+    if (PyErr_Occurred() != nullptr) return true;
+    if (watching == nullptr) return false;
+    PyObject* said = PyObject_CallNoArgs(watching);
+    Py_XDECREF(said);
+    return said == nullptr;
+}
+
+// Sets the watch of this thread, None for none, and returns the one before.
+nb::object watch(nb::object next) {
+    nb::object before = watching == nullptr ? nb::none() : nb::steal(watching);
+    watching = next.is_none() ? nullptr : next.release().ptr();
+    return before;
+}
+
+// For loops in Python: raises where a pass would.
+void heed() {
+    if (late()) throw nb::python_error();
+}
+
 Team team() {
     return {threads(), [] {
                 const nb::gil_scoped_acquire hold;
-                return PyErr_CheckSignals() != 0;
+                return PyErr_CheckSignals() != 0 || late();
             }};
 }
 
-// Runs `work` without the interpreter lock; an interrupt surfaces as the Python exception its handler raised.
+// Runs `work` without the interpreter lock; an interrupt, or the watch, surfaces as the Python exception that it raised.
 template <class Work>
 void without_lock(Work work) {
+    heed();
     bool interrupted = false;
     {
         const nb::gil_scoped_release release;

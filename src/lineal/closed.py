@@ -20,13 +20,15 @@ from lineal.loss import Loss
 from lineal.moments import FARTHEST, Moments
 from lineal.null import Null
 from lineal.penalty import Penalty
-from lineal.problem import EPS, Problem
+from lineal.problem import EPS, SHORT, Problem
+from lineal.solver import Solver
 from lineal.solvers import closed_form, whole_second_derivative
 from lineal.solvers.descent import MOST
 from lineal.solvers.direct import ENOUGH, Direct
 from lineal.solvers.newton import Newton
 from lineal.source import Source
 from lineal.trace import Record, Trace
+from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 
@@ -133,3 +135,45 @@ def close(
 def _suits(loss: Loss) -> bool:
     """Whether one mean says what the best constant is, and a Newton step what the best step is."""
     return loss.smooth and loss.pooled and not loss.coupled and loss.majorant() is None
+
+
+def short(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+) -> Closed | None:
+    """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
+    block = source.whole
+    if block is None or start is not None or not brief(block.n_rows, block.design.shape[1]):
+        return None
+    rows, whole = block.design.rows, max_iter is None
+    if block.offset is not None or source.leading != "(intercept)":
+        return None
+    return at_once(rows, block.y, block.weight, loss, penalty, source.columns, solver, tol, whole=whole)
+
+
+def at_once(
+    rows: _core.Rows | None,
+    y: Array,
+    weight: Array | None,
+    loss: Loss,
+    penalty: Penalty,
+    columns: tuple[str, ...],
+    solver: Solver | str,
+    tol: float,
+    *,
+    whole: bool,
+) -> Closed | None:
+    """Do what ``short`` does for rows without an offset, the intercept first; ``whole`` says that their number has no limit."""
+    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (whole or loss.quadratic):
+        return None
+    return None if rows is None else close(rows, y, weight, loss, penalty, columns, tol)
+
+
+def brief(rows: int, columns: int) -> bool:
+    """Whether a table is so short that a fit would wait for Python most of the time."""
+    return rows * columns**2 <= SHORT

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.estimate import Run, Wish
 from lineal.features.splitting import read as read_split
@@ -113,7 +114,6 @@ def _entry(
     progress: Callable[[str, Record], None] | None,
 ) -> Entry:
     begin = time.monotonic()
-    deadline = None if time_limit is None else begin + time_limit
     told = None if progress is None else lambda record: progress(name, record)
-    model = finish(rows, wish, Run(seed, TOLERANCE, deadline, told))
+    model = finish(rows, wish, Run(seed, TOLERANCE, Deadline.of(time_limit), told))
     return Entry(name, model, time.monotonic() - begin)

@@ -18,6 +18,7 @@ from lineal.algebra.basis import Basis
 from lineal.algebra.digits import PRIME, orthogonal, pivots
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import floats, whole
+from lineal.deadline import Deadline
 from lineal.design import Design
 from lineal.passes import Dependence, Largest
 from lineal.problem import EPS, MOST_COLUMNS, Problem
@@ -76,7 +77,7 @@ def exactly(problem: Problem, found: Basis) -> Basis | None:
         return None
     rows = np.concatenate([_present(block, columns) for block in problem.source.blocks()])
     integers = np.array([whole(row) for row in np.unique(rows, axis=0)])
-    weights = orthogonal(integers, math.inf)
+    weights = orthogonal(integers, Deadline.after(math.inf))
     if weights is None or weights.shape[1] != dependencies:
         return None
     _, pivotal = pivots((integers % PRIME).astype(np.int64))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from typing import Any, Final, Literal
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.deadline import Deadline, Limit, in_time, on_trial, shared
 from lineal.errors import InputError
 from lineal.evidence import evidence
 from lineal.firth import firth
@@ -71,7 +71,7 @@ class Wish:
 
     @staticmethod
     def of(
-        model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str, time_limit: float | None = None
+        model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str, time_limit: Limit = None
     ) -> Wish:
         """Read the words, and refuse those that would have no effect together."""
         name = read_model(model)
@@ -98,14 +98,9 @@ class Run:
 
     seed: int
     tol: float
-    deadline: float | None = None
+    deadline: Deadline | None = None
     progress: Callable[[Record], None] | None = None
     interrupt: Literal["raise", "budget"] = "raise"
-
-    @property
-    def left(self) -> float | None:
-        """Seconds until the deadline."""
-        return None if self.deadline is None else max(self.deadline - time.monotonic(), 0.0)
 
 
 @dataclass(frozen=True)
@@ -137,9 +132,9 @@ class Ready:
     said: Mapping[str, Any]
 
 
-def prepare(rows: Rows, wish: Wish) -> Ready:
+def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None) -> Ready:
     """Decide the loss, survey the columns and read the bounds."""
-    loss, said = _loss(wish.model, rows)
+    loss, said = _loss(wish.model, rows, deadline)
     moments = survey(rows.train, loss)
     labels = None if rows.target.classes is None else [str(label) for label in rows.target.classes]
     limits = read_bounds(wish.bounds, rows.train.columns)
@@ -148,7 +143,7 @@ def prepare(rows: Rows, wish: Wish) -> Ready:
 
 def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     """Fit the rows as asked."""
-    source, ready = rows.train, prepare(rows, wish)
+    source, ready = rows.train, prepare(rows, wish, run.deadline)
     loss, moments, said = ready.loss, ready.moments, ready.said
     level, constant = _level(source, loss, moments)
     if wish.penalty.name == "firth":
@@ -159,7 +154,7 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
         found = firth(
             source,
             tol=SLOPE * run.tol,
-            time_limit=run.left,
+            time_limit=run.deadline,
             moments=moments,
             progress=run.progress,
             interrupt=run.interrupt,
@@ -168,7 +163,7 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     if wish.model.name == "bayes":
         return _bayes(source, ready, level, run)
     if wish.model.name == "zero-one":
-        found = mistaking(source, loss, moments, time_limit=run.left, tol=run.tol, interrupt=run.interrupt)
+        found = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
         return Estimate(found, ready, "none", level, said=said)
     if wish.model.name == "perceptron":
         given = dict(wish.model.options)
@@ -190,7 +185,7 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
         solver=wish.solver,
         start=None if choice is None else choice.start,
         tol=run.tol,
-        time_limit=run.left,
+        time_limit=run.deadline,
         labels=ready.labels,
         progress=_stop if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
@@ -245,7 +240,11 @@ def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -
     if len(family.clash()):
         reason = "taken by default, since the bounds exclude each other"
         return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
-    grid = strengths(rows.train, loss, family, moments)
+    trying = on_trial(run.deadline)
+    grid = in_time(trying, lambda: strengths(rows.train, loss, family, moments), lambda: ())
+    if not grid:
+        reason = "taken by default, since its share of the time limit was over before any was tried"
+        return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
     cells = moments.rows * len(moments.mean) * loss.outputs
     return cross_validate(
         rows.train,
@@ -257,13 +256,13 @@ def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -
         unseen=rows.validation,
         folds=FOLDS if cells <= FEW else 1,
         fallback=FALLBACK if grid is GRID else 0.1 * grid[0],
-        deadline=run.deadline,
+        deadline=trying,
         progress=run.progress,
         interrupt=run.interrupt,
     )
 
 
-def _loss(model: ModelWish, rows: Rows) -> tuple[Loss, dict[str, Any]]:
+def _loss(model: ModelWish, rows: Rows, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:
     """Return the loss that a model's name and the target mean, and what is to be said about it."""
     target = rows.target
     if model.name == "perceptron":
@@ -279,8 +278,9 @@ def _loss(model: ModelWish, rows: Rows) -> tuple[Loss, dict[str, Any]]:
     if model.name == "huber":
         if model.parameter is not None:
             return Huber(model.parameter), {}
-        threshold, scale = _threshold(rows.train)
+        threshold, scale, proven = _threshold(rows.train, shared(deadline, 2))
         words = f"the threshold is {EPSILON:g} times the scale of the residuals, {scale:.4g}, fitted together with them"
+        words += "" if proven else " as far as half the time limit allowed"
         return Huber(threshold), {"threshold": {"value": threshold, "scale": scale, "reason": words}}
     return Squared(1 if target.names is None else len(target.names)), {}
 
@@ -304,17 +304,18 @@ def _of_classes(name: str, target: Target) -> Loss:
     return Logistic() if kinds == 2 else Softmax(kinds)
 
 
-def _threshold(source: Source) -> tuple[float, float]:
-    """Return a threshold for Huber's loss and the scale it is a multiple of, from a fit without a penalty."""
+def _threshold(source: Source, deadline: Deadline | None) -> tuple[float, float, bool]:
+    """Return a threshold for Huber's loss, the scale it is a multiple of, and whether a fit without a penalty proved it."""
     moments = survey(source, Squared(1))
-    scale = scaled_huber(source, EPSILON, 0.0, np.zeros(len(moments.mean))).scale
+    found = scaled_huber(source, EPSILON, 0.0, np.zeros(len(moments.mean)), time_limit=deadline)
+    scale = found.scale
     spread = float(np.max(np.abs(moments.statistic))) / moments.weight_sum
     if not scale > SMALLEST * max(spread, 1e-300):
         raise InputError(
             "the residuals of most rows are zero, so they have no scale from which a threshold follows; give one in units "
             "of the target, such as huber:1.5."
         )
-    return EPSILON * scale, scale
+    return EPSILON * scale, scale, deadline is None or found.verdict.proven
 
 
 def _variance(source: Source, moments: Moments) -> Array:

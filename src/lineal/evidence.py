@@ -23,6 +23,7 @@ import numpy.typing as npt
 from lineal import fitting
 from lineal.algebra.doubled import Doubled
 from lineal.blas import alone
+from lineal.closed import brief
 from lineal.covariance import inverse, root
 from lineal.design import Design
 from lineal.errors import InputError
@@ -118,7 +119,7 @@ def evidence(
     alpha, lam = math.exp(top.logs[0]), math.exp(top.logs[1])
     strength = lam / (alpha * curve.total)
     # a short table is looked at again sooner than it is solved step by step
-    short = source.whole is not None and fitting.brief(plain.moments.rows, columns)
+    short = source.whole is not None and brief(plain.moments.rows, columns)
     fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=None if short else plain.moments)
     spread, _ = inverse(fit.problem, fit.coef)
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
+from lineal.deadline import LATE, Deadline, LateError, Limit, watched
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.losses import Logistic
@@ -66,7 +67,7 @@ def firth(
     start: Array | None = None,
     tol: float = TOLERANCE,
     max_iter: int = 1000,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     moments: Moments | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
@@ -84,17 +85,22 @@ def firth(
         )
     problem = Problem.of(source, Logistic(), NoPenalty(len(source.columns)), moments)
     columns = problem.shape[0]
-    began, trace = time.monotonic(), Trace()
+    began, trace, deadline = time.monotonic(), Trace(), Deadline.of(time_limit)
     point = _look(problem, np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns))
     if point is None:
         raise InputError(
             "the columns depend on each other (or are more than the rows), so that the information is singular and "
             "Firth's penalty infinite; drop the columns that repeat others."
         )
-    free, search = np.arange(columns), _Search(problem, tol, max_iter, time_limit, progress, began, trace)
+    free, search = np.arange(columns), _Search(problem, tol, max_iter, deadline, progress, began, trace)
     try:
-        for better in search.points(point):
-            point = better
+        with watched(deadline):
+            for better in search.points(point):
+                point = better
+    except LateError:
+        if deadline is None:
+            raise
+        search.stopped = LATE
     except KeyboardInterrupt:
         if interrupt == "raise":
             raise
@@ -112,7 +118,7 @@ class _Search:
     problem: Problem
     tol: float
     max_iter: int
-    time_limit: float | None
+    deadline: Deadline | None
     progress: Callable[[Record], None] | None
     began: float
     trace: Trace
@@ -130,8 +136,8 @@ class _Search:
                 self.progress(record)
             if norm <= self.tol:
                 return
-            if self.time_limit is not None and seconds > self.time_limit:
-                self.stopped = "the time limit was reached"
+            if self.deadline is not None and self.deadline.passed:
+                self.stopped = LATE
                 return
             better = _climb(self.problem, point, free)
             if better is None:

@@ -6,29 +6,30 @@ import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Any, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core
 from lineal.algebra.doubled import two_product
 from lineal.blas import one_thread
 from lineal.certify import Proof, prove
-from lineal.closed import Closed, close
+from lineal.closed import brief, short
 from lineal.covariance import covariance
+from lineal.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.dependence import rounded
-from lineal.errors import InputError, near
+from lineal.errors import InputError
 from lineal.frame import Frame, centered, projected
 from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.null import null
 from lineal.penalty import Penalty
-from lineal.problem import EPS, SHORT, Problem
+from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.separation import Answer, look, seek
 from lineal.solver import Hint, Solver, Step
-from lineal.solvers import BY_NAME, choose, refines
+from lineal.solvers import choose, named, refines
 from lineal.source import Source
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
@@ -82,7 +83,7 @@ def fit(
     start: Array | None = None,
     tol: float = TOLERANCE,
     max_iter: int | None = None,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     moments: Moments | None = None,
     labels: Sequence[str] | None = None,
     progress: Callable[[Record], None] | None = None,
@@ -91,13 +92,14 @@ def fit(
 ) -> Fit:
     """Minimise ``F(b) = (1/S) sum s loss + penalty`` over a source, and prove how well that went.
 
-    ``max_iter`` and ``time_limit`` (seconds) are budgets; reaching one gives the verdict ``budget`` with the gap so far.
+    ``max_iter`` and ``time_limit`` (seconds, or a Deadline) are budgets; reaching one gives the verdict ``budget`` with the
+    gap so far, as far as one can be proven within the grace of the deadline.
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
     ``labels`` are what sentences call the outputs; ``keep`` as for ``solve``.
     """
-    known = None
+    known, time_limit = None, Deadline.of(time_limit)
     if moments is None and progress is None:
-        known = short(source, loss, penalty, solver, start, tol, max_iter, time_limit)
+        known = short(source, loss, penalty, solver, start, tol, max_iter)
     if known is None:
         return solve(
             pose(source, loss, penalty, solver, moments),
@@ -108,49 +110,6 @@ def fit(
     reason = known.reason if solver == "auto" else "asked for"
     value, problem = known.proof.objective, known.problem(source)
     return Fit(known.coef, verdict, value, known.solver, reason, known.trace, problem, arrays)
-
-
-def short(
-    source: Source,
-    loss: Loss,
-    penalty: Penalty,
-    solver: Solver | str = "auto",
-    start: Array | None = None,
-    tol: float = TOLERANCE,
-    max_iter: int | None = None,
-    time_limit: float | None = None,
-) -> Closed | None:
-    """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
-    block = source.whole
-    if block is None or start is not None or not brief(block.n_rows, block.design.shape[1]):
-        return None
-    rows, whole = block.design.rows, max_iter is None and time_limit is None
-    if block.offset is not None or source.leading != "(intercept)":
-        return None
-    return at_once(rows, block.y, block.weight, loss, penalty, source.columns, solver, tol, whole=whole)
-
-
-def at_once(
-    rows: _core.Rows | None,
-    y: Array,
-    weight: Array | None,
-    loss: Loss,
-    penalty: Penalty,
-    columns: tuple[str, ...],
-    solver: Solver | str,
-    tol: float,
-    *,
-    whole: bool,
-) -> Closed | None:
-    """Do what ``short`` does for rows without an offset, the intercept first; ``whole`` says that no budget cuts the steps."""
-    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (whole or loss.quadratic):
-        return None
-    return None if rows is None else close(rows, y, weight, loss, penalty, columns, tol)
-
-
-def brief(rows: int, columns: int) -> bool:
-    """Whether a table is so short that a fit would wait for Python most of the time."""
-    return rows * columns**2 <= SHORT
 
 
 def pose(
@@ -171,7 +130,7 @@ def solve(
     start: Array | None = None,
     tol: float = TOLERANCE,
     max_iter: int | None = None,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     labels: Sequence[str] | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
@@ -181,14 +140,15 @@ def solve(
 
     ``keep`` says that the caller can predict about a center: ``eta = (x - center) b``, the array ``center`` of the fit.
     """
+    deadline = Deadline.of(time_limit)
     with one_thread(problem.source, problem.shape[1]):
-        chosen, reason = _solver(solver, problem)
+        chosen, reason = named(solver, problem)
         penalty = problem.penalty
         if len(penalty.clash()):
             rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
             return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
-        begin = _gauged(problem, _begin(problem, start))
-        run = _Run(problem, tol, max_iter, time_limit, progress, begin, labels)
+        begin = _gauged(problem, _begin(problem, start, deadline))
+        run = _Run(problem, tol, max_iter, deadline, progress, begin, labels)
         # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             found = None
@@ -197,20 +157,20 @@ def solve(
                     found = _framed(run, frame, start, keep=keep)
                     if found is not None:
                         return found
-                run.follow(chosen, begin)
-                found = run.finish(chosen, reason)
+                in_time(deadline, lambda: run.follow(chosen, begin), run.stop)
+                found = run.certified(chosen, reason)
                 if found.verdict.kind != "budget" or run.cut or solver != "auto":
                     return found
                 for frame in filter(None, (centered(problem, FAR), projected(problem))):
                     other = _framed(run, frame, start, keep=keep)
                     found = other if other is not None and _tighter(other, found) else found
-                    if found.verdict.kind != "budget":
+                    if found.verdict.kind != "budget" or run.late:
                         break
             except KeyboardInterrupt:
                 if interrupt == "raise":
                     raise
                 run.stopped, run.cut = "interrupted", True
-            return run.finish(chosen, reason) if found is None else found
+            return run.certified(chosen, reason) if found is None else found
 
 
 def _tighter(one: Fit, other: Fit) -> bool:
@@ -219,9 +179,12 @@ def _tighter(one: Fit, other: Fit) -> bool:
     return gaps[0] < gaps[1]
 
 
-def _begin(problem: Problem, start: Array | None) -> Array:
-    """Return where the steps begin: at the start that was given, else at the null fit."""
-    begin = null(problem).coef if start is None else np.array(start, dtype=np.float64)
+def _begin(problem: Problem, start: Array | None, deadline: Deadline | None) -> Array:
+    """Return where the steps begin: at the start that was given, else at the null fit, or at rest where time is over."""
+    if start is None:
+        rest = np.zeros(problem.shape), np.zeros(problem.shape[0])
+        return in_time(graced(deadline), lambda: null(problem).coef, lambda: problem.penalty.prox(*rest))
+    begin = np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
         wanted = f"the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs"
         raise InputError(f"the start has shape {begin.shape}; {wanted}.")
@@ -236,7 +199,7 @@ def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit 
     """
     inner = frame.problem
     chosen, reason = choose(inner)
-    start = null(inner).coef if begin is None else frame.inward(begin)
+    start = _begin(inner, None if begin is None else frame.inward(begin), run.deadline)
     fresh: dict[str, Any] = {
         "trace": Trace(),
         "proof": None,
@@ -246,14 +209,15 @@ def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit 
         "theta": None,
     }
     other = replace(run, problem=inner, coef=start, **fresh)
-    other.follow(chosen, start)
-    there = other.finish(chosen, f"{reason}; columns centered")
+    in_time(run.deadline, lambda: other.follow(chosen, start), other.stop)
+    there = other.certified(chosen, f"{reason}; columns centered")
     if not (there.verdict.kind == "optimal" or (there.verdict.kind == "budget" and other.cut)):
         return None
     coef = frame.outward(there.coef)
     other.coef, other.stopped = frame.inward(coef), other.stopped or DIGITS
-    other.proof = prove(inner, other.coef, theta=other.theta, quiet=True)
-    moved = other.finish(chosen, there.reason)
+    work = partial(prove, inner, other.coef, theta=other.theta, quiet=True)
+    other.proof = in_time(graced(run.deadline), work, lambda: None)
+    moved = other.certified(chosen, there.reason)
     lost = float(np.max(run.problem.blur(coef) / np.maximum(inner.blur(there.coef), 1e-300)))
     if keep and frame.exact and (moved.verdict.kind != there.verdict.kind or lost > MOST_LOST):
         return replace(there, arrays={**there.arrays, "center": frame.center})
@@ -272,23 +236,6 @@ def _gauged(problem: Problem, coef: Array) -> Array:
     return coef - off if np.max(np.abs(off), initial=0.0) > 64 * EPS * np.max(np.abs(coef), initial=0.0) else coef
 
 
-def _solver(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
-    if isinstance(solver, Solver):
-        chosen, reason = solver, "asked for"
-    elif solver == "auto":
-        return choose(problem)
-    elif solver in BY_NAME:
-        chosen, reason = BY_NAME[solver](), "asked for"
-    else:
-        raise InputError(f"unknown solver {solver!r}; choose one of auto, {', '.join(BY_NAME)}.{near(solver, BY_NAME)}")
-    refusal = chosen.declines(problem)
-    if refusal is None and not (problem.loss.smooth or chosen.corners):
-        refusal = f"it follows slopes, and the {problem.loss.name} loss has corners"
-    if refusal is not None:
-        raise InputError(f"the solver {chosen.name!r} cannot be used here: {refusal}.")
-    return chosen, reason
-
-
 @dataclass
 class _Run:
     """The stop rule: follows a solver's steps, asks for a proof when one seems near, keeps the trace."""
@@ -296,7 +243,7 @@ class _Run:
     problem: Problem
     tol: float
     max_iter: int | None
-    time_limit: float | None
+    deadline: Deadline | None
     progress: Callable[[Record], None] | None
     coef: Array
     labels: Sequence[str] | None = None
@@ -309,6 +256,15 @@ class _Run:
     theta: Array | None = None
     cut: bool = False
     began: float = field(default_factory=time.monotonic)
+
+    @property
+    def late(self) -> bool:
+        """Whether time is over."""
+        return self.deadline is not None and self.deadline.passed
+
+    def stop(self) -> None:
+        """Note that time is over."""
+        self.stopped, self.cut = LATE, True
 
     def follow(self, solver: Solver, start: Array) -> None:
         """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
@@ -342,8 +298,8 @@ class _Run:
             if self.max_iter is not None and number >= self.max_iter:
                 self.stopped, self.cut = f"the limit of {self.max_iter} iterations was reached", True
                 return
-            if self.time_limit is not None and time.monotonic() - self.began > self.time_limit:
-                self.stopped, self.cut = "the time limit was reached", True
+            if self.late:
+                self.stop()
                 return
 
     def _prove(self, goal: float | None) -> Proof | None:
@@ -380,7 +336,8 @@ class _Run:
         if not np.any(self.problem.penalty.ways()):
             return False
         if self.answer is None:
-            self.answer = seek(self.problem, self.coef)
+            end = self.deadline
+            self.answer = seek(self.problem, self.coef, end.last if end is not None and end.passed else end)
         return self.answer.found is not None
 
     def _record(self, number: int, step: Step) -> None:
@@ -389,6 +346,22 @@ class _Run:
         self.trace.add(record)
         if self.progress is not None:
             self.progress(record)
+
+    def certified(self, solver: Solver, reason: str) -> Fit:
+        """Certify what was reached; where that is not done within the grace after the deadline, say so."""
+        reached = self.coef
+        return in_time(
+            graced(self.deadline), lambda: self.finish(solver, reason), lambda: self._unproven(solver, reason, reached)
+        )
+
+    def _unproven(self, solver: Solver, reason: str, reached: Array) -> Fit:
+        """Return the last step with the verdict that no time was left for a proof."""
+        self.stop()
+        self.coef = _gauged(self.problem, reached)
+        objective = self.trace.records[-1].objective if len(self.trace) else math.nan
+        proof = Proof(objective, math.nan, None, reason="a proof would have taken longer")
+        verdict, _ = judge(self.problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
+        return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, self.problem)
 
     def finish(self, solver: Solver, reason: str) -> Fit:
         """Certify what was reached, and give the verdict."""
@@ -401,7 +374,8 @@ class _Run:
         if proof is None or not (proof.within(self.tol) or self._found):
             finite = np.all(np.isfinite(self.coef))
             # Whoever interrupted does not wait for a better step than there is.
-            proof = self._prove(np.inf if self.stopped == "interrupted" else None) if finite else None
+            hurried = self.stopped == "interrupted" or self.late
+            proof = self._prove(np.inf if hurried else None) if finite else None
             proof = self._nothing_to_gain(proof)
             doubtful = proof is not None and not (proof.interior and (self.cut or proof.within(self.tol)))
             if doubtful and self.stopped != "interrupted":
@@ -417,7 +391,7 @@ class _Run:
         if not problem.loss.smooth and proof is not None and proof.theta is not None:
             arrays["theta"] = proof.theta
         if verdict.kind == "optimal" and problem.loss.likelihood and len(problem.uncharged) == problem.shape[0]:
-            spread = covariance(problem, self.coef)
+            spread = in_time(graced(self.deadline), lambda: covariance(problem, self.coef), lambda: None)
             if spread is not None:
                 arrays["covariance"] = spread
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)

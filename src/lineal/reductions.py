@@ -6,7 +6,6 @@ other classes have weight 0. Every member is a fit of its own, with its own stre
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ import numpy.typing as npt
 
 from lineal.codes import NAMES, Code, code, distance
 from lineal.committee import Committee, score, spelled
+from lineal.deadline import Deadline, shared
 from lineal.errors import InputError
 from lineal.estimate import Run
 from lineal.losses import Coded
@@ -79,12 +79,9 @@ def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, 
             training={},
             about={},
         )
-        if ending is not None:
-            left = max(ending - time.monotonic(), 0.0) / (words.shape[1] - number)
-            run = replace(run, deadline=time.monotonic() + left)
-        member = fit(asked, run)
+        member = fit(asked, replace(run, deadline=shared(ending, words.shape[1] - number)))
         if run.interrupt == "budget" and member.verdict.reason and "interrupt" in member.verdict.reason:
-            ending = time.monotonic()  # Ctrl-C ends the whole fit: the others stop as soon as they have begun
+            ending = Deadline.after(0.0)  # Ctrl-C ends the whole fit: the others stop as soon as they have begun
         report = {key: value for key, value in member.report.items() if key in KEPT}
         members.append(replace(member, report=report, trace=None))
     return tuple(members)

@@ -27,6 +27,7 @@ import numpy.typing as npt
 from lineal import fitting
 from lineal.blas import one_thread
 from lineal.certify.rows import bound
+from lineal.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.errors import InputError
 from lineal.joint import Joint, Point, constant
 from lineal.losses import Huber, Squared
@@ -85,19 +86,22 @@ def scaled_huber(
     *,
     tol: float = TOLERANCE,
     max_iter: int | None = None,
+    time_limit: Limit = None,
     start: Array | None = None,
     scale: float = math.inf,
 ) -> ScaledFit:
     """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
 
-    ``max_iter`` limits the Newton steps at all scales together; ``start`` and its ``scale`` are where they begin.
+    ``max_iter`` limits the Newton steps at all scales together, ``time_limit`` the seconds (or is a Deadline); ``start`` and
+    its ``scale`` are where they begin.
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
     # Numbers that are no doubles any more are looked at where they matter.
+    deadline = Deadline.of(time_limit)
     quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
     with quiet, one_thread(source, 1):
-        search = _Search(source, epsilon, charge, charges, tol, max_iter)
+        search = _Search(source, epsilon, charge, charges, tol, max_iter, deadline)
         null = search.null()
         found = search.run(start, null, scale)
         gap = search.gap(found, null)
@@ -113,10 +117,11 @@ class _Search:
     """Newton steps in coefficients and scale; where these fail, the root of m = 1, each fit from where the last ended."""
 
     def __init__(
-        self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None
-    ) -> None:
+        self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None,
+        deadline: Deadline | None,
+    ) -> None:  # fmt: skip
         self.source, self.epsilon, self.charge, self.charges = source, epsilon, charge, charges
-        self.tol, self.max_iter = tol, max_iter
+        self.tol, self.max_iter, self.deadline = tol, max_iter, deadline
         self.moments: Moments = survey(source, Huber(1.0))
         self.joint = Joint(source, self.moments, epsilon, charge, charges)
         self.steps = 0
@@ -125,7 +130,8 @@ class _Search:
     def run(self, start: Array | None, null: float, scale: float) -> _Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
         floor = max(SMALLEST * self._spread(), 1e-100)
-        point = self.joint.minimum(start, floor, self.tol, null, self.max_iter, scale)
+        given = (start, floor, self.tol, null, self.max_iter, scale)
+        point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
         self.steps = self.joint.steps
         if point is None:
             return self._by_scale(start, null, floor)
@@ -146,7 +152,7 @@ class _Search:
         columns = len(self.charges)
         if start is None:
             first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
-            start = fitting.fit(self.source, Squared(1), first, moments=self.moments).coef
+            start = fitting.fit(self.source, Squared(1), first, moments=self.moments, time_limit=self.deadline).coef
         rows, weight = self.rows(start)
         scale = max(best_scale(rows, weight, self.epsilon), floor)
         low, high, last = floor, math.inf, None
@@ -212,7 +218,7 @@ class _Search:
         problem = Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
         if sums is not None:
             problem.remember(start, sums)
-        found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left)
+        found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left, time_limit=self.deadline)
         self.steps += len(found.trace) - 1
         return found
 
@@ -221,8 +227,8 @@ class _Search:
         missing = self._missing(trial)
         if missing is not None and missing <= self.tol * (null - trial.value):
             return missing
-        shown = bound(trial.fit.problem, trial.fit.coef)
-        if shown.gap is None or shown.theta is None:
+        shown = in_time(graced(self.deadline), lambda: bound(trial.fit.problem, trial.fit.coef), lambda: None)
+        if shown is None or shown.gap is None or shown.theta is None:
             return missing
         _, weight = self.rows(trial.fit.coef)
         square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
@@ -280,6 +286,8 @@ class _Search:
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:
             self.stopped = f"the limit of {self.max_iter} iterations was reached"
+        elif self.deadline is not None and self.deadline.passed:
+            self.stopped = LATE
         return bool(self.stopped)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import Any, Final, Literal
@@ -11,6 +10,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.deadline import Deadline, LateError, watched
 from lineal.figures.metrics import ClassFigures, NumberFigures
 from lineal.figures.scoring import TOLD, Score
 from lineal.fitting import fit
@@ -132,7 +132,7 @@ def cross_validate(
     unseen: Source | None = None,
     folds: int = FOLDS,
     fallback: float = FALLBACK,
-    deadline: float | None = None,
+    deadline: Deadline | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Interrupt = "raise",
 ) -> Choice:
@@ -144,41 +144,65 @@ def cross_validate(
     at Ctrl-C.
     """
     metric = measure(loss, classes)
-    if unseen is not None:
-        folds, parts = 1, [part for part in [_Fold.given(source, unseen, loss, classes)] if part is not None]
-    else:
-        parts = [part for k in range(folds) if (part := _Fold.of(source, loss, seed, k, classes)) is not None]
-    rows = sum(part.rows for part in parts)
-    if not parts or (unseen is None and parts[0].rows + parts[0].known.rows < 2 * FOLDS):
-        reason = "taken by default, since there are too few rows to set some aside for validation"
-        return Choice(fallback, reason, 0, metric, folds=0)
-    trials: list[tuple[float, float]] = []
-    errors: list[float] = []
-    best: tuple[float, float] | None = None
-    start: Array | None = None
-    interrupted = False
+    parts: list[_Fold] = []
+    tried = _Tried(metric)
+    interrupted, ended = False, ""
     try:
-        for strength in grid:
-            found = [part.trial(family.at(strength), deadline, progress) for part in parts]
-            value = float(sum(found[1:], start=found[0]).figures()[metric])
-            trials.append((strength, value))
-            errors.append(_error([float(one.figures()[metric]) for one in found]))
-            if best is None or value < best[1]:
-                best, start = trials[-1], parts[0].coef
-            late = deadline is not None and time.monotonic() >= deadline
-            if late or strength <= 0.0101 * best[0]:
-                break
+        with watched(deadline):
+            parts = _folds(source, unseen, loss, seed, folds, classes)
+            if not parts or (unseen is None and parts[0].rows + parts[0].known.rows < 2 * FOLDS):
+                reason = "taken by default, since there are too few rows to set some aside for validation"
+                return Choice(fallback, reason, 0, metric, folds=0)
+            for strength in grid:
+                tried.add(strength, [part.trial(family.at(strength), progress) for part in parts], parts[0].coef)
+                if strength <= 0.0101 * tried.best[0]:
+                    break
     except KeyboardInterrupt:
         if interrupt == "raise":
             raise
-        interrupted = True
-    if best is None:
-        reason = "taken by default, since Ctrl-C came before the first trial ended"
-        return Choice(fallback, reason, rows, metric, interrupted=True, folds=len(parts))
-    where = f"{rows} validation rows" if folds == 1 else f"{rows} rows left out in {len(parts)} folds"
-    reason = f"of {len(trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
-    reason += ", and is the weakest of them" if best[0] == grid[-1] else ""
-    return Choice(best[0], reason, rows, metric, tuple(trials), start, interrupted, len(parts), tuple(errors))
+        interrupted, ended = True, "Ctrl-C came"
+    except LateError:
+        if deadline is None:
+            raise
+        ended = "its share of the time limit was over"
+    rows = sum(part.rows for part in parts)
+    if not tried.trials:
+        reason = f"taken by default, since {ended} before the first trial ended"
+        return Choice(fallback, reason, rows, metric, interrupted=interrupted, folds=len(parts))
+    where = f"{rows} rows left out in {len(parts)} folds" if unseen is None and folds > 1 else f"{rows} validation rows"
+    reason = f"of {len(tried.trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
+    reason += f"; {ended} before all were" if ended and not interrupted else ""
+    reason += ", and is the weakest of them" if tried.best[0] == grid[-1] else ""
+    done = tuple(tried.trials), tried.start, interrupted, len(parts), tuple(tried.errors)
+    return Choice(tried.best[0], reason, rows, metric, *done)
+
+
+@dataclass
+class _Tried:
+    """The trials so far, and coefficients of the best of them."""
+
+    metric: str
+    trials: list[tuple[float, float]] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    best: tuple[float, float] = (math.nan, math.inf)
+    start: Array | None = None
+
+    def add(self, strength: float, found: Sequence[NumberFigures | ClassFigures], coef: Array | None) -> None:
+        """Note the figures of all folds at one strength."""
+        value = float(sum(found[1:], start=found[0]).figures()[self.metric])
+        self.trials.append((strength, value))
+        self.errors.append(_error([float(one.figures()[self.metric]) for one in found]))
+        if len(self.trials) == 1 or value < self.best[1]:
+            self.best, self.start = self.trials[-1], coef
+
+
+def _folds(source: Source, unseen: Source | None, loss: Loss, seed: int, folds: int, classes: bool) -> list[_Fold]:
+    """Return the folds that leave enough rows on both sides."""
+    if unseen is not None:
+        found = [_Fold.given(source, unseen, loss, classes)]
+    else:
+        found = [_Fold.of(source, loss, seed, k, classes) for k in range(folds)]
+    return [part for part in found if part is not None]
 
 
 @dataclass
@@ -207,11 +231,8 @@ class _Fold:
             return None
         return _Fold(loss, seen, unseen, known, rows, classes)
 
-    def trial(
-        self, penalty: Penalty, deadline: float | None, progress: Callable[[Record], None] | None
-    ) -> NumberFigures | ClassFigures:
+    def trial(self, penalty: Penalty, progress: Callable[[Record], None] | None) -> NumberFigures | ClassFigures:
         """Fit with one penalty and return the figures of the rows left out."""
-        left = None if deadline is None else max(deadline - time.monotonic(), 0.0)
         fitted = fit(
             self.seen,
             self.loss,
@@ -219,7 +240,6 @@ class _Fold:
             start=self.coef,
             tol=TOLERANCE,
             max_iter=STEPS,
-            time_limit=left,
             moments=self.known,
             progress=progress,
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from lineal.arrays import from_arrays, is_array
 from lineal.blas import one_thread
 from lineal.codes import Code, read_multiclass
 from lineal.committee import score
+from lineal.deadline import Deadline, Limit
 from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
@@ -57,7 +57,7 @@ def fit(
     validation_size: float = 0.0,
     seed: int = 0,
     tol: float = TOLERANCE,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     solver: Solver | str = "auto",
     progress: Callable[[Record], None] | None = None,
     multiclass: str = "direct",
@@ -92,7 +92,7 @@ def fit(
     """
     wish = Wish.of(model, penalty, bounds, solver, time_limit)
     scheme, bits = read_multiclass(multiclass)
-    run = Run(seed, tol, None if time_limit is None else time.monotonic() + time_limit, progress, interrupt)
+    run = Run(seed, tol, Deadline.of(time_limit), progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
     gather = from_arrays if is_array(data) else from_table
     parts = read_split(split, seed, test_size, validation_size)
@@ -105,10 +105,10 @@ def fit(
     return finish(rows, wish, run) if scheme == "direct" else _reduced(rows, wish, run, scheme, bits)
 
 
-def finish(rows: Rows, wish: Wish, run: Run) -> Model:
-    """Fit rows that are ready, and return the model."""
+def finish(rows: Rows, wish: Wish, run: Run, *, measured: bool = True) -> Model:
+    """Fit rows that are ready, and return the model, ``measured`` on the rows unless somebody else does that."""
     with one_thread(rows.train, 1):
-        return _model(rows, wish, estimate(rows, wish, run), run.tol)
+        return _model(rows, wish, estimate(rows, wish, run), run.tol, measured=measured)
 
 
 def evaluate(
@@ -135,7 +135,7 @@ def evaluate(
     return found if rule is None else {**found, "decision": rule.to_dict()}
 
 
-def _check(test_size: float, test: object, seed: int, tol: float, time_limit: float | None) -> None:
+def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Limit) -> None:
     if not 0 <= test_size < 1:
         raise InputError(f"test_size is {test_size}; it must be a share of the rows, at least 0 and below 1.")
     if test is not None and test_size > 0:
@@ -144,18 +144,19 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: fl
         raise InputError(f"the seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.")
     if not (math.isfinite(tol) and tol > 0):
         raise InputError(f"tol is {tol}; it is a relative gap and must be a number above 0, such as 1e-6.")
-    if time_limit is not None and not time_limit > 0:
+    if isinstance(time_limit, int | float) and not time_limit > 0:
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
 
 
-def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
+def _model(rows: Rows, wish: Wish, found: Estimate, tol: float, *, measured: bool) -> Model:
     """Put together what remains of a fit."""
     loss, fitted, moments = found.ready.loss, found.fit, found.ready.moments
     report: dict[str, Any] = {
         "model": name(loss, found.penalty),
         "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
         "selection": None if found.choice is None else found.choice.to_dict(),
-        **_measured(rows, loss, fitted.coef, found.level, found.ready.variance),
+        "baseline_score": _plain(found.level),
+        **(_measured(rows, loss, fitted.coef, found.level, found.ready.variance) if measured else {}),
         **found.said,
     }
     if found.charges is not None:
@@ -182,7 +183,7 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float) -> Model:
 def _reduced(rows: Rows, wish: Wish, run: Run, scheme: str, bits: int | None) -> Model:
     """Fit the binary models of a code, and return their committee."""
     words = words_of(rows, scheme, bits, run.seed)
-    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run))
+    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run, measured=False))
     return _committee(rows, scheme, words, members)
 
 

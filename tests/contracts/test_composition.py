@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lineal
-from lineal import fitting
+from lineal import closed
 from lineal.estimators import LinearRegression, LogisticRegression, Ridge
 from lineal.problem import Problem
 
@@ -165,6 +165,6 @@ def test_ctrl_c_is_raised(estimator, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Problem, "evaluate", interrupted)
-    monkeypatch.setattr(fitting, "close", lambda *_: None)  # a short ridge would need no evaluation
+    monkeypatch.setattr(closed, "close", lambda *_: None)  # a short ridge would need no evaluation
     with pytest.raises(KeyboardInterrupt):
         clone(estimator).fit(X, y)

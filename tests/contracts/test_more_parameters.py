@@ -49,10 +49,11 @@ ESTIMATORS = (
     RidgeCV,
     SparsemaxClassifier,
 )
-OURS = {"scale", "tol", "rule"}
+OURS = {"scale", "tol", "rule", "time_limit"}
 """Parameters of ours that scikit-learn's class need not have, behind all of its own."""
 
 SHARED = [
+    ("time_limit", 0.0, "above 0"),
     ("fit_intercept", "yes", "True or False"),
     ("tol", -1.0, "at least 0"),
     ("copy_X", "yes", "True or False"),

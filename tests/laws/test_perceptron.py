@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from lineal.deadline import Deadline
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
 from lineal.halfspaces.halfspace import exact, judge
@@ -371,7 +372,7 @@ def test_hard_rows():
     verdict = judge(same, present(same, 1, plan), plan).verdict
     assert verdict.kind == "not_separable"
     assert sorted(verdict.evidence["rows"]) == [0, 1]
-    stopped = present(rows_of(x, y), 1, Plan(deadline=0.0))
+    stopped = present(rows_of(x, y), 1, Plan(deadline=Deadline.after(0.0)))
     assert "time limit" in stopped.stopped
     assert stopped.radius == pytest.approx(np.sqrt(26.0))  # also of rows that were not presented
     assert judge(rows_of(x, y), stopped, Plan(), oracle=False).verdict.kind == "budget"

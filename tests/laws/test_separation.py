@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -18,6 +19,7 @@ import lineal
 from lineal.algebra import digits
 from lineal.algebra.digits import PRIME, dependency, orthogonal
 from lineal.algebra.integers import exactly, floats, mantissas, whole
+from lineal.deadline import Deadline
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting import fit
@@ -238,7 +240,7 @@ def test_the_only_dependency_of_rows_is_found_by_its_digits(data, n, width, bits
         rows[-1] = [sum(f * row[j] for f, row in zip(factors, rows[:-1], strict=True)) for j in range(width)]
     basis, nullity = flint.fmpz_mat(rows).transpose().nullspace()
     with mock.patch.object(digits, "FEW", data.draw(st.sampled_from([0, 100]))):  # by digits or by elimination
-        found = dependency(np.array(rows, dtype=object), np.inf)
+        found = dependency(np.array(rows, dtype=object), Deadline.after(math.inf))
     if nullity != 1:
         assert found is None
         return
@@ -260,7 +262,7 @@ def test_vectors_orthogonal_to_rows_are_found_by_their_digits(data, n, width, bi
     rows = data.draw(st.lists(st.lists(entry, min_size=width, max_size=width), min_size=n, max_size=n))
     matrix = flint.fmpz_mat(rows)
     with mock.patch.object(digits, "FEW", data.draw(st.sampled_from([0, 100]))):
-        found = orthogonal(np.array(rows, dtype=object), np.inf)
+        found = orthogonal(np.array(rows, dtype=object), Deadline.after(math.inf))
     if found is None:
         assert flint.nmod_mat(matrix, PRIME).rank() < matrix.rank()
         return

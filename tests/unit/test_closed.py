@@ -101,7 +101,7 @@ def test_the_short_way_ends_like_the_long_one(seed: int, monkeypatch: pytest.Mon
     source = Memory(as_design(X), y, weight)
     assert fitting.short(source, Squared(k), penalty, tol=1e-10) is not None
     short = fitting.fit(source, Squared(k), penalty, tol=1e-10)
-    monkeypatch.setattr(fitting, "close", lambda *_: None)
+    monkeypatch.setattr(closed, "close", lambda *_: None)
     long = fitting.fit(source, Squared(k), penalty, tol=1e-10)
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
@@ -235,7 +235,7 @@ def test_steps_in_one_call_end_like_the_long_way(
     source, penalty = Memory(as_design(X), y, weight), Ridge(1.0, square)
     assert fitting.short(source, loss, penalty, tol=1e-6) is not None
     short = fitting.fit(source, loss, penalty)
-    monkeypatch.setattr(fitting, "close", lambda *_: None)
+    monkeypatch.setattr(closed, "close", lambda *_: None)
     long = fitting.fit(source, loss, penalty)
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()

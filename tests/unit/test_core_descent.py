@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineal import _core, fitting
+from lineal import _core, closed, fitting
 from lineal.designs import as_design
 from lineal.losses import Huber, Logistic, Poisson, Softmax, Squared
 from lineal.model import Model
@@ -84,7 +84,7 @@ def test_steps_in_one_call_are_the_steps_one_by_one(kind, strength, weighted, mo
     source = Memory(as_design(X), y, weight=weight if weighted else None, offset=offset if weighted else None)
     loss = Logistic() if kind == "logistic" else Poisson()
     penalty = Ridge(strength, np.array([0.0, 1.0, 1.0, 1.0, 1.0])) if strength else NoPenalty(5)
-    monkeypatch.setattr(fitting, "close", lambda *_: None)
+    monkeypatch.setattr(closed, "close", lambda *_: None)
     together = fitting.fit(source, loss, penalty, solver="newton")
     monkeypatch.setattr(descent, "SHORT", 0.0)
     single = fitting.fit(source, loss, penalty, solver="newton")
@@ -106,7 +106,7 @@ def test_steps_stop_where_the_budget_says_and_go_on_where_tol_asks():
 
 
 def test_two_blocks_take_the_same_steps(monkeypatch):
-    monkeypatch.setattr(fitting, "close", lambda *_: None)
+    monkeypatch.setattr(closed, "close", lambda *_: None)
     X, y, _, _ = rows("logistic")
     one = Memory(as_design(X), y)
     block = one.block

@@ -7,13 +7,14 @@ vector each, and fractions are rebuilt from their digits by Euclid's algorithm (
 from __future__ import annotations
 
 import math
-import time
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.algebra.integers import Whole, reduced
+from lineal.deadline import Deadline
 
 Small = npt.NDArray[np.int64]
 
@@ -32,12 +33,12 @@ FIRST = 24
 """After so many digits the fractions are rebuilt for the first time."""
 
 
-def dependency(rows: Whole, deadline: float) -> Whole | None:
+def dependency(rows: Whole, deadline: Deadline) -> Whole | None:
     """Return integers a, without a common divisor, with sum a_i rows_i = 0, if there is one such a and no other.
 
-    None where there are others, or none, or the prime is an unlucky one. TimeoutError after the deadline.
+    None where there are others, or none, or the prime is an unlucky one. LateError after the deadline.
 
-    >>> dependency(np.array([[2, 0], [0, 3], [-1, -1]], dtype=object), math.inf).tolist()
+    >>> dependency(np.array([[2, 0], [0, 3], [-1, -1]], dtype=object), Deadline.after(60.0)).tolist()
     [3, 2, 6]
     """
     modular = (rows % PRIME).astype(np.int64)
@@ -53,13 +54,13 @@ def dependency(rows: Whole, deadline: float) -> Whole | None:
     return None if np.any(weights @ rows) else reduced(weights)
 
 
-def orthogonal(rows: Whole, deadline: float) -> Whole | None:
+def orthogonal(rows: Whole, deadline: Deadline) -> Whole | None:
     """Return a basis of the vectors orthogonal to all rows, as columns of integers; None if the prime is an unlucky one.
 
     No more rows are independent modulo a prime than are in truth; so vectors for all other columns, if they are orthogonal to
-    every row, are a basis. TimeoutError after the deadline.
+    every row, are a basis. LateError after the deadline.
 
-    >>> orthogonal(np.array([[2, 0, 1], [4, 0, 2]], dtype=object), math.inf).T.tolist()
+    >>> orthogonal(np.array([[2, 0, 1], [4, 0, 2]], dtype=object), Deadline.after(60.0)).T.tolist()
     [[0, 2, 0], [-1, 0, 2]]
     """
     kept, columns = pivots((rows % PRIME).astype(np.int64))
@@ -80,6 +81,7 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
     """Return rows and columns of a square part that is regular modulo the prime, as large as there is one."""
     work, order, columns = work.copy(), np.arange(len(work)), list[int]()
     for column in range(work.shape[1]):
+        _core.heed()
         at = len(columns)
         found = at + np.flatnonzero(work[at:, column])
         if not len(found):
@@ -91,7 +93,7 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
     return order[: len(columns)].tolist(), columns
 
 
-def _solved(matrix: Whole, right: Whole, deadline: float) -> tuple[Whole, int] | None:
+def _solved(matrix: Whole, right: Whole, deadline: Deadline) -> tuple[Whole, int] | None:
     """Return X in integers and their denominator with matrix X = right (tried on one sum of the rows), or None."""
     n = len(matrix)
     if n <= FEW:
@@ -115,8 +117,7 @@ def _solved(matrix: Whole, right: Whole, deadline: float) -> tuple[Whole, int] |
             if found is not None and not np.any(line @ found[0] - goal * found[1]):
                 return found
             look += max(FIRST, look // 4)
-        if time.monotonic() > deadline:
-            raise TimeoutError
+        deadline.look()
     return None
 
 
@@ -125,6 +126,7 @@ def _eliminated(matrix: Whole, right: Whole) -> tuple[Whole, int]:
     n, before = len(matrix), 1
     work = np.hstack([matrix, right])
     for at in range(n):
+        _core.heed()
         found = at + int(np.flatnonzero(work[at:, at])[0])
         work[[at, found]] = work[[found, at]]
         line = work[at].copy()
@@ -168,6 +170,7 @@ def _inverse(matrix: Small) -> Small:
     n = len(matrix)
     work = np.hstack([matrix, np.eye(n, dtype=np.int64)])
     for at in range(n):
+        _core.heed()
         found = at + int(np.flatnonzero(work[at:, at])[0])
         work[[at, found]] = work[[found, at]]
         line = work[at] * pow(int(work[at, at]), -1, PRIME) % PRIME

@@ -132,6 +132,8 @@ def page(found: Trail, told: Mapping[str, Any], width: int) -> list[Any]:
     """Return the parts of the page: what was done, the table, the picture."""
     proven = sum(point.verdict.proven for point in found.points)
     sentence = f"{proven} of {len(found.points)} points are proven: the verdict of each is in the table."
+    if found.reached < len(found.points):
+        sentence += f" The time limit left no time for the last {len(found.points) - found.reached}."
     lines = [
         ("Model", told["model"]["name"]),
         ("Objective", told["model"]["objective"]),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from lineal.cli.page import Screen, facts, left_out, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import text as json_text
+from lineal.deadline import Deadline
 from lineal.features.splitting import Split
 from lineal.halfspaces.margins import Margin, widest
 from lineal.halfspaces.perceptron import Plan, present
@@ -131,7 +131,7 @@ def _margin(cloud: Cloud, found: Separability, *, held: bool) -> Margin | None:
 def _tried(source: Source, margin: Margin) -> dict[str, Any]:
     """Let a perceptron start at zero, and hold its mistakes against the bound, which is true after any number of epochs."""
     plain = source.map(lambda block: replace(block, weight=_once(block.weight)))
-    run = present(plain, margin.coef.shape[1], Plan(epochs=1000, deadline=time.monotonic() + PATIENCE))
+    run = present(plain, margin.coef.shape[1], Plan(epochs=1000, deadline=Deadline.after(PATIENCE)))
     if run.mistakes > margin.bound:
         raise AssertionError(f"a perceptron made {run.mistakes} mistakes, the bound is {margin.bound}")
     return {"mistakes": run.mistakes, "epochs": run.epochs, "clean": run.clean, "within_bound": True}

@@ -35,6 +35,7 @@ class PoissonRegressor(Regressor):
     tol : the relative gap to prove, see ``verdict_``.
     warm_start : start from the coefficients of the fit before.
     verbose : only 0.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> model = PoissonRegressor(alpha=0.0).fit(np.array([[0.0], [0.0], [1.0]]), np.array([1.0, 3.0, 6.0]))
@@ -54,6 +55,7 @@ class PoissonRegressor(Regressor):
         tol: float = TOLERANCE,
         warm_start: bool = False,
         verbose: int = 0,
+        time_limit: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -62,6 +64,7 @@ class PoissonRegressor(Regressor):
         self.tol = tol
         self.warm_start = warm_start
         self.verbose = verbose
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and counts (or rates) y >= 0.

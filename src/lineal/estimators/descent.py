@@ -11,11 +11,12 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lineal import fitting
+from lineal.deadline import shared
 from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
 from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
-from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.parameters import count, flag, number, only, seed, until
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.penalty import Penalty
@@ -140,7 +141,7 @@ class Descent(Fitted):
         outputs = len(members)
         rows, charges = self._source(X, members[0], weight, offset, outputs=outputs, intercept=plan.intercept)
         shift = rows.block.offset
-        most = count("max_iter", self.max_iter)
+        most, deadline = count("max_iter", self.max_iter), until("time_limit", self.time_limit)
         if flag("warm_start", self.warm_start) and init is None:
             init = self._before(outputs, intercept=plan.intercept)
         fits = []
@@ -149,11 +150,11 @@ class Descent(Fitted):
             source = type(rows)(rows.block.design, y, weight, own, rows.columns)
             start = None if init is None else init[:, k : k + 1]
             solver = replace(plan.solver, seed=plan.solver.seed + k)
-            fits.append(
-                fitting.fit(
-                    source, plan.loss, plan.penalty(charges), solver=solver, start=start, tol=plan.tol, max_iter=most
-                )
-            )
+            found = fitting.fit(
+                source, plan.loss, plan.penalty(charges), solver=solver, start=start, tol=plan.tol, max_iter=most,
+                time_limit=shared(deadline, outputs - k),
+            )  # fmt: skip
+            fits.append(found)
         self.n_iter_ = max(len(found.trace) - 1 for found in fits)
         self.t_ = 1.0 + self.n_iter_ * float(fits[0].problem.moments.rows)
         self._states = []

@@ -15,12 +15,13 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from lineal import fitting
-from lineal.closed import Closed
+from lineal.closed import Closed, at_once, brief
 from lineal.designs import as_design, view
 from lineal.designs.center import less
 from lineal.errors import InputError
 from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
+from lineal.estimators.parameters import until
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import Moments
@@ -100,6 +101,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     coef_: npt.NDArray[Any]
     intercept_: Any
     n_features_in_: int
+    time_limit: float | None
     _closed: _Said
     _centered: _Centered | None
     if TYPE_CHECKING:
@@ -132,16 +134,19 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         start: Array | None = None,
     ) -> Array:
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
+        deadline = until("time_limit", self.time_limit)
         columns = _columns(self, intercept=intercept)
         cost = penalty(float(len(y) if weight is None else weight.sum()), _charges(len(columns), intercept))
         known = None
-        if intercept and offset is None and start is None and fitting.brief(len(y), len(columns)):
+        if intercept and offset is None and start is None and brief(len(y), len(columns)):
             rows, whole = view(X), max_iter is None
-            known = fitting.at_once(rows, y, weight, loss, cost, columns, solver, tol, whole=whole)
+            known = at_once(rows, y, weight, loss, cost, columns, solver, tol, whole=whole)
         if known is None:
             source, _ = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
             problem = fitting.pose(source, loss, cost, solver)
-            found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=max_iter, keep=True)
+            found = fitting.solve(
+                problem, solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=deadline, keep=True
+            )
             self._note(found, target, tol)
             return found.plain
         for name in (*LATE, "_centered"):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lineal import fitting
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import count, flag, number
+from lineal.estimators.parameters import count, flag, number, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.losses import Huber
 from lineal.problem import Problem
@@ -37,6 +37,7 @@ class HuberRegressor(Regressor):
     fit_intercept : whether to add an intercept.
     tol : the relative gap to prove, see ``verdict_``.
     scale : sigma if it is known, in the units of y; None fits it beside the coefficients.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.arange(8.0)[:, None], np.array([0.1, 0.9, 2.1, 2.9, 4.1, 4.9, 6.1, 99.0])
@@ -59,6 +60,7 @@ class HuberRegressor(Regressor):
         fit_intercept: bool = True,
         tol: float = TOLERANCE,
         scale: float | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_iter = max_iter
@@ -67,6 +69,7 @@ class HuberRegressor(Regressor):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.scale = scale
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.
@@ -76,6 +79,7 @@ class HuberRegressor(Regressor):
         epsilon, alpha = number("epsilon", self.epsilon, least=1.0), number("alpha", self.alpha)
         known = None if self.scale is None else number("scale", self.scale, above=0.0)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
+        deadline = until("time_limit", self.time_limit)
         most, warm = count("max_iter", self.max_iter), flag("warm_start", self.warm_start)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
@@ -85,12 +89,22 @@ class HuberRegressor(Regressor):
         if known is None:
             scale = np.inf if start is None else float(self.scale_)
             both = scaled_huber(
-                source, epsilon, alpha / total, charges, tol=tol, max_iter=most, start=start, scale=scale
+                source,
+                epsilon,
+                alpha / total,
+                charges,
+                tol=tol,
+                max_iter=most,
+                time_limit=deadline,
+                start=start,
+                scale=scale,
             )
             found, coef = both.fit, both.coef
         else:
             penalty = charging(lambda total: alpha * known / total)(total, charges)
-            found = fitting.fit(source, Huber(epsilon * known), penalty, start=start, tol=tol, max_iter=most)
+            found = fitting.fit(
+                source, Huber(epsilon * known), penalty, start=start, tol=tol, max_iter=most, time_limit=deadline
+            )
             coef = found.coef
         self._note(found, target_of(None), tol)
         self._spread(coef, intercept=intercept)

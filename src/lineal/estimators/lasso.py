@@ -32,6 +32,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
     selection : only "cyclic".
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> model = ElasticNet(alpha=0.1).fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
@@ -56,6 +57,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        time_limit: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.l1_ratio = l1_ratio
@@ -68,6 +70,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).
@@ -125,6 +128,7 @@ class Lasso(ElasticNet):
         positive: bool = False,
         random_state: Any = None,
         selection: str = "cyclic",
+        time_limit: float | None = None,
     ) -> None:
         super().__init__(
             alpha,
@@ -138,4 +142,5 @@ class Lasso(ElasticNet):
             positive=positive,
             random_state=random_state,
             selection=selection,
+            time_limit=time_limit,
         )

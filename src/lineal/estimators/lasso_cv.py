@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.deadline import on_trial, shared
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
 from lineal.losses import Squared
@@ -43,6 +44,7 @@ class ElasticNetCV(Regressor):
     verbose : only 0.
     n_jobs : None or -1.
     rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -78,6 +80,7 @@ class ElasticNetCV(Regressor):
         random_state: Any = None,
         selection: str = "cyclic",
         rule: str = "best",
+        time_limit: float | None = None,
     ) -> None:
         self.l1_ratio = l1_ratio
         self.eps = eps
@@ -94,10 +97,13 @@ class ElasticNetCV(Regressor):
         self.random_state = random_state
         self.selection = selection
         self.rule = rule
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows."""
         self._refuse()
+        deadline = until("time_limit", self.time_limit)
+        trying = on_trial(deadline)
         intercept, tol, most = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), self.max_iter
         rule, ratios = rule_named(self.rule), self._ratios()
         X, y = features_and_target(self, X, y, numeric=True, several=False)
@@ -110,16 +116,19 @@ class ElasticNetCV(Regressor):
             alphas = self._grid(source, ratio, charges)
             family = charging(_given(1.0), ratio, positive=bool(self.positive))(0.0, charges)
             seen = [rows for rows, _ in parts]
-            found = trials(source, Squared(1), family, _given(alphas.tolist()), seen, tol=tol, max_iter=most)
+            share = shared(trying, len(ratios) - len(tried))
+            found = trials(
+                source, Squared(1), family, _given(alphas.tolist()), seen, tol=tol, max_iter=most, deadline=share
+            )
             tried.append((alphas, _errors(source, found, [rows for _, rows in parts]), found))
         # With several ratios the best error of each decides first; the rule then moves along its alphas.
-        means = [float(np.min(np.mean(errors, axis=1))) for _, errors, _ in tried]
+        means = [float(np.min(np.nan_to_num(np.mean(errors, axis=1), nan=np.inf))) for _, errors, _ in tried]
         best = int(np.argmin(means))
         self.alpha_ = float(tried[best][0][pick(tried[best][1], rule=rule)])
         self.l1_ratio_ = ratios[best]
         self._report(tried)
         final = charging(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
-        result = fitting.fit(source, Squared(1), final(0.0, charges), tol=tol, max_iter=most)
+        result = fitting.fit(source, Squared(1), final(0.0, charges), tol=tol, max_iter=most, time_limit=deadline)
         self._note(result, target_of(None), tol)
         self._spread(result.coef, intercept=intercept)
         self.n_iter_, self.dual_gap_ = self._steps, result.verdict.gap
@@ -197,6 +206,7 @@ class LassoCV(ElasticNetCV):
         random_state: Any = None,
         selection: str = "cyclic",
         rule: str = "best",
+        time_limit: float | None = None,
     ) -> None:
         super().__init__(
             l1_ratio=1.0,
@@ -214,6 +224,7 @@ class LassoCV(ElasticNetCV):
             random_state=random_state,
             selection=selection,
             rule=rule,
+            time_limit=time_limit,
         )
 
 
@@ -228,9 +239,9 @@ def _whole(alphas: object) -> bool:
 def _errors(source: Memory, found: Trials, held: list[npt.NDArray[np.intp]]) -> Array:
     """Return the mean squared error of every point on every fold's held rows, ``(points, folds)``, weights respected."""
     block = source.block
-    errors = np.empty((found.coef.shape[1], len(held)))
-    for k, rows in enumerate(held):
-        eta = block.design.times(np.ascontiguousarray(found.coef[k, :, :, 0].T))[rows]
+    errors = np.full((found.coef.shape[1], len(held)), np.nan)
+    for k, rows in enumerate(held if found.reached else ()):
+        eta = block.design.times(np.ascontiguousarray(found.coef[k, : found.reached, :, 0].T))[rows]
         weight = None if block.weight is None else block.weight[rows]
-        errors[:, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
+        errors[: found.reached, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
     return errors

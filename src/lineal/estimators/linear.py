@@ -28,6 +28,7 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
     tol : the relative gap to prove, see ``verdict_``.
     n_jobs : None or -1, all cores; both are what a fit uses.
     positive : whether every coefficient but the intercept must be at least 0.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> model = LinearRegression().fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
@@ -43,12 +44,14 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
         tol: float = TOLERANCE,
         n_jobs: int | None = None,
         positive: bool = False,
+        time_limit: float | None = None,
     ) -> None:
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.tol = tol
         self.n_jobs = n_jobs
         self.positive = positive
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).
@@ -83,6 +86,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     solver : "auto", "direct", "refined", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of it.
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> model = Ridge(alpha=1.0).fit(np.array([[0.0], [1.0], [2.0]]), np.array([1.0, 3.0, 5.0]))
@@ -104,6 +108,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
         solver: str = "auto",
         positive: bool = False,
         random_state: Any = None,
+        time_limit: float | None = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -113,6 +118,7 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and targets y, of shape (n,) or (n, targets).

@@ -65,6 +65,7 @@ class LogisticRegression(Classifier):
     solver : "auto", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
     max_iter : at most this many steps of the solver; None for no limit.
     warm_start : start from the coefficients of the fit before.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "yes", "no", "yes"])
@@ -92,6 +93,7 @@ class LogisticRegression(Classifier):
         verbose: int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -107,6 +109,7 @@ class LogisticRegression(Classifier):
         self.verbose = verbose
         self.warm_start = warm_start
         self.n_jobs = n_jobs
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.

@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.deadline import on_trial, shared
 from lineal.dialects import solver_named, strength_of_C
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
-from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed
+from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.loss import Loss
 from lineal.losses import Logistic, Softmax
@@ -42,6 +43,7 @@ class LogisticRegressionCV(LogisticRegression):
     dual, penalty, verbose, refit, intercept_scaling, use_legacy_attributes : only their defaults.
     n_jobs : None or -1.
     rule : "best", or "one-se" for the smallest C within one standard error of the best.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -80,6 +82,7 @@ class LogisticRegressionCV(LogisticRegression):
         random_state: Any = None,
         use_legacy_attributes: bool = False,
         rule: str = "best",
+        time_limit: float | None = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -99,10 +102,13 @@ class LogisticRegressionCV(LogisticRegression):
         self.random_state = random_state
         self.use_legacy_attributes = use_legacy_attributes
         self.rule = rule
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:  # type: ignore[override]
         """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows."""
         Cs, ratios, rule = self._chosen()
+        deadline = until("time_limit", self.time_limit)
+        trying = on_trial(deadline)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         solver, most = solver_named(self.solver), count("max_iter", self.max_iter)
         score = scorer_named("accuracy" if self.scoring is None else self.scoring)
@@ -116,11 +122,14 @@ class LogisticRegressionCV(LogisticRegression):
         parts = split(self.cv, X, labels[codes], classifier=True)
         if weight is not None:
             parts = [part for part in parts if weight[part[1]].sum() > 0.0]
-        tried = []
+        tried: list[Trials] = []
         seen = [rows for rows, _ in parts]
         for ratio in ratios:
             family = charging(lambda _: 1.0, ratio)(0.0, charges)
-            found = trials(source, loss, family, _strengths(Cs), seen, solver=solver, tol=tol, max_iter=most)
+            share = shared(trying, len(ratios) - len(tried))
+            found = trials(
+                source, loss, family, _strengths(Cs), seen, solver=solver, tol=tol, max_iter=most, deadline=share
+            )
             tried.append(found)
         self._report(source, X, labels[codes], tried, [rows for _, rows in parts], score, intercept=intercept)
         losses = -self.scores_
@@ -130,7 +139,7 @@ class LogisticRegressionCV(LogisticRegression):
         self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
         final = charging(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
         penalty = final(float(len(codes) if weight is None else weight.sum()), charges)
-        result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most)
+        result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=deadline)
         self._note(result, target_of(labels), tol)
         self._spread(result.coef, intercept=intercept)
         return self
@@ -161,7 +170,7 @@ class LogisticRegressionCV(LogisticRegression):
             share = None if weight is None else weight[rows]
             for r, c in np.ndindex(coef.shape[1:3]):
                 judge.hold(coef[k, r, c], intercept=intercept)
-                self.scores_[k, r, c] = score(judge, part, truth, share)
+                self.scores_[k, r, c] = score(judge, part, truth, share) if c < tried[r].reached else np.nan
 
     def _chosen(self) -> tuple[list[float], list[float], Any]:
         """Refuse what we do not honour; return the Cs, smallest first, the shares of l1 and the rule."""

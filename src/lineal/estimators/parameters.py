@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from lineal.deadline import Deadline
 from lineal.errors import InputError
 
 
@@ -75,6 +76,17 @@ def count(name: str, value: Any) -> int | None:
     if _whole(value) and int(value) >= 0:
         return int(value)
     raise InputError(f"{name} is {value!r}; it must be a whole number of at least 0, or None for no limit.")
+
+
+def until(name: str, value: Any) -> Deadline | None:
+    """Return the deadline of a parameter that must be a number of seconds above 0, or None for no limit.
+
+    >>> until("time_limit", None) is None
+    True
+    """
+    if value is None or isinstance(value, Deadline):
+        return value
+    return Deadline.after(number(name, value, above=0.0, infinite=True))
 
 
 def only(accepted: object, why: str, /, **given: object) -> None:

@@ -15,7 +15,7 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, encode
-from lineal.estimators.parameters import cores, count, flag, number, only
+from lineal.estimators.parameters import cores, count, flag, number, only, until
 from lineal.halfspaces.halfspace import Judged, judge, progressive
 from lineal.halfspaces.ledger import Ledger
 from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, Run
@@ -58,7 +58,7 @@ class Perceptron(Classifier):
     oracle : whether to ask the exact oracle where no epoch was clean.
     bound : whether the verdict gives the maximum margin gamma and the bound R^2/gamma^2 = (RB)^2 on the mistakes.
     record : whether to keep every presentation in ``trace_`` (``trace_.to_frame()``).
-    time_limit : seconds the oracle may take.
+    time_limit : seconds a fit may take; None for no limit but that of the oracle, 60.
 
     After ``fit``: ``verdict_`` ("separated", "not_separable" or "budget"), ``mistakes_``, ``n_iter_``, and ``trace_``: the
     epochs, or with ``record`` every presentation. ``model_`` is the same fit as a lineal Model (not of a voted one).
@@ -99,7 +99,7 @@ class Perceptron(Classifier):
         oracle: bool = True,
         bound: bool = False,
         record: bool = False,
-        time_limit: float = 60.0,
+        time_limit: float | None = None,
     ) -> None:
         self.variant = variant
         self.tie = tie
@@ -142,7 +142,7 @@ class Perceptron(Classifier):
             oracle=flag("oracle", self.oracle),
             bound=flag("bound", self.bound),
             zero=not np.any(start),
-            time_limit=number("time_limit", self.time_limit, above=0.0, infinite=True),
+            deadline=plan.deadline,
         )
         self._keep(labels, run, found, source)
         self.rows_seen_, self.mistakes_ = 0, run.mistakes
@@ -290,6 +290,7 @@ class Perceptron(Classifier):
             tol=None if self.tol is None else number("tol", self.tol),
             patience=patience or 1,
             record=flag("record", self.record),
+            deadline=until("time_limit", self.time_limit) if epochs is None else None,
         )
 
 

@@ -27,6 +27,7 @@ class QuantileRegressor(Regressor):
     solver : "auto" or "interior-point".
     solver_options : only None.
     tol : the relative gap to prove, see ``verdict_``.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0])
@@ -46,6 +47,7 @@ class QuantileRegressor(Regressor):
         solver: str = "auto",
         solver_options: None = None,
         tol: float = TOLERANCE,
+        time_limit: float | None = None,
     ) -> None:
         self.quantile = quantile
         self.alpha = alpha
@@ -53,6 +55,7 @@ class QuantileRegressor(Regressor):
         self.solver = solver
         self.solver_options = solver_options
         self.tol = tol
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

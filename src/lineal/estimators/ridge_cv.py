@@ -10,11 +10,12 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from lineal import fitting
+from lineal.deadline import Deadline, on_trial
 from lineal.dialects import strength_of_alpha
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.estimators.parameters import flag, number, numerals, only
+from lineal.estimators.parameters import flag, number, numerals, only, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
 from lineal.losses import Squared
@@ -46,6 +47,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     alpha_per_target : only False.
     tol : the relative gap to prove, see ``verdict_``.
     rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -73,6 +75,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         alpha_per_target: bool = False,
         tol: float = TOLERANCE,
         rule: str = "best",
+        time_limit: float | None = None,
     ) -> None:
         self.alphas = alphas
         self.fit_intercept = fit_intercept
@@ -83,10 +86,12 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         self.alpha_per_target = alpha_per_target
         self.tol = tol
         self.rule = rule
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose alpha on rows left out of X and y, of shape (n,) or (n, targets), then fit all rows."""
         intercept, tol, rule = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), rule_named(self.rule)
+        deadline = until("time_limit", self.time_limit)
         only(None, "leave-one-out is computed in one way, which is exact", gcv_mode=self.gcv_mode)
         only(False, "one alpha serves all targets", alpha_per_target=self.alpha_per_target)
         if flag("store_cv_results", self.store_cv_results) and self.cv is not None:
@@ -102,7 +107,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         losses, shares = (
             self._left_out(source, y, falling, order)
             if self.cv is None
-            else self._folded(source, X, y, falling, charges, tol)
+            else self._folded(source, X, y, falling, charges, tol, deadline)
         )
         if rule == "best":
             means = np.average(losses, axis=1, weights=shares)[np.argsort(order)]
@@ -113,7 +118,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         self.best_score_ = -float(np.average(losses[place], weights=shares))
         final = charging(lambda total: strength_of_alpha(self.alpha_, total))
         penalty = final(moments.weight_sum, charges)
-        result = fitting.fit(source, Squared(values.shape[1]), penalty, tol=tol, moments=moments)
+        result = fitting.fit(source, Squared(values.shape[1]), penalty, tol=tol, moments=moments, time_limit=deadline)
         several = y.ndim == 2 and y.shape[1] > 1
         self._note(result, target_of(values.shape[1] if several else None), tol)
         self._spread(result.coef, intercept=intercept, several=several, column=y.ndim == 2)
@@ -137,8 +142,9 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         return np.array([[-score(_Told(), guess, told, weight)] for guess in guesses]), None
 
     def _folded(
-        self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], charges: Array, tol: float
-    ) -> tuple[Array, None]:
+        self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], charges: Array, tol: float,
+        deadline: Deadline | None,
+    ) -> tuple[Array, None]:  # fmt: skip
         """Return the negative score of every alpha on every fold."""
         parts = split(self.cv, X, y, classifier=False)
         weight, loss = source.block.weight, Squared(source.block.y.shape[1])
@@ -151,12 +157,13 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
             lambda total: [strength_of_alpha(alpha, total) for alpha in alphas],
             [seen for seen, _ in parts],
             tol=tol,
+            deadline=on_trial(deadline),
         )
         self.verdicts_ = found.verdicts
         score, told = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
-        losses = np.empty((len(alphas), len(parts)))
+        losses = np.full((len(alphas), len(parts)), np.nan)
         for k, (_, rows) in enumerate(parts):
-            for j in range(len(alphas)):
+            for j in range(found.reached):
                 guess = source.block.design.times(found.coef[k, j])[rows].reshape(told[rows].shape)
                 losses[j, k] = -score(_Told(), guess, told[rows], None if weight is None else weight[rows])
         return losses, None

@@ -44,6 +44,7 @@ class SparsemaxClassifier(Classifier):
         class_weight: Any = None,
         solver: str = "auto",
         max_iter: int | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
@@ -52,6 +53,7 @@ class SparsemaxClassifier(Classifier):
         self.class_weight = class_weight
         self.solver = solver
         self.max_iter = max_iter
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.

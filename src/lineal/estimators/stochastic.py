@@ -74,6 +74,7 @@ class SGDClassifier(Descent, Classifier):
     average : True to average the iterates, or the number of rows after which to begin.
 
     ``verdicts_`` and ``models_`` hold one member for each class against the rest; ``verdict_`` is the worst of them.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "yes", "no", "yes"])
@@ -110,6 +111,7 @@ class SGDClassifier(Descent, Classifier):
         class_weight: Any = None,
         warm_start: bool = False,
         average: bool | int = False,
+        time_limit: float | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -132,6 +134,7 @@ class SGDClassifier(Descent, Classifier):
         self.class_weight = class_weight
         self.warm_start = warm_start
         self.average = average
+        self.time_limit = time_limit
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None,
@@ -232,6 +235,7 @@ class SGDRegressor(Descent, Regressor):
     penalty, alpha, l1_ratio, fit_intercept, max_iter, tol, shuffle, random_state, learning_rate, eta0, power_t,
     n_iter_no_change, warm_start, average : as in SGDClassifier.
     verbose, early_stopping, validation_fraction : only their defaults.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([1.0, 3.0, 5.0])
@@ -264,6 +268,7 @@ class SGDRegressor(Descent, Regressor):
         n_iter_no_change: int = 5,
         warm_start: bool = False,
         average: bool | int = False,
+        time_limit: float | None = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -284,6 +289,7 @@ class SGDRegressor(Descent, Regressor):
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.average = average
+        self.time_limit = time_limit
 
     def fit(
         self, X: Any, y: Any, coef_init: Any = None, intercept_init: Any = None, sample_weight: Any = None,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
+from lineal.deadline import shared
 from lineal.dialects import strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.charging import Charge, charging
@@ -15,7 +16,7 @@ from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.fitted import model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
-from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.parameters import count, flag, number, only, seed, until
 from lineal.estimators.regression import Regressor
 from lineal.loss import Loss
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
@@ -48,6 +49,7 @@ class LinearSVC(Classifier):
     max_iter : at most this many steps of the solver; None for no limit.
 
     ``verdicts_`` and ``models_`` hold one member for each class against the rest; ``verdict_`` is the worst of them.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(["no", "yes", "no", "yes"])
@@ -75,6 +77,7 @@ class LinearSVC(Classifier):
         verbose: int = 0,
         random_state: Any = None,
         max_iter: int | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -88,13 +91,14 @@ class LinearSVC(Classifier):
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and labels y: strings, whole numbers or Booleans.
 
         ``offset`` is added to every score without a coefficient; shape (n,) for two classes, (n, classes) for several.
         """
-        whole = self._refuse()
+        whole, deadline = self._refuse(), until("time_limit", self.time_limit)
         solver = _solver(self.dual, smooth=self.loss == "squared_hinge" and not whole)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
@@ -102,13 +106,16 @@ class LinearSVC(Classifier):
         outputs = 1 if len(labels) == 2 else len(labels)
         rows, charges = self._source(X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept)
         most, bare = count("max_iter", self.max_iter), weights(sample_weight, X)
-        fits = []
-        for loss, target, shift in self._members(codes, outputs, rows.block.offset, whole=whole):
+        fits: list[fitting.Fit] = []
+        members = self._members(codes, outputs, rows.block.offset, whole=whole)
+        for loss, target, shift in members:
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
             source = Memory(rows.block.design, target, s, shift, rows.columns)
             penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
-            keep = whole or outputs == 1
-            fits.append(fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, keep=keep))
+            keep, share = whole or outputs == 1, shared(deadline, len(members) - len(fits))
+            fits.append(
+                fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=share, keep=keep)
+            )
         self.classes_ = labels
         self._gather(fits, labels, tol)
         self._spread(np.hstack([found.plain for found in fits]), intercept=intercept)
@@ -177,6 +184,7 @@ class LinearSVR(Regressor):
     dual : "auto"; True for dual ascent; False for a primal solver, which only the squared loss has.
     random_state : any seed; all give the same fit.
     max_iter : at most this many steps of the solver; None for no limit.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
 
     >>> import numpy as np
     >>> X, y = np.arange(8.0)[:, None], np.array([0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 99.0])
@@ -200,6 +208,7 @@ class LinearSVR(Regressor):
         verbose: int = 0,
         random_state: Any = None,
         max_iter: int | None = None,
+        time_limit: float | None = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -211,6 +220,7 @@ class LinearSVR(Regressor):
         self.verbose = verbose
         self.random_state = random_state
         self.max_iter = max_iter
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.halfspaces.halfspace import judge
@@ -22,9 +22,6 @@ from lineal.source import Source
 from lineal.trace import Record
 
 Array = npt.NDArray[np.float64]
-
-LIMIT: Final = 60.0
-"""Seconds the exact oracle may take where no time limit is given."""
 
 
 def criterion(options: Mapping[str, str], classes: int) -> Perceptron:
@@ -43,7 +40,7 @@ def correcting(
     options: Mapping[str, str],
     *,
     seed: int,
-    deadline: float | None,
+    deadline: Deadline | None,
     progress: Callable[[Record], None] | None,
     interrupt: Literal["raise", "budget"],
 ) -> Fit:
@@ -64,9 +61,8 @@ def correcting(
         progress=progress,
     )
     run = present(source, loss.outputs, plan)
-    left = LIMIT if deadline is None else max(deadline - time.monotonic(), 0.0)
-    ask = run.stopped != "it was interrupted" and left > 0.0
-    found = judge(source, run, plan, oracle=ask, bound=options.get("bound") == "yes", time_limit=left)
+    ask = run.stopped != "it was interrupted" and not (deadline is not None and deadline.passed)
+    found = judge(source, run, plan, oracle=ask, bound=options.get("bound") == "yes", deadline=deadline)
     problem = Problem.of(source, loss, NoPenalty(len(source.columns)), moments)
     reason = f"{variant}, {'rows as they come' if plan.seed is None else f'rows in drawn orders (seed {seed})'}"
     return Fit(found.coef, found.verdict, float("nan"), "perceptron", reason, run.trace, problem)

@@ -12,7 +12,6 @@ proved in integers, and every halfspace is counted in integers.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import field
 from fractions import Fraction
@@ -23,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, reduced, whole
+from lineal.deadline import Deadline, LateError
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit
@@ -56,7 +56,7 @@ class Covering:
 
     cloud: Cloud
     s: Array
-    deadline: float
+    deadline: Deadline
     whole: bool
     intercept: bool
     strict: npt.NDArray[np.bool_]
@@ -90,7 +90,7 @@ class Covering:
                 if chosen is not None:
                     for number in range(min(PACKINGS, 1 + len(self.s) // 4)):
                         self._pack(~chosen, number)
-        except TimeoutError:
+        except LateError:
             self.stopped = "the time limit was reached"
 
     @property
@@ -115,8 +115,8 @@ class Covering:
         return np.asarray(self.cloud.signs(direction) < self.strict)
 
     def _check(self) -> None:
-        if time.monotonic() > self.deadline or len(self.cuts) > MOST_CUTS:
-            raise TimeoutError
+        if self.deadline.passed or len(self.cuts) > MOST_CUTS:
+            raise LateError
 
     def _guesses(self) -> Iterator[Array]:
         """Yield halfspaces: those of each class alone, and hinge programs whose costs follow what was missed before."""
@@ -147,7 +147,7 @@ class Covering:
             b_eq=np.zeros(self._z.shape[1]),
             bounds=[(0.0, float(most)) for most in cost[used]],
             method="highs",
-            options={"time_limit": max(self.deadline - time.monotonic(), 0.01)},
+            options={"time_limit": max(self.deadline.left, 0.01)},
         )
         return None if result.x is None or result.status != 0 else -np.asarray(result.eqlin.marginals)
 
@@ -197,10 +197,10 @@ class Covering:
             b_eq=np.append(np.zeros(self._z.shape[1]), 1.0),
             bounds=(0.0, None),
             method="highs-ds",
-            options={"time_limit": max(self.deadline - time.monotonic(), 0.01)},
+            options={"time_limit": max(self.deadline.left, 0.01)},
         )
         if result.status == 1:
-            raise TimeoutError
+            raise LateError
         if result.x is None or result.status != 0:
             return None
         found = Core(self.cloud, self.deadline).solve(ids[result.x > 1e-10])
@@ -228,7 +228,7 @@ class Covering:
                 b_ub=-np.ones(len(self.cuts)),
                 bounds=(0.0, 1.0),
                 method="highs",
-                options={"time_limit": max(self.deadline - time.monotonic(), 0.01)},
+                options={"time_limit": max(self.deadline.left, 0.01)},
             )
             if result.x is None or result.status != 0:
                 return
@@ -267,7 +267,7 @@ class Covering:
             constraints=limits,
             integrality=np.ones(len(self.s), dtype=np.int64),
             bounds=optimize.Bounds(0.0, 1.0),
-            options={"time_limit": max(self.deadline - time.monotonic(), 0.01), "mip_rel_gap": 0.0},
+            options={"time_limit": max(self.deadline.left, 0.01), "mip_rel_gap": 0.0},
         )
         if result.status == 2:
             self.lower = self.upper
@@ -275,11 +275,11 @@ class Covering:
         if result.mip_dual_bound is not None and np.isfinite(result.mip_dual_bound):
             self._raise(float(result.mip_dual_bound))
         if result.x is None:
-            raise TimeoutError
+            raise LateError
         chosen = np.asarray(result.x > 0.5)
         if result.status == 1:
             self._pack(~chosen)
-            raise TimeoutError
+            raise LateError
         return chosen
 
     def _raise(self, bound: float) -> None:

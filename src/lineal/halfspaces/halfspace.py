@@ -7,7 +7,6 @@ prove that there is no separator when their sum is exactly zero.
 from __future__ import annotations
 
 import math
-import time
 from fractions import Fraction
 from typing import Any, Final
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, floats, text, whole
+from lineal.deadline import Deadline, LateError
 from lineal.halfspaces.lengths import length
 from lineal.halfspaces.margins import widest
 from lineal.halfspaces.perceptron import TIES, Plan, Run
@@ -27,6 +27,9 @@ from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+
+LIMIT: Final = 60.0
+"""Seconds the exact oracle may take where no deadline is given."""
 
 ROWS: Final = 65_536
 """Signs of so many rows are computed together."""
@@ -60,12 +63,12 @@ def judge(
     oracle: bool = True,
     bound: bool = False,
     zero: bool = True,
-    time_limit: float = 60.0,
+    deadline: Deadline | None = None,
 ) -> Judged:
     """Say what a run showed about its rows; where it showed nothing, ask the oracle.
 
-    ``bound`` asks for the maximum margin, ``zero`` says that the run began with zero weights, ``time_limit`` is for the
-    oracle, in seconds.
+    ``bound`` asks for the maximum margin, ``zero`` says that the run began with zero weights, ``deadline`` is for the
+    oracle, which takes LIMIT seconds without one.
     """
     about: dict[str, Any] = {
         "variant": plan.variant,
@@ -95,7 +98,7 @@ def judge(
     about["repeated_state"] = None if run.repeated is None else list(run.repeated)
     if not oracle:
         return case.open(f"{stopped}, and the oracle was not asked")
-    return case.asked(stopped, time_limit)
+    return case.asked(stopped, deadline or Deadline.after(LIMIT))
 
 
 def progressive(mistakes: int, rows: int) -> Verdict:
@@ -166,13 +169,13 @@ class _Case:
             )
         return found, f"{said}, and indeed {_count(self.run.mistakes, 'mistake')} <= {wide.bound:.6g}."
 
-    def asked(self, stopped: str, time_limit: float) -> Judged:
+    def asked(self, stopped: str, deadline: Deadline) -> Judged:
         """Ask the oracle, and return its separator or its proof."""
         try:
             cloud = self._cloud()
-            found = decide(cloud, time.monotonic() + time_limit, two_way=True)
-        except TimeoutError:
-            return self.open(f"{stopped}, and {time_limit:g} s were not enough for the oracle")
+            found = decide(cloud, deadline, two_way=True)
+        except LateError:
+            return self.open(f"{stopped}, and the time limit was reached before the oracle had an answer")
         except MemoryError as error:
             return self.open(f"{stopped}, and the oracle was not asked: {error}")
         if found.direction is None:

@@ -10,7 +10,6 @@ Both are searched in floating point; where columns in different units leave them
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, digits, floats, mantissas, shifted, text, whole
+from lineal.deadline import Deadline, LateError
 from lineal.errors import InputError
 from lineal.halfspaces.nearest import Key, nearest
 from lineal.records import dataclass
@@ -121,8 +121,8 @@ def maximum_margin(
     if len(labels) < 2:
         raise InputError("y has one class only, so there is no margin between classes.")
     try:
-        decision = decide(cloud, time.monotonic() + time_limit)
-    except TimeoutError:
+        decision = decide(cloud, Deadline.after(time_limit))
+    except LateError:
         raise InputError(
             f"whether the rows are separable was not decided in {time_limit:g} s; give more time."
         ) from None
@@ -213,7 +213,7 @@ def _exactly(cloud: Cloud, ids: Index, weights: Array, held: bool) -> tuple[Arra
         return [(int(i), int(j)) for i in up for j in down]
 
     start: list[Key] = [int(i) for i in ids] if held else _pairs(cloud, ids, weights)
-    found = nearest(start, vector, seek, time.monotonic() + PATIENCE)
+    found = nearest(start, vector, seek, Deadline.after(PATIENCE))
     if found is None:
         return None
     keys, shares = found

@@ -8,13 +8,13 @@ another: a boundary can be moved by a hair.
 
 from __future__ import annotations
 
-import time
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import floats, text, whole
+from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.halfspaces.covering import SLACK, Covering
@@ -99,7 +99,7 @@ def zero_one(
         cloud = Cloud(cloud.x, np.zeros_like(cloud.own), 1, cloud.numbers)
     if tie not in ("mistake", "positive", "negative"):
         raise InputError(f"tie is {tie!r}; accepted are mistake, positive and negative.")
-    return least(cloud, weight, names, labels, time_limit=time_limit, intercept=intercept, tie=tie)
+    return least(cloud, weight, names, labels, deadline=Deadline.after(time_limit), intercept=intercept, tie=tie)
 
 
 def least(
@@ -108,7 +108,7 @@ def least(
     columns: tuple[str, ...],
     classes: tuple[Any, ...],
     *,
-    time_limit: float,
+    deadline: Deadline,
     intercept: bool,
     tol: float = TOLERANCE,
     tie: Tie = "mistake",
@@ -126,7 +126,7 @@ def least(
     counts = np.bincount(place, weight / unit).astype(np.float64)
     strict = few.own != {"mistake": 2, "positive": 1, "negative": 0}[tie]
     # with an intercept every rule has the same minimum, reached without rows on the boundary
-    search = Covering(few, counts, time.monotonic() + time_limit, exact, intercept, strict | intercept)
+    search = Covering(few, counts, deadline, exact, intercept, strict | intercept)
     try:
         search.run()
     except KeyboardInterrupt:
@@ -153,7 +153,7 @@ def mistaking(
     loss: Loss,
     moments: Moments,
     *,
-    time_limit: float | None,
+    deadline: Deadline | None,
     tol: float,
     interrupt: Literal["raise", "budget"],
 ) -> Fit:
@@ -169,7 +169,7 @@ def mistaking(
         weight[weight > 0.0],
         names,
         (0, 1),
-        time_limit=LIMIT if time_limit is None else time_limit,
+        deadline=deadline or Deadline.after(LIMIT),
         intercept=names[:1] == ("(intercept)",),
         tol=tol,
         interrupt=interrupt,

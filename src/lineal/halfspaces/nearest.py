@@ -8,13 +8,13 @@ corral, the few vertices x is a combination of, and x moves to the nearest point
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
 from lineal.algebra.integers import Whole, reduced
+from lineal.deadline import Deadline
 
 Key = Hashable
 
@@ -23,7 +23,7 @@ def nearest(
     start: Sequence[Key],
     vector: Callable[[Key], Whole],
     seek: Callable[[Whole], Iterable[Key]],
-    deadline: float,
+    deadline: Deadline,
 ) -> tuple[list[Key], Whole] | None:
     """Return the vertices that the nearest point is made of and their integer weights; None after the deadline.
 
@@ -31,7 +31,7 @@ def nearest(
     ``start`` are keys worth a look first.
 
     >>> points = {"a": np.array([2, 2], dtype=object), "b": np.array([2, -2], dtype=object)}
-    >>> keys, weights = nearest(["a"], points.__getitem__, lambda x: points, time.monotonic() + 5)
+    >>> keys, weights = nearest(["a"], points.__getitem__, lambda x: points, Deadline.after(5.0))
     >>> sorted(keys), weights.tolist()
     (['a', 'b'], [1, 1])
     """
@@ -41,7 +41,7 @@ def nearest(
     whole = _affine([known[key] for key in known])
     if whole is not None and min(whole) > 0:
         corral, weights = list(known), whole
-    while time.monotonic() < deadline:
+    while not deadline.passed:
         shares = _integers(weights)
         x = np.asarray(sum(share * known[key] for share, key in zip(shares, corral, strict=True)))
         size, total = _dot(x, x), int(sum(shares))

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.deadline import LATE, Deadline
 from lineal.errors import InputError
 from lineal.halfspaces.ledger import Ledger, Line
 from lineal.halfspaces.lengths import length, radius
@@ -67,7 +68,7 @@ class Plan:
     None keeps the order of the rows; else every epoch has its own, drawn by a hash of the rows' contents, so that it does
     not depend on how the table is sorted and equal rows follow each other (a row of weight 3 is the same as three rows).
     ``patience`` epochs in a row that each save no more than ``tol`` mistakes per row end the run. ``record`` keeps every
-    presentation. ``deadline`` is a time of ``time.monotonic``; ``interrupt`` says whether Ctrl-C is raised or a budget.
+    presentation. After the ``deadline`` no row is presented; ``interrupt`` says whether Ctrl-C is raised or a budget.
     """
 
     tie: Tie = "mistake"
@@ -78,7 +79,7 @@ class Plan:
     tol: float | None = None
     patience: int = 5
     record: bool = False
-    deadline: float | None = None
+    deadline: Deadline | None = None
     interrupt: Literal["raise", "budget"] = "raise"
     progress: Callable[[Record], None] | None = None
 
@@ -275,8 +276,8 @@ class _Work:
         chunk = 1 if self.ledger is not None else max(256, CELLS // (_wide(rows, self.columns) * (1 + self.outputs)))
         self.state[0] = 0
         while self.state[0] < length:
-            if self.plan.deadline is not None and time.monotonic() > self.plan.deadline:
-                self.run.stopped = "the time limit was reached"
+            if self.plan.deadline is not None and self.plan.deadline.passed:
+                self.run.stopped = LATE
                 return False
             self._chunk(rows, view, order, min(int(self.state[0]) + chunk, length))
         return True

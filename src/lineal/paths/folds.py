@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import field
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -11,12 +13,14 @@ import numpy.typing as npt
 
 from lineal import fitting
 from lineal.blas import alone
+from lineal.deadline import LATE, Deadline, in_time, shared
 from lineal.design import Design
 from lineal.designs import Dense
 from lineal.loss import Loss
 from lineal.moments import survey
-from lineal.paths.strengths import path
+from lineal.paths.strengths import Point, path, unreached
 from lineal.penalty import Penalty
+from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.sources.memory import Memory
 from lineal.verdict import TOLERANCE, Verdict
@@ -32,17 +36,24 @@ FAR = 100.0
 CELLS = 2**20
 """Numbers of a block of rows."""
 
+_Fold = tuple[list["Point"], list[int]]
+"""The points of a fold, and the steps of those that there was time for."""
+
 Strengths = Callable[[float], Sequence[float]]
 """From the sum of weights of the rows that are fitted to the strengths on trial, strongest first."""
 
 
 @dataclass(frozen=True)
 class Trials:
-    """What the folds found: coefficients ``(folds, points, columns, outputs)``, verdicts and steps ``(folds, points)``."""
+    """What the folds found: coefficients ``(folds, points, columns, outputs)``, verdicts and steps ``(folds, points)``.
+
+    ``reached`` is how many of the points, the strongest, every fold had time for; the others are not to be compared.
+    """
 
     coef: Array = field(repr=False)
     verdicts: list[list[Verdict]] = field(repr=False)
     steps: npt.NDArray[np.int32] = field(repr=False)
+    reached: int
 
 
 def trials(
@@ -55,38 +66,71 @@ def trials(
     solver: str = "auto",
     tol: float = TOLERANCE,
     max_iter: int | None = None,
+    deadline: Deadline | None = None,
 ) -> Trials:
     """Fit a penalty at every strength to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
 
     Each fit starts where the one before ended, and the folds share the rows, of which those that are not seen have
-    weight zero. Where a whole path can be walked at once, steps are not counted and stay zero.
+    weight zero. Where a whole path can be walked at once, steps are not counted and stay zero. The time until the
+    deadline is shared out among the folds.
     """
     block = source.block
     weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    coef, steps, verdicts = [], [], []
+    folds: list[_Fold] = []
     for rows in seen:
         part = weight * np.bincount(rows, minlength=block.n_rows)
         fold = Memory(block.design, block.y, part, block.offset, source.columns)
-        moments = survey(fold, loss)
-        grid = strengths(moments.weight_sum)
-        if loss.quadratic and solver == "auto" and max_iter is None:
-            walked = path(fold, loss, penalty, grid, tol=tol, moments=moments)
-            coef.append(walked.coef)
-            verdicts.append(list(walked.verdicts))
-            steps.append([0] * len(grid))
+        share = shared(deadline, len(seen) - len(folds))
+        grid = strengths(float(part.sum()))
+        work = partial(_fold, fold, loss, penalty, grid, solver, tol, max_iter, share)
+        folds.append(in_time(share, work, partial(_nothing, grid, (block.design.shape[1], loss.outputs))))
+    return Trials(
+        np.stack([[point.coef for point in points] for points, _ in folds]),
+        [[point.verdict for point in points] for points, _ in folds],
+        np.array([[*taken, *[0] * (len(points) - len(taken))] for points, taken in folds], dtype=np.int32),
+        min((len(taken) for _, taken in folds), default=0),
+    )
+
+
+def _nothing(grid: Sequence[float], shape: tuple[int, int]) -> _Fold:
+    """Return the points of a fold that there was no time for."""
+    reason = f"{LATE}; nothing was fitted to this fold"
+    late = Verdict("budget", f"Stopped without a proof: {reason}.", None, None, {}, reason)
+    return [Point(strength, np.zeros(shape), math.nan, late) for strength in grid], []
+
+
+def _fold(
+    fold: Memory,
+    loss: Loss,
+    penalty: Penalty,
+    grid: Sequence[float],
+    solver: str,
+    tol: float,
+    max_iter: int | None,
+    deadline: Deadline | None,
+) -> _Fold:
+    """Return the points of one fold, and the steps of those that there was time for."""
+    moments = survey(fold, loss)
+    if loss.quadratic and solver == "auto" and max_iter is None:
+        walked = path(fold, loss, penalty, grid, tol=tol, time_limit=deadline, moments=moments)
+        return list(walked.points), [0] * walked.reached
+    points: list[Point] = []
+    taken: list[int] = []
+    problem: Problem | None = None
+    for strength in grid:
+        if problem is not None and deadline is not None and deadline.passed:
+            points.append(unreached(problem.at(penalty.at(strength)), strength, points[-1], tol))
             continue
-        fits: list[fitting.Fit] = []
-        for strength in grid:
-            start = fits[-1].coef if fits else None
-            found = fitting.fit(
-                fold, loss, penalty.at(strength),
-                solver=solver, start=start, tol=tol, max_iter=max_iter, moments=moments,
-            )  # fmt: skip
-            fits.append(found)
-        coef.append(np.stack([found.coef for found in fits]))
-        verdicts.append([found.verdict for found in fits])
-        steps.append([max(len(found.trace) - (found.solver not in ("direct", "refined")), 0) for found in fits])
-    return Trials(np.stack(coef), verdicts, np.array(steps, dtype=np.int32))
+        found = fitting.fit(
+            fold, loss, penalty.at(strength),
+            solver=solver, start=points[-1].coef if points else None, tol=tol, max_iter=max_iter, time_limit=deadline,
+            moments=moments,
+        )  # fmt: skip
+        problem = found.problem
+        points.append(Point(strength, found.coef, found.objective, found.verdict))
+        if deadline is None or not deadline.passed:
+            taken.append(max(len(found.trace) - (found.solver not in ("direct", "refined")), 0))
+    return points, taken
 
 
 def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int:

@@ -8,7 +8,7 @@ certificates of the points need of the columns that are not in use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -57,11 +57,11 @@ class Lookahead:
         rest = not problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0])).any()
         return many and known and rest and Coordinate().declines(problem) is None
 
-    def points(self, grid: Array, left: Callable[[], float | None]) -> Iterator[tuple[float, Array, float, Verdict]]:
-        """Yield strength, coefficients, objective and verdict of every point until the time is up."""
+    def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
+        """Yield strength, coefficients, objective and verdict of every point."""
         gradient = self._gradients([self.coef])[0]
         before, at = max(float(grid[0]), self._scores(gradient).max(initial=0.0)), 0
-        while at < len(grid) and left() != 0.0:
+        while at < len(grid):
             ahead = grid[at:]
             stretch = ahead[: max(1, min(MOST_POINTS, int(np.count_nonzero(ahead >= STRETCH * before))))]
             watched = self._watched(gradient, 2.0 * float(stretch[-1]) - before)

@@ -8,7 +8,7 @@ taken up, and the stretch goes on from that point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 
@@ -123,13 +123,13 @@ class Squares:
         bounded = np.any(unit.least > 0.0) or np.any(unit.most < 0.0)
         return bool(charged and not bounded and problem.shape[0] > ones and Columns.refuse(problem) is None)
 
-    def points(self, grid: Array, left: Callable[[], float | None]) -> Iterator[tuple[float, Array, float, Verdict]]:
-        """Yield strength, coefficients, objective and verdict of the points, until the time is up or a proof is not found."""
+    def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
+        """Yield strength, coefficients, objective and verdict of the points, until a proof is not found."""
         if not np.all(np.isfinite(self.origin)):
             return
         at, top = 0, float(np.max(self._scores(self.origin, self.rates), initial=0.0))
         here = Place(max(float(grid[0]), top), self.origin, None)
-        while at < len(grid) and grid[at] > 0.0 and left() != 0.0:
+        while at < len(grid) and grid[at] > 0.0:
             stretch, columns = self._stretch(grid[at:], here)
             self._work(columns, anew=True)
             found = self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))

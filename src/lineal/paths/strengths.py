@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import field
 
@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.blas import one_thread
+from lineal.certify import Proof
+from lineal.deadline import LATE, Deadline, Limit, in_time
 from lineal.errors import InputError
 from lineal.fitting import solve
 from lineal.loss import Loss
@@ -23,6 +25,7 @@ from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.verdict import TOLERANCE, Verdict
+from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
 
@@ -48,6 +51,8 @@ class Path:
 
     points: tuple[Point, ...]
     critical: float
+    reached: int
+    """How many of the points there was time for; all, where no time limit is given."""
 
     @property
     def strengths(self) -> Array:
@@ -74,7 +79,7 @@ def path(
     ratio: float = 1e-3,
     solver: Solver | str = "auto",
     tol: float = TOLERANCE,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     moments: Moments | None = None,
     labels: Sequence[str] | None = None,
     progress: Callable[[Point], None] | None = None,
@@ -83,7 +88,8 @@ def path(
 
     ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing charged is used, down
     to ``ratio`` times it (evenly in the logarithm). The strength that ``penalty`` has itself does not matter.
-    After ``time_limit`` seconds the points that are left get the verdict ``budget``.
+    The points that ``time_limit`` leaves no time for are not fitted: they have the coefficients of the last point that was,
+    and the verdict ``budget``.
 
     >>> from lineal.designs import as_design
     >>> from lineal.losses import Squared
@@ -94,7 +100,7 @@ def path(
     >>> [point.used for point in found.points]
     [1, 2, 3]
     """
-    began = time.monotonic()
+    deadline = Deadline.of(time_limit)
     with one_thread(source, loss.outputs):
         problem = Problem.of(source, loss, penalty.at(1.0), moments)
         base = null(problem)
@@ -106,21 +112,37 @@ def path(
             slopes = first.gradient - problem.penalty.gradient(base.coef)
         critical = penalty.at(1.0).critical(slopes)
         grid = _grid(strengths, critical, ratio, penalty)
-
-        def left() -> float | None:
-            return None if time_limit is None else max(time_limit - (time.monotonic() - began), 0.0)
-
         points: list[Point] = []
-        if walk is not None:
-            for found in walk.points(grid, left):
+        reached = len(grid)
+
+        def walked() -> None:
+            for found in () if walk is None else walk.points(grid):
                 _add(points, Point(*found), progress)
-        coef = points[-1].coef if points else base.coef
-        for strength in grid[len(points) :]:
-            here = problem.at(penalty.at(float(strength)))
-            fitted = solve(here, solver=solver, start=coef, tol=tol, time_limit=left(), labels=labels)
-            coef = fitted.coef
-            _add(points, Point(float(strength), coef, fitted.objective, fitted.verdict), progress)
-    return Path(tuple(points), critical)
+
+        in_time(deadline, walked, lambda: None)
+        for strength in grid[len(points) :].tolist():
+            here = problem.at(penalty.at(strength))
+            last = points[-1] if points else None
+            fitted = None
+            if deadline is None or not deadline.passed:
+                start = base.coef if last is None else last.coef
+                fitted = solve(here, solver=solver, start=start, tol=tol, time_limit=deadline, labels=labels)
+            if fitted is None or math.isnan(fitted.objective):  # not a step was taken
+                reached = min(reached, len(points))
+                _add(points, unreached(here, strength, last, tol), progress)
+            else:
+                _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict), progress)
+    return Path(tuple(points), critical, reached)
+
+
+def unreached(problem: Problem, strength: float, last: Point | None, tol: float) -> Point:
+    """Return the point of a strength that there was no time for: the coefficients before it, with what it charges them."""
+    coef, objective = (null(problem).coef, null(problem).value) if last is None else (last.coef, last.objective)
+    if last is not None:
+        objective += problem.penalty.value(coef) - problem.penalty.at(last.strength).value(coef)
+    reason = "nothing was fitted at this strength, whose coefficients are the last ones that were found"
+    proof = Proof(objective, math.nan, None, reason=reason)
+    return Point(strength, coef, objective, judge(problem, objective, proof, tol, LATE, None)[0])
 
 
 def _walk(problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> Squares | Lookahead | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.deadline import Deadline, Limit
 from lineal.errors import InputError, near
 from lineal.estimate import Wish, build, prepare
 from lineal.features.splitting import read as read_split
@@ -33,7 +35,8 @@ FAMILIES = ("l1", "elastic", "group")
 class Trail:
     """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
 
-    ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are.
+    ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are. ``reached`` is how many of the
+    points there was time for; the others repeat the coefficients of the last of them.
     """
 
     points: tuple[Point, ...]
@@ -46,6 +49,7 @@ class Trail:
     losses: tuple[float, ...]
     rows: Rows = field(repr=False)
     fitted: int
+    reached: int
 
     @property
     def best(self) -> int | None:
@@ -98,7 +102,7 @@ def trail(
     split: str | None = None,
     seed: int = 0,
     tol: float = TOLERANCE,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     solver: Solver | str = "auto",
     progress: Callable[[Point], None] | None = None,
 ) -> Trail:
@@ -109,19 +113,19 @@ def trail(
     >>> [found.used(point) for point in found.points]
     [[], ['dose'], ['dose', 'noise']]
     """
-    family = read_family(penalty)
+    family, deadline = read_family(penalty), Deadline.of(time_limit)
     wish = _wish(model, bounds, solver, time_limit)
     roles = Roles.of(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
     rows = from_table(data, roles, wish.wanted, read_split(split, seed, test_size, 0.0))
-    ready = prepare(rows, wish)
+    ready = prepare(rows, wish, deadline)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
     found = path(
         rows.train, ready.loss, charging, points,
-        ratio=ratio, solver=wish.solver, tol=tol, time_limit=time_limit,
+        ratio=ratio, solver=wish.solver, tol=tol, time_limit=deadline,
         moments=ready.moments, labels=ready.labels, progress=progress,
     )  # fmt: skip
     metric = measure(ready.loss, rows.target.kind == "classes")
@@ -133,13 +137,14 @@ def trail(
         penalty=family,
         family=charging,
         metric=metric,
-        losses=_losses(rows, ready.loss, metric, found.points),
+        losses=_losses(rows, ready.loss, metric, found.points, found.reached),
         rows=rows,
         fitted=ready.moments.rows,
+        reached=found.reached,
     )
 
 
-def _wish(model: str, bounds: Limits | None, solver: Solver | str, time_limit: float | None) -> Wish:
+def _wish(model: str, bounds: Limits | None, solver: Solver | str, time_limit: Limit) -> Wish:
     """Return what is asked for; a ridge has no path."""
     wish = Wish.of(model, "auto", bounds, solver, time_limit)
     if wish.model.name in ("ridge", "bayes"):
@@ -149,10 +154,11 @@ def _wish(model: str, bounds: Limits | None, solver: Solver | str, time_limit: f
     return wish
 
 
-def _losses(rows: Rows, loss: Loss, metric: str, points: Sequence[Point]) -> tuple[float, ...]:
-    """Return the metric of every point on the rows that were held out, if there are any."""
+def _losses(rows: Rows, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:
+    """Return the metric of every point on the rows that were held out, if there are any; NaN where nothing was fitted."""
     if rows.test is None:
         return ()
     held, classes = rows.test, rows.target.kind == "classes"
     with np.errstate(over="ignore", invalid="ignore"):
-        return tuple(float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points)
+        found = [float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points[:reached]]
+    return (*found, *[math.nan] * (len(points) - reached))

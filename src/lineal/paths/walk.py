@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal.deadline import Deadline, Limit
 from lineal.designs import as_design
 from lineal.errors import InputError, near
 from lineal.loss import Loss
@@ -40,7 +41,7 @@ def path(
     fit_intercept: bool = True,
     solver: str = "auto",
     tol: float = TOLERANCE,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
 ) -> Path:
     """Fit ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)`` at many strengths, strongest first, and prove each fit.
 
@@ -48,6 +49,8 @@ def path(
     ``l1_ratio``), "group", "ridge", or a Penalty with a charge for every column, the intercept first. ``strengths`` are
     numbers, or how many to take from the one where nothing charged is used down to ``ratio`` times it. Coefficients are
     charged in the units of the columns, the intercept is not. Labels of any kind are numbered in sorted order.
+    After ``time_limit`` seconds nothing is fitted any more: the points that are left have the coefficients of the last one
+    that was, and the verdict ``budget``.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 3))
@@ -55,7 +58,7 @@ def path(
     >>> found.coef.shape, {verdict.kind for verdict in found.verdicts}, found.points[1].used
     ((4, 4, 1), {'optimal'}, 2)
     """
-    design = as_design(X, intercept=fit_intercept)
+    deadline, design = Deadline.of(time_limit), as_design(X, intercept=fit_intercept)
     target, known = _target(y, loss)
     rows, columns = design.shape
     weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), (rows,))
@@ -63,7 +66,7 @@ def path(
     charges = np.ones(columns)
     charges[: int(fit_intercept)] = 0.0
     family = _penalty(penalty, l1_ratio, charges)
-    return paths.path(source, known, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=time_limit)
+    return paths.path(source, known, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=deadline)
 
 
 def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.algebra.integers import FAR, Whole, floats, mantissas, shifted
 from lineal.records import dataclass
 
@@ -105,6 +106,7 @@ class Cloud:
         if isinstance(part, np.ndarray):
             least = np.full(p, FAR)
             for start in range(0, len(part), CHUNK):
+                _core.heed()
                 np.minimum(least, mantissas(part[start : start + CHUNK])[1].min(axis=0), out=least)
         else:
             least = np.full(p, FAR)
@@ -144,6 +146,7 @@ class Cloud:
         signs = np.zeros(len(ids), dtype=np.int8)
         eps = 4 * (len(d) + 6) * np.finfo(np.float64).eps
         for start in range(0, len(ids), CHUNK):
+            _core.heed()
             part = ids[start : start + CHUNK]
             rows = self._row(part)
             used, place = np.unique(rows, return_inverse=True)
@@ -175,6 +178,7 @@ class Cloud:
         used = np.flatnonzero((d != 0).any(axis=1))
         signs = np.zeros(len(ids), dtype=np.int8)
         for start in range(0, len(ids) if len(used) else 0, CHUNK):
+            _core.heed()
             part = ids[start : start + CHUNK]
             rows, place = np.unique(self._row(part), return_inverse=True)
             m, e = mantissas(self._dense(rows)[:, used])

@@ -9,12 +9,12 @@ The last rule is Bland's, so that it ends; before, it is greedy, so that it ends
 from __future__ import annotations
 
 import copy
-import time
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole
+from lineal.deadline import Deadline
 from lineal.records import dataclass
 
 Index = npt.NDArray[np.intp]
@@ -33,8 +33,8 @@ class Circuit:
 class Dictionary:
     """Rows z as slacks: ``locked`` ones (z'w = 0), and those that have to reach 1; each with the user's number."""
 
-    def __init__(self, width: int, deadline: float) -> None:
-        """Begin without rows; TimeoutError after the deadline."""
+    def __init__(self, width: int, deadline: Deadline) -> None:
+        """Begin without rows; LateError after the deadline."""
         self._width = width
         self._deadline = deadline
         self._numbers: list[int] = []
@@ -128,8 +128,7 @@ class Dictionary:
 
     def _pivot(self, row: int, column: int) -> None:
         """Exchange the basic variable of the row with the one of the column."""
-        if time.monotonic() > self._deadline:
-            raise TimeoutError
+        self._deadline.look()
         table, old = self._table, self._denominator
         pivot, line, lift = table[row, column], table[row].copy(), table[:, column].copy()
         lift[row] = 0

@@ -10,7 +10,6 @@ For counts, a Poisson likelihood has none iff some d has x'd <= 0 where y = 0, x
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +18,7 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import Whole, floats, reduced, whole
+from lineal.deadline import Deadline, LateError
 from lineal.loss import Loss
 from lineal.problem import Problem
 from lineal.records import dataclass
@@ -30,6 +30,9 @@ from lineal.source import Block
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
+
+PATIENCE = 30.0
+"""Seconds the exact search may take."""
 
 NAMED = 5
 """How many of the rows that gain for ever are named."""
@@ -82,8 +85,11 @@ def look(problem: Problem, coef: Array) -> Direction | None:
     return check(problem, np.where(gone, candidate, 0.0))
 
 
-def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
-    """Decide whether the loss falls for ever along a direction that the penalty allows; exact, or not at all."""
+def seek(problem: Problem, coef: Array, deadline: Deadline | None = None) -> Answer:
+    """Decide whether the loss falls for ever along a direction that the penalty allows; exact, or not at all.
+
+    It takes PATIENCE seconds at most, or the time until the deadline.
+    """
     if not problem.loss.endless:
         return Answer()
     checked = look(problem, coef)
@@ -96,9 +102,9 @@ def seek(problem: Problem, coef: Array, time_limit: float = 30.0) -> Answer:
     try:
         cloud = gather(problem.source, partial(sides, problem.loss), problem.loss.outputs, columns)
         cloud = _edged(cloud, down[columns], up[columns])
-        found = decide(cloud, time.monotonic() + time_limit)
-    except TimeoutError:
-        return Answer(reason=f"{time_limit:g} s were not enough to decide whether the classes overlap")
+        found = decide(cloud, Deadline.after(PATIENCE) if deadline is None else deadline.within(PATIENCE))
+    except LateError:
+        return Answer(reason="time was not enough to decide whether the classes overlap")
     except MemoryError as error:
         return Answer(reason=str(error))
     rows = np.unique(cloud.numbers[strict_rows(cloud, found)])

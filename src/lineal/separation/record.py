@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, text
+from lineal.deadline import Deadline, LateError
 from lineal.errors import InputError
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
@@ -103,8 +103,9 @@ def separability(
     """
     if not time_limit > 0.0:
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+    deadline = Deadline.after(time_limit)
     cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
-    return answer(cloud, names, labels, str(getattr(y, "name", None) or "y"), time_limit)
+    return answer(cloud, names, labels, str(getattr(y, "name", None) or "y"), time_limit, deadline=deadline)
 
 
 def cloud_of(
@@ -137,12 +138,13 @@ def answer(
     target: str,
     time_limit: float,
     guesses: Sequence[Array] = (),
+    deadline: Deadline | None = None,
 ) -> Separability:
     """Decide for rows that are already gathered; ``columns`` name those of x, ``target`` the class."""
     total = len(cloud.own)
     try:
-        found = decide(cloud, time.monotonic() + time_limit, guesses)
-    except TimeoutError:
+        found = decide(cloud, deadline or Deadline.after(time_limit), guesses)
+    except LateError:
         sentence = f"Not decided: {time_limit:g} s were not enough to prove either answer; give more time."
         return Separability("budget", sentence, None, tuple(columns), tuple(classes), 0, total)
     strict = strict_rows(cloud, found)

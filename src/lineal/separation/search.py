@@ -8,7 +8,6 @@ and they join E. Rows come in as they are violated, so that each program is smal
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import field, replace
 from fractions import Fraction
@@ -20,6 +19,7 @@ import numpy.typing as npt
 
 from lineal.algebra.digits import dependency, orthogonal
 from lineal.algebra.integers import Whole, floats, reduced, whole
+from lineal.deadline import Deadline, LateError, watched
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
@@ -31,6 +31,8 @@ MOST_SQUARED = 3000
 """Largest side of the normal equations solved for a first guess."""
 MOST_NEAREST = 2**20
 """Largest table whose hull is searched for the point nearest to zero, which looks at no clock."""
+PACE = 1e9
+"""That search takes about a second for so many entries times columns: it is not begun where less time is left."""
 CLOSE = 1e-9
 """A point of the hull of rows near 1 that is so close to zero may be zero."""
 
@@ -54,7 +56,7 @@ class Core:
     """The rows E of weights > 0 that sum to zero, and the vectors orthogonal to all of them."""
 
     cloud: Cloud
-    deadline: float
+    deadline: Deadline
     weights: dict[int, Fraction] = field(default_factory=dict)
     complement: Whole | None = None
     basis: Index = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
@@ -128,18 +130,20 @@ class Core:
             found: Index = ids[self.cloud.signs(vector, ids) != 0]
             if len(found):
                 return found
-            if time.monotonic() > self.deadline:
-                raise TimeoutError
+            self.deadline.look()
         return ids[:0]
 
 
-def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = (), *, two_way: bool = False) -> Decision:
-    """Decide the three-way question with a proof; TimeoutError after the deadline (``time.monotonic``).
+def decide(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array] = (), *, two_way: bool = False) -> Decision:
+    """Decide the three-way question with a proof; LateError after the deadline.
 
     ``guesses`` are directions (D floats) worth a look. ``two_way`` asks only whether some boundary makes no mistake: the
     kinds are then "complete" and "not complete", the latter with at most rank + 1 rows.
     """
-    with np.errstate(all="ignore"):  # floats only propose; infinity and NaN are found out where they are used
+    with (
+        watched(deadline),
+        np.errstate(all="ignore"),
+    ):  # floats only propose; infinity and NaN are found out where they are used
         powers = cloud.far
         if not powers.any():
             return _decided(cloud, deadline, guesses, two_way)
@@ -150,7 +154,7 @@ def decide(cloud: Cloud, deadline: float, guesses: Sequence[Array] = (), *, two_
     return replace(found, direction=reduced(np.asarray(found.direction << shift)))
 
 
-def _decided(cloud: Cloud, deadline: float, guesses: Sequence[Array], two_way: bool) -> Decision:
+def _decided(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array], two_way: bool) -> Decision:
     """Decide for columns that floats can be computed with."""
     core = Core(cloud, deadline)
     zero = cloud.ids[~_any(cloud)]
@@ -195,8 +199,7 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
     """Return a direction that is positive on every row outside the span of E, or a circuit among them."""
     cloud = core.cloud
     while True:
-        if time.monotonic() > core.deadline:
-            raise TimeoutError
+        core.deadline.look()
         width = cloud.width if core.complement is None else core.complement.shape[1]
         table = _coordinates(core, work)
         kept = np.any(table != 0.0, axis=1)
@@ -253,7 +256,7 @@ def _nearest(core: Core, work: Index, scaled: Array, power: Array) -> Whole | Ci
     """
     from scipy import optimize
 
-    if scaled.size > MOST_NEAREST:
+    if scaled.size > MOST_NEAREST or scaled.size * scaled.shape[1] > PACE * core.deadline.left:
         return None
     try:
         weights, distance = optimize.nnls(np.vstack([scaled.T, np.ones(len(scaled))]), np.eye(scaled.shape[1] + 1)[-1])
@@ -276,13 +279,13 @@ def _program(core: Core, work: Index, scaled: Array, power: Array) -> Whole | Ci
         bounds=[(-1.0, 1.0)] * columns + [(0.0, 2.0)],
         method="highs-ds",
         options={
-            "time_limit": max(core.deadline - time.monotonic(), 0.01),
+            "time_limit": max(core.deadline.left, 0.01),
             "primal_feasibility_tolerance": 1e-10,
             "dual_feasibility_tolerance": 1e-10,
         },
     )
     if result.status == 1:
-        raise TimeoutError
+        raise LateError
     if result.x is None:
         return _exactly(core, work, work[:0])
     direction = _held(core, work, result.x[:-1], power) if result.x[-1] > 0.0 else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from lineal.errors import InputError
+from lineal.errors import InputError, near
 from lineal.problem import Problem
 from lineal.solver import Solver
 from lineal.solvers.columns import stored
@@ -77,6 +77,7 @@ __all__ = [
     "SampledNewton",
     "Stochastic",
     "choose",
+    "named",
     "refines",
 ]
 
@@ -156,3 +157,21 @@ def _kinked(problem: Problem) -> tuple[Solver, str]:
     if ProxNewton().declines(problem) is None:
         return ProxNewton(), f"{size} coefficients, rows that stream: {model}"
     return ProxGradient(), f"{size} coefficients: too many for a second derivative, so gradients and the penalty's prox"
+
+
+def named(solver: Solver | str, problem: Problem) -> tuple[Solver, str]:
+    """Return the solver that is asked for, and why; refuse one that cannot treat the problem."""
+    if isinstance(solver, Solver):
+        chosen, reason = solver, "asked for"
+    elif solver == "auto":
+        return choose(problem)
+    elif solver in BY_NAME:
+        chosen, reason = BY_NAME[solver](), "asked for"
+    else:
+        raise InputError(f"unknown solver {solver!r}; choose one of auto, {', '.join(BY_NAME)}.{near(solver, BY_NAME)}")
+    refusal = chosen.declines(problem)
+    if refusal is None and not (problem.loss.smooth or chosen.corners):
+        refusal = f"it follows slopes, and the {problem.loss.name} loss has corners"
+    if refusal is not None:
+        raise InputError(f"the solver {chosen.name!r} cannot be used here: {refusal}.")
+    return chosen, reason

@@ -1,0 +1,345 @@
+"""A time limit is kept: clocks are injected, and advance by one whenever somebody looks, as every pass over rows does."""
+
+from __future__ import annotations
+
+import math
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lineal
+from lineal import _core, estimators
+from lineal.deadline import Deadline, LateError, in_time, shared, watched
+from lineal.designs import as_design
+from lineal.errors import InputError
+from lineal.firth import firth
+from lineal.fitting import fit
+from lineal.halfspaces.halfspace import judge
+from lineal.halfspaces.mistakes import mistaking
+from lineal.halfspaces.perceptron import Plan, present
+from lineal.losses import (
+    Absolute,
+    CrammerSinger,
+    Hinge,
+    Huber,
+    Logistic,
+    Poisson,
+    Quantile,
+    Softmax,
+    Sparsemax,
+    Squared,
+    SquaredHinge,
+    ZeroOne,
+)
+from lineal.moments import survey
+from lineal.paths.folds import trials
+from lineal.paths.strengths import path
+from lineal.penalties import L1, ElasticNet, NoPenalty, Ridge
+from lineal.scale import scaled_huber
+from lineal.separation.gathering import gather
+from lineal.separation.search import decide
+from lineal.source import Block
+from lineal.sources.memory import Blocks, Memory
+
+LOSSES = [
+    Squared(1), Squared(2), Logistic(), Softmax(3), Huber(0.5), Poisson(), SquaredHinge(), Hinge(), Absolute(),
+    Quantile(0.3), CrammerSinger(3), Sparsemax(3),
+]  # fmt: skip
+SETTLED = {"optimal", "not_unique", "at_infinity"}
+
+
+class Clock:
+    """Says one second more whenever it is asked."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        self.now += 1.0
+        return self.now
+
+
+class Counted(Blocks):
+    """Blocks that note what time it is when a pass begins."""
+
+    clock: Clock
+    began: list[float]
+
+    def blocks(self) -> Any:
+        self.began.append(self.clock.now)
+        return super().blocks()
+
+
+def rows(loss: Any, n: int = 60, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, p))
+    eta = x @ rng.normal(size=(p, max(loss.outputs, 1))) + rng.normal(size=(n, max(loss.outputs, 1)))
+    if loss.name in ("softmax", "crammer-singer", "sparsemax"):
+        return x, np.argmax(eta, axis=1).astype(float)
+    if loss.name in ("logistic", "hinge", "squared-hinge"):
+        return x, (eta[:, 0] > 0.0).astype(float)
+    return x, rng.poisson(np.exp(0.3 * eta[:, 0])).astype(float) if loss.name == "poisson" else eta
+
+
+def counted(loss: Any, clock: Clock, **given: Any) -> Counted:
+    x, y = rows(loss, **given)
+    cut = np.array_split(np.arange(len(x)), 3)
+    y = y.reshape(len(x), -1)
+    source = Counted([Block(as_design(x[part]), np.ascontiguousarray(y[part])) for part in cut])
+    source.clock, source.began = clock, []
+    return source
+
+
+def charges(source: Any) -> np.ndarray:
+    return np.r_[0.0, np.ones(len(source.columns) - 1)]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name}-{loss.outputs}")
+@pytest.mark.parametrize("family", ["none", "ridge", "l1"])
+@pytest.mark.parametrize("end", [0, 3, 10, 40])
+def test_a_fit_ends_soon_after_its_deadline(loss: Any, family: str, end: int) -> None:
+    """Wherever it is cut: no pass begins after the grace, and what is said holds for the coefficients that are given."""
+    clock = Clock()
+    source = counted(loss, clock)
+    penalty = {
+        "none": NoPenalty(len(source.columns)),
+        "ridge": Ridge(1e-3, charges(source)),
+        "l1": L1(1e-3, charges(source)),
+    }[family]
+    deadline = Deadline(float(end), 4.0, clock)
+    found = fit(source, loss, penalty, time_limit=deadline)
+    assert found.verdict.kind in SETTLED | {"budget"}
+    assert np.all(np.isfinite(found.coef))
+    # One look may meet the end in each of: the null fit, the steps, the proof, the covariance; the survey comes before.
+    assert sum(time >= deadline.last.end for time in source.began) <= 4
+    assert clock.now <= deadline.last.end + 8
+    best = fit(source, loss, penalty)
+    if found.verdict.gap is not None and best.verdict.gap is not None:
+        value, least = found.problem.evaluate(found.coef).value, best.objective - best.verdict.gap
+        assert value - best.objective <= found.verdict.gap + 1e-9 * abs(value)
+        assert found.objective - found.verdict.gap <= best.objective + 1e-9 * abs(least)
+    if found.verdict.kind == "budget":
+        assert found.verdict.reason is not None
+        assert "time limit" in found.verdict.reason
+
+
+def test_without_time_for_a_proof_no_gap_is_claimed() -> None:
+    clock = Clock()
+    source = counted(Softmax(3), clock, n=600, p=8)
+    found = fit(source, Softmax(3), NoPenalty(9), time_limit=Deadline(12.0, 0.0, clock))
+    assert (found.verdict.kind, found.verdict.gap) == ("budget", None)
+    assert found.verdict.sentence == (
+        "Stopped without a proof: the time limit was reached; a proof would have taken longer."
+    )
+
+
+def test_a_deadline_far_away_changes_no_bit() -> None:
+    x, y = rows(Softmax(3))
+    source = Memory(as_design(x), y)
+    for loss, penalty in ((Softmax(3), NoPenalty(5)), (Softmax(3), Ridge(0.1, np.r_[0.0, np.ones(4)]))):
+        plain, limited = (fit(source, loss, penalty, time_limit=limit) for limit in (None, 1e9))
+        assert np.array_equal(plain.coef, limited.coef)
+        assert plain.verdict == limited.verdict
+
+
+@pytest.mark.parametrize(
+    ("loss", "family", "p", "end"),
+    [
+        *((Squared(1), "l1", 6, end) for end in (1, 2, 4)),
+        *((Squared(1), "elastic", 400, end) for end in (1, 5, 20)),
+        *((Logistic(), "l1", 6, end) for end in (10, 25, 60)),
+        *((Logistic(), "l1", 700, end) for end in (10, 25, 60)),
+        *((Squared(1), "ridge", 6, end) for end in (1, 10, 15)),
+    ],
+)
+def test_the_points_a_path_has_no_time_for_cost_nothing(loss: Any, family: str, p: int, end: int) -> None:
+    clock = Clock()
+    source = counted(loss, clock, p=p)
+    makes = {
+        "l1": L1(1.0, charges(source)),
+        "elastic": ElasticNet(1.0, 0.5, charges(source)),
+        "ridge": Ridge(1.0, charges(source)),
+    }
+    grid = np.geomspace(0.3, 1e-4, 40)
+    deadline = Deadline(float(end), 3.0, clock)
+    found = path(source, loss, makes[family], grid, time_limit=deadline, tol=1e-9)
+    assert len(found.points) == 40
+    assert found.strengths == pytest.approx(grid)
+    assert found.reached < 40
+    assert sum(time >= deadline.last.end for time in source.began) <= 3
+    # From the end on, every point asks once what time it is.
+    assert clock.now <= deadline.last.end + 40 + 8
+    x, y = rows(loss, p=p)
+    for last, point in zip(found.points, found.points[1:], strict=False):
+        if "nothing was fitted" in (point.verdict.reason or ""):
+            assert (point.verdict.kind, point.verdict.gap) == ("budget", None)
+            assert np.array_equal(point.coef, last.coef)
+            eta = point.coef[0, 0] + x @ point.coef[1:, 0]
+            mean = np.mean(0.5 * (eta - y.ravel()) ** 2 if loss.name == "squared" else np.logaddexp(0.0, eta) - y * eta)
+            size, square = np.sum(np.abs(point.coef[1:])), 0.5 * np.sum(point.coef[1:] ** 2)
+            charge = {"l1": size, "elastic": 0.5 * size + 0.5 * square, "ridge": square}[family]
+            assert point.objective == pytest.approx(mean + point.strength * charge, rel=1e-9)
+    assert "nothing was fitted" in found.points[-1].verdict.reason
+
+
+@pytest.mark.parametrize(("loss", "end"), [(Squared(1), 1), (Squared(1), 8), (Logistic(), 1), (Logistic(), 200)])
+def test_folds_share_the_time(loss: Any, end: int) -> None:
+    """Only points that every fold had time for may be compared."""
+    clock, (x, y) = Clock(), rows(loss, n=90)
+    source = Memory(as_design(x), y)
+    seen = [np.flatnonzero(np.arange(90) % 3 != k) for k in range(3)]
+    family = L1(1.0, np.r_[0.0, np.ones(4)])
+    grid = np.geomspace(0.3, 1e-4, 60).tolist()
+    found = trials(source, loss, family, lambda _: grid, seen, deadline=Deadline(float(end), 1.0, clock))
+    assert found.coef.shape == (3, 60, 5, 1)
+    assert found.reached < 60
+    for verdicts in found.verdicts:
+        assert [verdict.kind for verdict in verdicts[: found.reached]] == ["optimal"] * found.reached
+        assert verdicts[-1].kind == "budget"
+    assert clock.now <= end + 3 * (60 + 12)
+
+
+@pytest.mark.parametrize(
+    ("kind", "end"), [("lasso", 1), ("lasso", 20), ("ridge", 1), ("ridge", 100), ("logistic", 1), ("logistic", 600)]
+)
+def test_cross_validation_takes_what_it_could_compare(kind: str, end: int) -> None:
+    x, y = rows(Logistic(), n=90)
+    limit: Any = Deadline(float(end), 1.0, Clock())
+    if kind == "lasso":
+        model: Any = estimators.LassoCV(alphas=60, time_limit=limit).fit(x, y)
+        errors, given, taken = model.mse_path_.mean(axis=1), model.alphas_, model.alpha_
+    elif kind == "ridge":
+        model = estimators.RidgeCV(np.geomspace(1e3, 1e-3, 60), cv=5, time_limit=limit).fit(x, y)
+        late = [sum("time limit" in (verdict.reason or "") for verdict in fold) for fold in model.verdicts_]
+        assert max(late) > 0
+        assert model.alpha_ >= np.geomspace(1e3, 1e-3, 60)[max(59 - max(late), 0)]
+        return
+    else:
+        model = estimators.LogisticRegressionCV(Cs=60, time_limit=limit).fit(x, y)
+        errors, given, taken = -model.scores_.mean(axis=(0, 1)), model.Cs_, model.C_
+    assert math.isnan(errors[-1])
+    reached = int(np.count_nonzero(~np.isnan(errors)))
+    assert taken == given[int(np.nanargmin(errors)) if reached else 0]
+    assert np.all(np.isnan(errors[reached:]))
+
+
+@pytest.mark.parametrize(
+    ("end", "said"), [(1, "before any was tried"), (20, "before the first trial"), (200, "before all were")]
+)
+def test_a_strength_is_picked_in_a_share_of_the_time(end: int, said: str) -> None:
+    x, y = rows(Softmax(3), n=300)
+    model = lineal.fit(x, y, model="logistic", penalty="ridge:auto", time_limit=Deadline(float(end), 1.0, Clock()))
+    assert "time limit" in model.report["selection"]["reason"]
+    assert said in model.report["selection"]["reason"]
+
+
+def test_members_share_the_time() -> None:
+    x, y = rows(Softmax(5), n=200)
+    clock = Clock()
+    deadline = Deadline(100.0, 10.0, clock)
+    found = lineal.fit(
+        x, y, model="logistic", penalty=1e-6, multiclass="ovo", solver="gradient-descent", time_limit=deadline
+    )
+    assert {verdict.kind for verdict in found.verdicts} == {"budget"}
+    assert clock.now <= deadline.last.end + 10 * 8
+
+
+def test_halfspaces_keep_the_time() -> None:
+    x, y = rows(Softmax(3), n=300, p=6)
+    source = Memory(as_design(x), y)
+    with pytest.raises(LateError):
+        decide(gather(source), Deadline(3.0, 0.0, Clock()))
+    clock = Clock()
+    plan = Plan(epochs=1000, deadline=Deadline(20.0, 0.0, clock))
+    run = present(source, 3, plan)
+    assert (run.stopped, run.epochs) == ("the time limit was reached", 19)
+    found = judge(source, run, plan, deadline=plan.deadline)
+    assert found.verdict.kind == "budget"
+    assert "before the oracle had an answer" in found.verdict.sentence
+    two = Memory(as_design(x[:, :2]), (y > 0).astype(float))
+    halfspace = mistaking(
+        two, ZeroOne(), survey(two, ZeroOne()), deadline=Deadline(30.0, 0.0, Clock()), tol=1e-6, interrupt="raise"
+    )
+    assert halfspace.verdict.kind == "budget"
+    assert halfspace.verdict.gap is not None
+
+
+def test_firth_and_the_scale_of_huber_keep_the_time() -> None:
+    x, y = rows(Logistic(), n=200)
+    found = firth(Memory(as_design(x), y), time_limit=Deadline(4.0, 0.0, Clock()))
+    assert (found.verdict.kind, found.verdict.reason) == ("budget", "the time limit was reached")
+    clock, (x, y) = Clock(), rows(Squared(1), n=200)
+    both = scaled_huber(Memory(as_design(x), y), 1.35, 0.0, np.zeros(5), time_limit=Deadline(3.0, 0.0, clock))
+    assert both.verdict.kind == "budget"
+    assert both.scale > 0.0
+    assert clock.now <= 30.0
+
+
+LIMITED = [
+    getattr(estimators, name)
+    for name in estimators.__all__
+    if "time_limit" in getattr(getattr(estimators, name), "__init__").__code__.co_varnames  # noqa: B009
+]
+
+
+def test_who_has_a_time_limit() -> None:
+    without = set(estimators.__all__) - {kind.__name__ for kind in LIMITED}
+    assert {name for name in without if hasattr(getattr(estimators, name), "predict")} == {"BayesianRidge"}
+
+
+@pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
+def test_estimators_take_seconds(kind: Any) -> None:
+    x, y = rows(Logistic(), n=40)
+    assert kind().time_limit is None
+    for wrong in (0, -1.0, math.nan, "1", True):
+        with pytest.raises(InputError, match="time_limit is"):
+            kind(time_limit=wrong).fit(x, y)
+    plain, limited = kind().fit(x, y), kind(time_limit=1e9).fit(x, y)
+    assert np.array_equal(plain.coef_, limited.coef_)
+    assert plain.verdict_ == limited.verdict_
+
+
+def test_a_watch_is_of_one_thread_and_is_given_back() -> None:
+    late, never = Deadline(0.0, 0.0, lambda: 1.0), Deadline(2.0, 0.0, lambda: 1.0)
+    design = as_design(np.ones((3, 2)))
+    with watched(late):
+        with watched(never):
+            design.times(np.ones((3, 1)))
+        with pytest.raises(LateError):
+            design.times(np.ones((3, 1)))
+        done: list[bool] = []
+        thread = threading.Thread(target=lambda: done.append(design.times(np.ones((3, 1))) is not None))
+        thread.start()
+        thread.join()
+        assert done == [True]
+        with pytest.raises(LateError):
+            in_time(None, _core.heed, lambda: None)
+    _core.heed()
+    assert in_time(late, lambda: 1, lambda: 2) == 1
+    assert shared(None, 3) is None
+
+
+def test_a_pass_under_way_ends() -> None:
+    """It asks again about every 50 ms, and while it waits for the other threads."""
+    asked: list[int] = []
+
+    def look() -> None:
+        asked.append(1)
+        if len(asked) > 1:
+            raise LateError
+
+    design, weight = as_design(np.ones((4000, 2500))), np.ones(4000)
+
+    def passes() -> None:
+        for _ in range(100):
+            asked.clear()
+            design.gram(weight)
+
+    before = _core.watch(look)
+    try:
+        with pytest.raises(LateError):
+            passes()
+    finally:
+        _core.watch(before)
