@@ -8,9 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.designs import as_design
+from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
 from lineal.features.splitting import Split
-from lineal.rows import Roles, Rows
+from lineal.given import real, targets
+from lineal.rows import Roles, Rows, from_table
 from lineal.source import Source
 from lineal.sources.memory import Memory
 from lineal.spelling import Wanted
@@ -26,12 +28,17 @@ CHUNK = 65536
 
 
 def is_array(data: object) -> bool:
-    """Whether data is an array or a sparse matrix of numbers.
+    """Whether data is an array, a list of rows or a sparse matrix of numbers.
 
-    >>> is_array(np.eye(2)), is_array({"a": [1, 2]})
-    (True, False)
+    >>> is_array(np.eye(2)), is_array([[1, 2]]), is_array({"a": [1, 2]})
+    (True, True, False)
     """
-    return isinstance(data, np.ndarray) or hasattr(data, "tocsr")
+    return isinstance(data, np.ndarray | list | tuple) or is_sparse(data)
+
+
+def gather(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
+    """Return the rows of a table or of an array."""
+    return (from_arrays if is_array(data) else from_table)(data, roles, wanted, split, test)
 
 
 def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
@@ -48,19 +55,21 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
     if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
-    matrix = data.tocsr() if hasattr(data, "tocsr") else data
+    matrix = sound(data, "the data").tocsr() if is_sparse(data) else real(data, "the data")
     if matrix.ndim != 2:
         raise InputError(f"the data has shape {matrix.shape}; give two dimensions, rows and columns.")
     rows, dense = matrix.shape[0], isinstance(matrix, np.ndarray)
+    if 0 in matrix.shape:
+        raise InputError(f"the data has shape {matrix.shape}: no training rows, or no columns; give some of both.")
     y = _per_row(target, rows, "target")
-    s = None if weight is None else _per_row(weight, rows, "weight").astype(np.float64)
-    o = None if offset is None else _per_row(offset, rows, "offset").astype(np.float64)
+    s = None if weight is None else _per_row(weight, rows, "weight")
+    o = None if offset is None else _per_row(offset, rows, "offset")
     held = uniform(seed, np.arange(rows, dtype=np.int64)) < test_size if test_size > 0 else None
     seen: Picked = slice(None) if held is None else ~held
     about = meaning(y[seen], wanted)
     tests: Source | None = None
     if test is not None:
-        tests = Memory(as_design(test[0], intercept=intercept), _coded(about, np.asarray(test[1])))
+        tests = Memory(as_design(test[0], intercept=intercept), _coded(about, targets(test[1], "the target")))
     elif held is not None:
         tests = Memory(
             as_design(matrix[held], intercept=intercept), _coded(about, y[held]), _picked(s, held), _picked(o, held)
@@ -126,9 +135,9 @@ def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
     """Return targets as y: numbers as they are, classes by their place."""
     if target.kind == "number":
         try:
-            y = labels.astype(np.float64, copy=False)
-        except (TypeError, ValueError):
-            raise InputError("the target is not a number; fit classes instead (model='logistic').") from None
+            y = real(labels, "the target").astype(np.float64, copy=False)
+        except InputError as error:
+            raise InputError(f"the target is not a number: {error} Or fit classes (model='logistic').") from None
         if not np.all(np.isfinite(y)):
             raise InputError("the target holds NaN or infinity; leave such rows out.")
         return y
@@ -145,8 +154,8 @@ def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
 
 
 def _per_row(values: Any, rows: int, role: str) -> npt.NDArray[Any]:
-    array = np.asarray(values)
-    if array.ndim not in (1, 2) or len(array) != rows or (role != "target" and array.size != rows):
+    array = targets(values, "the target") if role == "target" else real(values, f"the {role}").astype(np.float64)
+    if array.ndim not in (1, 2) or len(array) != rows or not array.size or (role != "target" and array.size != rows):
         raise InputError(f"the {role} has shape {array.shape}, the data has {rows} rows; give one value per row.")
     return array if role == "target" else array.reshape(-1)
 

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from lineal.arrays import gather
 from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.estimate import Run, Wish
@@ -13,7 +14,7 @@ from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.model import Model
 from lineal.records import dataclass
-from lineal.rows import Roles, Rows, from_table
+from lineal.rows import Roles, Rows
 from lineal.spelling import Wanted
 from lineal.trace import Record
 from lineal.training import finish
@@ -52,8 +53,8 @@ def compare(
     target: Any = None,
     *,
     models: Sequence[str] = (),
-    weight: str | None = None,
-    offset: str | None = None,
+    weight: Any = None,
+    offset: Any = None,
     drop: Sequence[str] = (),
     formula: str | None = None,
     poly: int = 1,
@@ -84,7 +85,7 @@ def compare(
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
     roles = Roles.of(target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text)
-    rows = from_table(data, roles, next(iter(kinds), "auto"), parts)
+    rows = gather(data, roles, next(iter(kinds), "auto"), parts)
     classes = rows.target.kind == "classes"
     if not wishes:
         wishes = {name: _wish(name, time_limit) for name in (CLASSES if classes else NUMBERS)}

@@ -26,6 +26,14 @@ class InputError(LinealError, ValueError):
     """
 
 
+class KindError(InputError, TypeError):
+    """A value of a kind that cannot be used, such as a dictionary where a number is wanted.
+
+    >>> isinstance(KindError("X holds a dict"), TypeError)
+    True
+    """
+
+
 class ModelFileError(LinealError, ValueError):
     """A model file that is damaged, hostile or from another version.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from lineal import covariance
 from lineal.designs import as_design
+from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
 from lineal.evidence import Evidence, evidence
 from lineal.features.cells import texts
@@ -21,6 +23,7 @@ from lineal.features.learning import Learned
 from lineal.features.outcome import responses
 from lineal.features.splitting import TRAIN, Split, parted
 from lineal.firth import firth, profile
+from lineal.given import class_labels, real
 from lineal.model import Model
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
@@ -277,16 +280,16 @@ def _from_arrays(
     rule = model.training.get("split")
     if rule is not None:
         kept = uniform(rule["seed"], np.arange(rows, dtype=np.int64)) >= rule["test_size"]
-        matrix = data.tocsr() if hasattr(data, "tocsr") else np.asarray(data)
+        matrix = data.tocsr() if is_sparse(data) else real(data, "X")
         design = as_design(matrix[kept], intercept=model.intercept)
 
-    def pick(name: str, values: Any) -> Any:
-        array = np.asarray(values)
+    def pick(name: str, values: Any, read: Callable[[Any, str], npt.NDArray[Any]] = real) -> Any:
+        array = read(values, name)
         if len(array) != rows:
             raise InputError(f"{name} has {len(array)} entries, the data has {rows} rows; give one value per row.")
         return array[kept]
 
-    targets = pick("y", y)
+    targets = pick("y", y, class_labels if model.target.kind == "classes" else real)
     if model.target.kind == "classes":
         places = {label: k for k, label in enumerate(model.target.classes or ())}
         try:
@@ -304,7 +307,7 @@ def _from_arrays(
         return source, None
     if isinstance(cluster, str):
         raise InputError("the data is an array, whose columns have no names: give the clusters as an array.")
-    return source, np.unique(pick("cluster", cluster), return_inverse=True)[1].astype(np.intp).reshape(-1)
+    return source, np.unique(pick("cluster", cluster, class_labels), return_inverse=True)[1].astype(np.intp).reshape(-1)
 
 
 def _base(source: Source) -> float:

@@ -84,6 +84,10 @@ class Survey:
             offset = float(np.max(np.abs(block.offset)))
             if not np.isfinite(offset):
                 raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
+            if offset > FARTHEST:
+                raise InputError(
+                    f"the offset has numbers up to {offset:.2g}, whose squares doubles cannot hold; change its unit."
+                )
         if self.products and block.design.rows is not None and block.offset is None:
             return self._with_products(block, rows)
         weight, y = np.broadcast_to(1.0, block.n_rows), block.y  # of no memory

@@ -24,6 +24,7 @@ from lineal.records import dataclass
 from lineal.source import Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table
+from lineal.tables.beside import attached
 from lineal.tables.beside import beside as put_beside
 from lineal.tables.derived import derived
 from lineal.tables.remembered import remembered
@@ -81,9 +82,10 @@ class Roles:
             raise InputError("no target was given: write it before the formula's '~', or name it.")
         if read.targets:
             named = read.targets[0] if len(read.targets) == 1 else list(read.targets)
-            if target is not None and target != named:
+            if target is not None and not (isinstance(target, str | list | tuple) and target == named):
+                shown = repr(target) if isinstance(target, str) else "given"
                 raise InputError(
-                    f"the target is {target!r}, but the formula says {' + '.join(read.targets)}; give one of them."
+                    f"the target is {shown}, but the formula says {' + '.join(read.targets)}; give one of them."
                 )
             target = named
         return cls(target, formula=read, **others)
@@ -100,9 +102,12 @@ class Roles:
 
 def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
     """Return the rows of a table; the encoder is learned from the training rows alone."""
+    table, roles = _attached(remembered(as_table(data), 2 * MEMORY // 3), roles)
     target, own = roles.target, roles.weight
-    table = derived(remembered(as_table(data), 2 * MEMORY // 3), target)
+    table = derived(table, target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
+    if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
+        test = put_beside(as_table(test[0]), as_table({target: test[1]}))
     held = held if test is None else derived(as_table(test), target)
     counts = _counts(table, target, wanted)
     if counts is not None:
@@ -139,6 +144,14 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
         },
         about=about,
     )
+
+
+def _attached(table: Table, roles: Roles) -> tuple[Table, Roles]:
+    """Return the table with targets, weights and offsets that were given as arrays among its columns, and their names."""
+    names: dict[str, Any] = {}
+    for role in ("target", "weight", "offset"):
+        table, names[role] = attached(table, getattr(roles, role), role)
+    return table, replace(roles, **names, drop=[str(name) for name in roles.drop])
 
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:

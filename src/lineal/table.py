@@ -80,6 +80,8 @@ def _from_object(data: Any) -> Table | None:
     from lineal.tables.columnar import from_arrow, from_frame, from_mapping
     from lineal.tables.vectors import widened
 
+    if hasattr(data, "tocsr"):  # (some are dictionaries, too)
+        return None
     found = from_mapping(data) if isinstance(data, Mapping) else from_arrow(data) or from_frame(data)
     return None if found is None else widened(found)
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal.arrays import from_arrays, is_array
+from lineal.arrays import gather
 from lineal.blas import one_thread
 from lineal.codes import Code, read_multiclass
 from lineal.committee import score
@@ -25,7 +25,7 @@ from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import survey
 from lineal.reductions import coded, committee, reduce, words_of
-from lineal.rows import Roles, Rows, from_table, to_measure
+from lineal.rows import Roles, Rows, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits
@@ -68,9 +68,10 @@ def fit(
     ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties charge ``sd_j b_j``, the intercept nothing.
 
     ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
-    columns; or ``data`` is an array or a sparse matrix of numbers, and they are arrays. ``model`` names the loss: "auto"
-    (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T", "quantile:Q", "poisson", "svm",
-    "squared-hinge", "sparsemax", "bayes", "zero-one" or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is
+    columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of numbers, and they
+    are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T",
+    "quantile:Q", "poisson", "svm", "squared-hinge", "sparsemax", "bayes", "zero-one" or "perceptron:VARIANT"
+    (docs/perceptron.md). ``penalty`` is
     "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge),
     or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
     ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
@@ -94,7 +95,6 @@ def fit(
     scheme, bits = read_multiclass(multiclass)
     run = Run(seed, tol, Deadline.of(time_limit), progress, interrupt)
     _check(test_size, test, seed, tol, time_limit)
-    gather = from_arrays if is_array(data) else from_table
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
@@ -229,9 +229,9 @@ def _measure(
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
         found = source.sum(Score(loss, coef, classes, rule=rule))
         figures = _figures(found.figures())
-    constant: Figures = {}
-    if level is not None:
-        constant = _figures(source.sum(Score(loss, None, classes, level, rule)).figures())
+        constant: Figures = {}
+        if level is not None:
+            constant = _figures(source.sum(Score(loss, None, classes, level, rule)).figures())
     return found.rows, (figures, constant)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from types import TracebackType
@@ -14,6 +15,14 @@ if TYPE_CHECKING:
 
 PATIENCE: Final = 1.0
 """Seconds of silence before anything is drawn."""
+
+
+def patience() -> float:
+    """Return the seconds of silence, of which the environment may ask for another number (LINEAL_PATIENCE)."""
+    try:
+        return max(0.0, float(os.environ["LINEAL_PATIENCE"]))
+    except (KeyError, ValueError):
+        return PATIENCE
 
 
 class Watch:
@@ -39,7 +48,7 @@ class Watch:
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            self._timer = threading.Timer(PATIENCE, self._draw)
+            self._timer = threading.Timer(patience(), self._draw)
             self._timer.daemon = True
             self._timer.start()
         return self

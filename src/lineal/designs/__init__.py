@@ -8,12 +8,13 @@ from lineal import _core
 from lineal.design import Design
 from lineal.designs.affine import Affine
 from lineal.designs.categorical import Categorical
-from lineal.designs.dense import FLOATS, Dense, straight
+from lineal.designs.dense import Dense, straight
 from lineal.designs.ones import Ones
+from lineal.designs.sound import is_sparse
 from lineal.designs.sparse import Sparse
 from lineal.designs.stack import Stack
 from lineal.designs.turned import Beside, Turned
-from lineal.errors import InputError
+from lineal.given import FLOATS, real
 
 __all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design", "view"]
 
@@ -29,15 +30,10 @@ def as_design(data: object, intercept: bool = True) -> Design:
         design: Design = Dense(data)
     elif isinstance(data, Design):
         design = data
-    elif hasattr(data, "tocsr"):
+    elif is_sparse(data):
         design = Sparse(data)
     else:
-        try:
-            array = np.asarray(data)
-            array = array if array.dtype in FLOATS else array.astype(np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"the data cannot be read as numbers ({error}); encode categories first.") from None
-        design = Dense(array)
+        design = Dense(real(data, "X"))
     return Stack([Ones(design.shape[0]), design]) if intercept else design
 
 

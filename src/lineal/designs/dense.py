@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.native import Native
 from lineal.errors import InputError
-
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""What a dense design is made of, in the machine's byte order."""
+from lineal.given import FLOATS
 
 
 class Dense(Native):
@@ -24,7 +21,9 @@ class Dense(Native):
 
     def __init__(self, array: npt.NDArray[Any]) -> None:
         if array.ndim != 2:
-            raise InputError(f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}.")
+            raise InputError(
+                f"a design needs 2 dimensions, rows and columns, but the array has shape {array.shape}; give a matrix."
+            )
         if array.dtype not in FLOATS:
             raise InputError(f"a dense design holds float32 or float64 numbers, not {array.dtype}; convert it first.")
         self.array = straight(array)

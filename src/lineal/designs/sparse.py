@@ -11,7 +11,9 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.design import Array
 from lineal.designs.native import Native
+from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.given import real
 
 if TYPE_CHECKING:  # slow to load: whoever brings a sparse matrix has done so
     from scipy.sparse import csc_array, csr_array
@@ -31,31 +33,33 @@ class Sparse(Native):
     _by_column: csc_array | None = None
 
     def __init__(self, matrix: Any) -> None:
-        if not hasattr(matrix, "tocsr") or matrix.ndim != 2:
-            kind = type(matrix).__name__
-            raise InputError(f"a sparse design needs a scipy sparse matrix with rows and columns, not {kind}.")
-        from scipy.sparse import csc_array
+        if not is_sparse(matrix):
+            raise InputError(f"a sparse design needs a scipy sparse matrix, not {type(matrix).__name__}.")
+        given = sound(matrix)
+        given = given if given.format in ("csr", "csc") else given.tocsr()
+        stored = int(given.indptr[-1])  # there may be more, which is no part of the matrix
+        values = np.ascontiguousarray(real(given.data[:stored], "X"))
+        starts, indices = _alike(given.indptr, given.indices[:stored])
+        lines, width = given.shape if given.format == "csr" else given.shape[::-1]
+        try:
+            part = _core.Sparse(starts, indices, values, width)
+        except ValueError:  # columns out of order, or twice in a row: nothing else is left that it refuses
+            from scipy.sparse import csr_array
 
-        known = (np.float32, np.float64)
-        if matrix.format == "csc" and matrix.data.dtype in known and matrix.has_canonical_format:
-            self._by_column, self._shape, self._rows = (
-                csc_array(matrix),
-                matrix.shape,
-                None,
-            )  # what was given, not a copy
+            ordered = csr_array((values, indices, starts), shape=(lines, width), copy=True)
+            ordered.sum_duplicates()
+            starts, indices, values = ordered.indptr, ordered.indices, ordered.data
+            part = _core.Sparse(starts, indices, values, width)
+        if given.format == "csr":
+            self._hold(starts, indices, values, part)
             return
-        rows = matrix.tocsr()
-        if not rows.has_canonical_format:
-            rows = rows.copy() if rows is matrix else rows
-            rows.sum_duplicates()
-        values = rows.data if rows.data.dtype in known else rows.data.astype(np.float64)
-        self._hold(rows.indptr, rows.indices, values, matrix.shape[1])
+        self._by_column, self._shape, self._rows = _columns(starts, indices, values, given.shape), given.shape, None
+        self.lengthwise = part
 
     def _hold(
-        self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], n_columns: int
+        self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], part: _core.Sparse
     ) -> Sparse:
-        self.indptr, self.indices, self.data = indptr, indices, data
-        self.part = _core.Sparse(indptr, indices, data, n_columns)
+        self.indptr, self.indices, self.data, self.part = indptr, indices, data, part
         super().__init__([self.part])
         return self
 
@@ -131,4 +135,23 @@ class Sparse(Native):
         array([[1., 0., 1.]])
         """
         part = Sparse.__new__(Sparse)
-        return part._hold(*self.part.pick(np.ascontiguousarray(columns, dtype=np.int64)), len(columns))  # noqa: SLF001
+        cells = self.part.pick(np.ascontiguousarray(columns, dtype=np.int64))
+        return part._hold(*cells, _core.Sparse(*cells, len(columns)))  # noqa: SLF001
+
+
+def _alike(starts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return where lines begin and the indices as arrays of one type that the compiled core reads in place."""
+    known = starts.dtype == indices.dtype and starts.dtype in (np.int32, np.int64)
+    kind = starts.dtype if known else np.dtype(np.int64)
+    return np.ascontiguousarray(starts, dtype=kind), np.ascontiguousarray(indices, dtype=kind)
+
+
+def _columns(
+    starts: npt.NDArray[Any], indices: npt.NDArray[Any], values: npt.NDArray[Any], shape: tuple[int, int]
+) -> csc_array:
+    """Return the parts of a matrix by columns as one, of which nothing is copied."""
+    from scipy.sparse import csc_array
+
+    found = csc_array(shape, dtype=values.dtype)  # (given the parts, it would copy 64-bit indices into 32 bits)
+    found.indptr, found.indices, found.data = starts, indices, values
+    return found

@@ -11,6 +11,7 @@ from sklearn.base import ClassifierMixin
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, weights
 from lineal.estimators.labels import Codes, encode, present, weigh
+from lineal.given import class_labels
 from lineal.target import Target
 
 Array = npt.NDArray[np.float64]
@@ -46,6 +47,11 @@ class Classifier(ClassifierMixin, Fitted):  # type: ignore[misc]
         eta = self._scores(X, offset)
         index = (eta[:, 0] > 0.0).astype(np.intp) if eta.shape[1] == 1 else np.argmax(eta, axis=1)
         return np.asarray(self.classes_[index])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the share of the rows whose class is predicted."""
+        with np.errstate(invalid="ignore"):  # scikit-learn asks whether labels are whole numbers by making them so
+            return float(super().score(X, y if y is None else class_labels(y), sample_weight))
 
 
 def target_of(labels: npt.NDArray[Any]) -> Target:

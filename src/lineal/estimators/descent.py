@@ -17,6 +17,7 @@ from lineal.estimators.charging import charging
 from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number, only, seed, until
+from lineal.given import targets
 from lineal.loss import Loss
 from lineal.model import Model
 from lineal.penalty import Penalty
@@ -203,7 +204,7 @@ class Descent(Fitted):
         """Return further rows of a stream, with the features of the first."""
         X = features(self, X)
         blame(X)
-        y = column_or_1d(y, warn=True)
+        y = column_or_1d(targets(y), warn=True)
         check_consistent_length(X, y)
         return X, y
 

@@ -7,21 +7,20 @@ everything else (lists, data frames, other sparse formats, memory maps, odd type
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
+import narwhals
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import assert_all_finite
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, check_X_y, validate_data
 
+from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.given import FLOATS, class_labels, names_of, real
 
 Array = npt.NDArray[np.float64]
-
-FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
-"""What designs are made of, in the machine's byte order."""
-WORDS = "could not convert string to float"
-"""How the error begins that numpy has for cells of text."""
 
 
 def features_and_target(
@@ -33,27 +32,17 @@ def features_and_target(
     Whether arrays and CSR are finite is left to the caller, who reads them anyway: the survey of a fit refuses the others.
     """
     several = several and numeric
+    X = sound(X) if is_sparse(X) else X
     short = _plain(X) or _compressed(X)
     if short and type(y) is np.ndarray and len(y) == X.shape[0] and _simple(y, several):
         estimator.n_features_in_ = X.shape[1]
         if hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_
-        return X, y
-    if hasattr(y, "tocsr"):
+        return X, real(y, "y") if numeric else y
+    if is_sparse(y):
         raise InputError("the target y is a sparse matrix; give a dense array.")
-    try:
-        X, y = validate_data(
-            estimator,
-            X,
-            y,
-            accept_sparse=("csr", "csc"),
-            dtype=[np.float64, np.float32],
-            multi_output=several,
-            y_numeric=numeric,
-        )
-    except ValueError as error:
-        raise _worded(error) from error
-    return X, y
+    values = y if y is None else real(y, "y") if numeric else class_labels(y)
+    return _checked(estimator, X, values, reset=True, multi_output=several, y_numeric=numeric)  # type: ignore[no-any-return]
 
 
 def features(estimator: Any, X: Any) -> Any:
@@ -61,37 +50,48 @@ def features(estimator: Any, X: Any) -> Any:
 
     Whether it is finite is asked afterwards, of the scores: see ``blame``.
     """
+    X = sound(X) if is_sparse(X) else X
     named = hasattr(estimator, "feature_names_in_")
     if (_plain(X) or _compressed(X)) and X.shape[1] == estimator.n_features_in_ and not named:
         return X
-    try:
-        return validate_data(estimator, X, reset=False, accept_sparse=("csr", "csc"), dtype=[np.float64, np.float32])
-    except ValueError as error:
-        raise _worded(error) from error
+    return _checked(estimator, X, "no_validation", reset=False)
 
 
-def _worded(error: ValueError) -> ValueError:
-    """Return the error with what to do, where cells are texts; any other as it is."""
-    if not str(error).startswith(WORDS):
-        return error
-    return InputError(
-        f"{error}; estimators take numbers only. Encode such columns first (OneHotEncoder in a pipeline), or give the table "
-        "with its texts and categories to lineal.fit, which encodes them."
-    )
+def _checked(estimator: Any, X: Any, y: Any, *, reset: bool, **options: Any) -> Any:
+    """Return X, with y where there is one, by scikit-learn's rules for shapes and names, once X holds numbers."""
+    options |= {"accept_sparse": ("csr", "csc"), "dtype": list(FLOATS)}
+    if not narwhals.dependencies.is_into_dataframe(X):
+        return validate_data(estimator, X if is_sparse(X) else real(X, "X"), y, reset=reset, **options)
+    frame = _named(X)
+    validate_data(estimator, frame, skip_check_array=True, reset=reset)  # names, and how many there are
+    options |= {"estimator": estimator}
+    cells = real(frame, "X")
+    if isinstance(y, str):
+        return check_array(cells, input_name="X", **options)
+    return check_X_y(cells, y, **options)
+
+
+def _named(frame: Any) -> Any:
+    """Return a data frame whose names are all texts or all something else, as scikit-learn wants them."""
+    names = names_of(frame) or ()
+    mixed = len({isinstance(name, str) for name in names}) > 1
+    return frame.set_axis([str(name) for name in names], axis="columns") if mixed else frame
 
 
 def blame(X: Any) -> None:
     """Raise if X holds NaN or infinity; asked only when a score is not finite: cheaper than to read X twice."""
-    assert_all_finite(X.data if hasattr(X, "tocsr") else X, input_name="X")
+    assert_all_finite(X.data if is_sparse(X) else X, input_name="X")
 
 
 def numbers(y: npt.NDArray[Any]) -> Array:
     """Return numeric targets as a C-ordered float64 array of shape ``(n, targets)``."""
-    found = _packed(y)
+    found = _packed(real(y, "y"))
     flat = found.reshape(-1)
     # A finite sum of squares is quicker to have than an answer for every row. Of many rows BLAS would wake its threads for
     # it, which then spin on the cores that the fit needs.
-    if not ((flat.size < 5_000 and math.isfinite(flat @ flat)) or np.isfinite(found).all()):
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared = float(flat @ flat) if flat.size < 5_000 else math.inf
+    if not (math.isfinite(squared) or np.isfinite(found).all()):
         raise InputError("Input y contains NaN or infinity; leave such rows out.")
     return found.reshape(len(found), -1)
 
@@ -101,16 +101,17 @@ def weights(sample_weight: Any, X: Any) -> Array | None:
     if sample_weight is None:
         return None
     n = X.shape[0]
-    try:
-        found = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("sample_weight does not hold numbers; give one number per row.") from None
-    found = np.full(n, found) if found.ndim == 0 else _packed(found)
+    one = isinstance(sample_weight, Real) and not isinstance(sample_weight, bool)
+    found = _packed(np.full(n, float(sample_weight)) if one else real(sample_weight, "sample_weight"))
     if found.shape != (n,):
         raise InputError(f"sample_weight has shape {found.shape}; X has {n} rows, so give one number per row.")
     if not (np.isfinite(found).all() and found.min() >= 0.0):
         raise InputError("sample_weight holds a negative number, NaN or infinity; weights must be finite numbers >= 0.")
-    if not found.any():
+    with np.errstate(over="ignore"):
+        total = float(found.sum())
+    if not math.isfinite(total):
+        raise InputError("the sum of sample_weight is too large for a double; divide them by their mean.")
+    if not total:
         raise InputError("every sample_weight is zero, so there is nothing to fit; give some row a weight above zero.")
     absent = found == 0.0
     if absent.any():
@@ -122,10 +123,7 @@ def offsets(offset: Any, n: int, outputs: int) -> Array | None:
     """Return the offset as ``(n, outputs)``, or None."""
     if offset is None:
         return None
-    try:
-        found = np.ascontiguousarray(offset, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("offset does not hold numbers; give one number per row and output.") from None
+    found = _packed(real(offset, "offset"))
     if found.ndim == 1 and outputs == 1:
         found = found[:, None]
     if found.shape != (n, outputs):

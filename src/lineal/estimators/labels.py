@@ -30,7 +30,8 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     """
     known = _whole(y)
     if known is None:
-        check_classification_targets(y)
+        with np.errstate(invalid="ignore"):  # it asks whether labels are whole numbers by making them so
+            check_classification_targets(y)
     if known is None or known[2] - known[1] > WIDEST:
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.asarray(codes, dtype=np.intp)
@@ -40,6 +41,20 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     found = seen.nonzero()[0]
     labels = (found + low if low else found).astype(y.dtype)
     return labels, shifted if len(found) == high - low + 1 else (np.cumsum(seen > 0) - 1)[shifted]
+
+
+def places(labels: npt.NDArray[Any], y: npt.NDArray[Any]) -> Codes:
+    """Return the place of each row's label among those of a stream; a label that is none of them is refused.
+
+    >>> places(np.array(["a", "b"]), np.array(["b", "a"])).tolist()
+    [1, 0]
+    """
+    known = {label: place for place, label in enumerate(labels.tolist())}
+    seen, codes = encode(y)
+    found = [known.get(label, -1) for label in seen.tolist()]
+    if -1 in found:
+        raise InputError(f"y holds {seen.tolist()[found.index(-1)]!r}; the stream has the classes {labels.tolist()}.")
+    return np.array(found, dtype=np.intp)[codes]
 
 
 def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tuple[npt.NDArray[Any], Codes]:

@@ -14,8 +14,9 @@ from lineal.errors import InputError
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
-from lineal.estimators.labels import Codes, encode
+from lineal.estimators.labels import Codes, encode, places
 from lineal.estimators.parameters import cores, count, flag, number, only, until
+from lineal.given import class_labels
 from lineal.halfspaces.halfspace import Judged, judge, progressive
 from lineal.halfspaces.ledger import Ledger
 from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, Run
@@ -173,10 +174,7 @@ class Perceptron(Classifier):
             raise InputError(
                 "coef_init and intercept_init say where a stream begins, and it has begun; leave them out."
             )
-        codes = np.clip(np.searchsorted(labels, y), 0, len(labels) - 1)
-        strange = labels[codes] != y
-        if np.any(strange):
-            raise InputError(f"y holds {y[strange].tolist()[0]!r}; the stream has the classes {labels.tolist()}.")
+        codes = places(labels, y)
         start = self._start(labels, coef_init, intercept_init) if first else self._last
         source = self._rows(X, codes, weights(sample_weight, X))
         run = run_perceptron(source, _outputs(labels), plan, start)
@@ -216,11 +214,11 @@ class Perceptron(Classifier):
             self.n_features_in_ = known
             raise InputError(f"X has {X.shape[1]} features, but Perceptron is expecting {known} features as input.")
         if first:
-            labels = encode(np.asarray(classes))[0]
+            labels = encode(class_labels(classes, "classes"))[0]
             if len(labels) < 2:
                 raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
             return X, y, labels
-        if classes is not None and not np.array_equal(encode(np.asarray(classes))[0], self.classes_):
+        if classes is not None and not np.array_equal(encode(class_labels(classes, "classes"))[0], self.classes_):
             raise InputError(f"classes is {list(classes)!r}; the stream has the classes {self.classes_.tolist()}.")
         return X, y, self.classes_
 

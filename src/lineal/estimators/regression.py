@@ -12,6 +12,7 @@ from sklearn.base import RegressorMixin
 from lineal.estimators.charging import Charge
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
+from lineal.given import real
 from lineal.loss import Loss
 from lineal.losses import Squared
 from lineal.target import Target
@@ -73,6 +74,11 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         """Return ``X coef_ + intercept_ (+ offset)`` for every row."""
         eta = self._scores(X, offset)
         return eta if self.coef_.ndim == 2 else eta[:, 0]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return R^2, the share of y's variance that the predictions explain; where their squares overflow, -inf."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return float(super().score(X, y if y is None else real(y, "y"), sample_weight))
 
 
 @lru_cache(maxsize=16)

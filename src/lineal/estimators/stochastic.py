@@ -14,10 +14,11 @@ from lineal.estimators.classification import Classifier
 from lineal.estimators.classification import target_of as classes_of
 from lineal.estimators.descent import Descent, Plan, begin, one_of
 from lineal.estimators.intake import blame, features_and_target, numbers, weights
-from lineal.estimators.labels import Codes, encode, weigh
+from lineal.estimators.labels import Codes, encode, places, weigh
 from lineal.estimators.parameters import cores, flag, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
+from lineal.given import class_labels
 from lineal.loss import Loss
 from lineal.losses import (
     EpsilonInsensitive,
@@ -177,18 +178,15 @@ class SGDClassifier(Descent, Classifier):
                 raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
             X, y = features_and_target(self, X, y, numeric=False)
             blame(X)
-            labels = encode(np.asarray(classes))[0]
+            labels = encode(class_labels(classes, "classes"))[0]
         else:
             X, y = self._more(X, y)
             labels = self.classes_
-            if classes is not None and not np.array_equal(encode(np.asarray(classes))[0], labels):
+            if classes is not None and not np.array_equal(encode(class_labels(classes, "classes"))[0], labels):
                 raise InputError(f"classes is {list(classes)!r}; the stream has the classes {labels.tolist()}.")
         if len(labels) < 2:
             raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
-        codes = np.clip(np.searchsorted(labels, y), 0, len(labels) - 1)
-        strange = labels[codes] != y
-        if np.any(strange):
-            raise InputError(f"y holds {y[strange].tolist()[0]!r}; the stream has the classes {labels.tolist()}.")
+        codes = places(labels, y)
         weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
         self.classes_ = labels
         coef = self._stream(plan, X, _against_the_rest(codes, len(labels)), weight, _target(labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lineal import _core
+from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.parameters import flag
 from lineal.features.text import Rows, Text, documents, from_strings, reading
 from lineal.features.text_learning import Learner
 from lineal.features.text_options import Options
+from lineal.given import shown
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -166,6 +169,8 @@ def _documents(texts: Any) -> _core.Documents:
     """Return texts in whatever they come for the compiled reader."""
     if isinstance(texts, str):
         raise InputError("one text was given; give a list of texts.")
+    if not isinstance(texts, Iterable) or is_sparse(texts) or hasattr(texts, "collect_schema"):
+        raise InputError(f"the texts are {shown(texts)}; give a list of texts, or a column of a data frame.")
     if hasattr(texts, "combine_chunks"):
         texts = texts.combine_chunks()
     if hasattr(texts, "buffers"):

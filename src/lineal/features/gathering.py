@@ -123,7 +123,8 @@ def _add(found: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: 
     for survey in (*found.targets, *found.features):
         survey.add(column(batch, survey.name), rows)
     if weight is not None:
-        found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
+        with np.errstate(over="ignore"):  # the survey of a fit refuses it in words
+            found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
     if offset is not None:
         needed(batch, offset, "offset", table, rows)
 

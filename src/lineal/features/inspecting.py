@@ -23,6 +23,7 @@ from lineal.features.told import told
 from lineal.features.written import scores
 from lineal.records import dataclass
 from lineal.table import Table, as_table
+from lineal.tables.beside import attached
 
 BINS: Final = 12
 TEXT: Final = "free text, which is read word by word once there is a target"
@@ -41,9 +42,9 @@ class Inspection:
 def inspect(
     data: Any,
     *,
-    target: str | Sequence[str] | None = None,
-    weight: str | None = None,
-    offset: str | None = None,
+    target: Any = None,
+    weight: Any = None,
+    offset: Any = None,
     drop: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
 ) -> Inspection:
@@ -56,6 +57,9 @@ def inspect(
     [('a', 'number', 1), ('b', 'category', 0)]
     """
     table = as_table(data)
+    table, target = attached(table, target, "target")
+    table, weight = attached(table, weight, "weight")
+    table, offset = attached(table, offset, "offset")
     if table.sparse:
         raise InputError(f"{table.origin} is an SVMlight file; its columns are numbers without names, so fit it.")
     notes: list[str] = []

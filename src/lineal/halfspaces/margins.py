@@ -10,7 +10,7 @@ Both are searched in floating point; where columns in different units leave them
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -21,6 +21,7 @@ from lineal.algebra.integers import Whole, digits, floats, mantissas, shifted, t
 from lineal.deadline import Deadline, LateError
 from lineal.errors import InputError
 from lineal.halfspaces.nearest import Key, nearest
+from lineal.moments import FARTHEST
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.record import cloud_of
@@ -117,9 +118,10 @@ def maximum_margin(
     >>> round(found.gamma, 9), round(found.upper, 9), found.coef[:, 0].round(6).tolist()
     (2.0, 2.0, [-2.0, 1.0, 0.0])
     """
-    cloud, _, labels = cloud_of(X, y, intercept=intercept)
+    cloud, names, labels = cloud_of(X, y, intercept=intercept)
     if len(labels) < 2:
         raise InputError("y has one class only, so there is no margin between classes.")
+    check_units(cloud, names)
     try:
         decision = decide(cloud, Deadline.after(time_limit))
     except LateError:
@@ -129,6 +131,15 @@ def maximum_margin(
     if decision.kind != "complete" or decision.direction is None:
         raise InputError(_refused(cloud, decision))
     return widest(cloud, cloud.matrix(floats(decision.direction)), held=not intercept or augmented)
+
+
+def check_units(cloud: Cloud, columns: Sequence[str]) -> None:
+    """Refuse columns whose squares, of which lengths are made, are no doubles."""
+    for j in np.flatnonzero((cloud.largest > FARTHEST) | (cloud.largest < 1.0 / FARTHEST)).tolist():
+        raise InputError(
+            f"column {columns[j]!r} has numbers up to {cloud.largest[j]:.2g}, whose squares doubles cannot hold; change its "
+            "unit."
+        )
 
 
 def _refused(cloud: Cloud, found: Decision) -> str:

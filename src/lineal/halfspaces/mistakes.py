@@ -18,7 +18,7 @@ from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.fitting import Fit
 from lineal.halfspaces.covering import SLACK, Covering
-from lineal.halfspaces.margins import widest
+from lineal.halfspaces.margins import check_units, widest
 from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
@@ -97,6 +97,7 @@ def zero_one(
     weight = np.ones(len(cloud.own)) if sample_weight is None else np.asarray(sample_weight, float)[cloud.numbers]
     if len(labels) == 1:  # then nothing is of the second class, whatever the only one is
         cloud = Cloud(cloud.x, np.zeros_like(cloud.own), 1, cloud.numbers)
+    check_units(cloud, names)
     if tie not in ("mistake", "positive", "negative"):
         raise InputError(f"tie is {tie!r}; accepted are mistake, positive and negative.")
     return least(cloud, weight, names, labels, deadline=Deadline.after(time_limit), intercept=intercept, tie=tie)

@@ -39,6 +39,10 @@ class Poisson(Loss):
         """Refuse negative and non-finite targets."""
         if y.shape[1] != 1 or not np.all((y >= 0.0) & np.isfinite(y)):
             raise InputError("poisson loss needs finite targets >= 0, one a row.")
+        if np.max(y, initial=0.0) > 1e100:
+            raise InputError(
+                "the target holds counts beyond 1e100, whose squares doubles cannot hold; change its unit."
+            )
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return e^eta - y eta."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from lineal.deadline import Deadline, Limit
 from lineal.designs import as_design
 from lineal.errors import InputError, near
+from lineal.given import class_labels, real
 from lineal.loss import Loss
 from lineal.losses import BY_NAME, PARAMETERS
 from lineal.paths import strengths as paths
@@ -61,20 +63,36 @@ def path(
     deadline, design = Deadline.of(time_limit), as_design(X, intercept=fit_intercept)
     target, known = _target(y, loss)
     rows, columns = design.shape
-    weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), (rows,))
-    source = Memory(design, target, None if weight is None else np.ascontiguousarray(weight), offset)
+    weight = None if sample_weight is None else _weights(sample_weight, rows)
+    shift = None if offset is None else real(offset, "offset")
+    if shift is not None and not np.all(np.isfinite(shift)):
+        raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
+    source = Memory(design, target, weight, shift)
     charges = np.ones(columns)
     charges[: int(fit_intercept)] = 0.0
     family = _penalty(penalty, l1_ratio, charges)
     return paths.path(source, known, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=deadline)
 
 
+def _weights(sample_weight: Any, rows: int) -> Array:
+    """Return a weight for every row; one number is that of all."""
+    single = isinstance(sample_weight, Real)
+    weight = (
+        np.full(rows, float(sample_weight)) if single else np.ascontiguousarray(real(sample_weight, "sample_weight"))
+    )
+    if weight.shape != (rows,) or not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
+        raise InputError(f"sample_weight has shape {weight.shape}; give each of the {rows} rows a finite number >= 0.")
+    return weight.astype(np.float64, copy=False)
+
+
 def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:
     """Return the targets as ``(n, targets)``, classes by number, and the loss."""
-    values = np.asarray(y)
     name = loss if isinstance(loss, str) else loss.name
     if name not in BY_NAME:
         raise InputError(f"unknown loss {name!r}; choose one of {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+    values = class_labels(y) if name in CLASSES else real(y, "y")
+    if not values.size:
+        raise InputError(f"y has shape {values.shape}; give a target for every row of X, and some rows.")
     if name in CLASSES:
         labels, codes = np.unique(values, return_inverse=True)
         if len(labels) < 2 or (CLASSES[name] == 1 and len(labels) != 2):
@@ -83,6 +101,8 @@ def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:
             )
         values, outputs = codes.reshape(-1, 1), CLASSES[name] or len(labels)
     else:
+        if not np.all(np.isfinite(values)):
+            raise InputError("y holds NaN or infinity; leave such rows out.")
         values = values.reshape(len(values), -1)
         outputs = values.shape[1]
     if isinstance(loss, str):
@@ -91,10 +111,7 @@ def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:
                 f"the {name} loss needs {' and '.join(PARAMETERS[name])}; give it as a Loss with that number."
             )
         loss = BY_NAME[name](outputs)
-    try:
-        return np.ascontiguousarray(values, dtype=np.float64), loss
-    except (TypeError, ValueError):
-        raise InputError(f"y does not hold numbers, which the {name} loss needs.") from None
+    return np.ascontiguousarray(values, dtype=np.float64), loss
 
 
 def _penalty(penalty: Penalty | str, l1_ratio: float | None, charges: Array) -> Penalty:

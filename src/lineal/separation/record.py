@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -11,7 +10,9 @@ import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, text
 from lineal.deadline import Deadline, LateError
+from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
+from lineal.given import class_labels, names_of, real
 from lineal.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.search import Decision, decide, strict_rows
@@ -116,12 +117,11 @@ def cloud_of(
     labels, own = _labels(y, x.shape[0])
     numbers = np.arange(x.shape[0])
     if sample_weight is not None:
-        try:
-            weight = np.asarray(sample_weight, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InputError("sample_weight must hold one finite number >= 0 for every row.") from None
+        weight = real(sample_weight, "sample_weight")
         if weight.shape != own.shape or not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
             raise InputError("sample_weight must hold one finite number >= 0 for every row.")
+        if not np.isfinite(np.max(weight, initial=0.0) * len(weight)):
+            raise InputError("the sum of sample_weight is too large for a double; divide them by their mean.")
         numbers = np.flatnonzero(weight > 0.0)
         if not len(numbers):
             raise InputError("every sample_weight is zero, so there are no rows; give some row a weight above zero.")
@@ -173,26 +173,18 @@ def _witness(cloud: Cloud, found: Decision) -> Witness:
 
 def _matrix(X: Any, intercept: bool) -> tuple[Any, tuple[str, ...]]:
     """Return X as float64, dense or CSR, with a first column of ones if asked, and the names of its columns."""
-    named = getattr(X, "columns", None)
-    names = None if named is None else tuple(str(name) for name in named)
-    if hasattr(X, "tocsr"):
+    named = names_of(X)
+    names = None if named is None else tuple(map(str, named))
+    if is_sparse(X):
         from scipy import sparse
 
-        given = sparse.csr_array(X)
-        x: Any = given.astype(np.float64)
-        values = x.data
-        _unchanged(given.data, values)
+        given = sound(X).tocsr()
+        values = real(given.data[: given.indptr[-1]], "X").astype(np.float64)
+        x: Any = sparse.csr_array((values, given.indices[: given.indptr[-1]], given.indptr), shape=given.shape)
         if intercept:
             x = sparse.csr_array(sparse.hstack([sparse.csr_array(np.ones((x.shape[0], 1))), x]))
     else:
-        try:
-            cells = np.asarray(X)
-            if cells.dtype.kind == "c":
-                raise InputError("X holds complex numbers; give real ones, such as the parts as columns of their own.")
-            x = np.array(cells if cells.dtype.kind in "biuf" else X, dtype=np.float64, ndmin=1)
-        except (TypeError, ValueError) as error:
-            raise InputError(f"X cannot be read as numbers ({error}); encode categories first.") from None
-        _unchanged(cells, x)
+        x = real(X, "X").astype(np.float64)
         if x.ndim != 2:
             raise InputError(f"X has shape {x.shape}; give two dimensions, rows and columns.")
         values = x
@@ -203,35 +195,11 @@ def _matrix(X: Any, intercept: bool) -> tuple[Any, tuple[str, ...]]:
     return x, ("(intercept)", *names) if intercept else names
 
 
-def _unchanged(given: npt.NDArray[Any], values: Array) -> None:
-    """Refuse numbers that are others as doubles: an exact answer about them would be one about other rows."""
-    if given.dtype.kind in "iu":
-        at = np.abs(values) >= 2.0**53
-    elif given.dtype.kind == "f" and given.dtype.itemsize > 8:
-        at = values.astype(given.dtype) != given
-    else:
-        at = np.full(values.shape, given.dtype.kind == "O" and given.shape == values.shape)
-    for number, value in zip(given[at].tolist() if given.dtype.kind in "iuO" else given[at], values[at], strict=True):
-        if not np.isnan(value) and number != float(value):
-            raise InputError(f"X holds {number}, which no double is; subtract a constant from its column, or split it.")
-
-
 def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    values = np.asarray(y)
+    values = class_labels(y)
     if values.shape != (n,) or not n:
         raise InputError(f"y has shape {values.shape}, X has {n} rows; give one class for every row, and some rows.")
     if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
         raise InputError("y contains NaN or infinity; leave such rows out.")
-    if values.dtype.kind == "O" and any(_absent(value) for value in values.tolist()):
-        raise InputError("y contains a missing value; leave such rows out.")
-    labels, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
-    return labels, own
-
-
-def _absent(value: object) -> bool:
-    """Return whether a label is None, NaN, or what data frames have for them."""
-    return (
-        value is None
-        or type(value).__name__ in ("NAType", "NaTType")
-        or (isinstance(value, float) and math.isnan(value))
-    )
+    found, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    return found, own

@@ -10,8 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.given import names_of, shown
 from lineal.records import dataclass
 from lineal.tables.arrow import from_numpy
+from lineal.tables.columnar import InMemory, column_of
 from lineal.tables.tabular import Around, RowNumbers, Table, check_names
 
 
@@ -110,7 +112,7 @@ class Beside(Around):
         if self.places is None and last + 1 != self.held.num_rows:
             raise InputError(
                 f"{self.origin} has {last + 1} rows, {self.named} has {self.held.num_rows}; rows joined by their order must be "
-                "as many. Join them by a key column instead."
+                "as many: give one for every row, or join tables by a key column."
             )
 
     def _taken(self, rows: RowNumbers, batch: Any) -> RowNumbers:
@@ -118,7 +120,7 @@ class Beside(Around):
             if len(rows) and int(rows[-1]) >= self.held.num_rows:
                 raise InputError(
                     f"{self.origin} has more rows than {self.named}, which has {self.held.num_rows}; rows joined by their "
-                    "order must be as many. Join them by a key column instead."
+                    "order must be as many: give one for every row, or join tables by a key column."
                 )
             return rows
         found = []
@@ -131,6 +133,50 @@ class Beside(Around):
                 )
             found.append(place)
         return np.array(found, dtype=np.int64)
+
+
+def attached(table: Table, values: Any, role: str) -> tuple[Table, Any]:
+    """Return the table with what was given for a role as columns of it, and their names; names of columns stay names.
+
+    A text is a column's name, and so are different texts in a list that is no longer than the table is wide. A series
+    keeps its name, with "(given)" after it where the table has such a column; what has none is called by its role (a target: y).
+
+    >>> from lineal.table import as_table
+    >>> found, name = attached(as_table({"x": [1.0, 2.0]}), np.array([3.0, 5.0]), "target")
+    >>> found.names, name
+    (('x', 'y'), 'y')
+    """
+    if values is None or isinstance(values, str) or (isinstance(values, Collection) and _named(values, table)):
+        return table, values
+    if isinstance(values, int | np.integer) and not isinstance(values, bool):
+        return table, str(values)  # a column that is called by a number
+    columns = {name: column_of(cells, name) for name, cells in _given(values, role, table).items()}
+    found = beside(table, InMemory(pa.table(columns), f"the {role} given"))
+    names = list(columns)
+    return found, names[0] if len(names) == 1 else names
+
+
+def _named(values: Collection[Any], table: Table) -> bool:
+    """Whether a list names columns."""
+    if not isinstance(values, list | tuple) or not all(isinstance(value, str) for value in values):
+        return False
+    return 0 < len(values) <= len(table.names) and len(set(values)) == len(values)
+
+
+def _given(values: Any, role: str, table: Table) -> dict[str, Any]:
+    """Return the columns that were given: one, or those of a matrix or of a data frame."""
+    called = "y" if role == "target" else role
+    named = names_of(values, f"the {role}")
+    if named is not None:
+        found = {str(name): values[name] for name in named}
+    elif getattr(values, "ndim", 1) == 2:
+        found = {called if values.shape[1] == 1 else f"{called}{k}": values[:, k] for k in range(values.shape[1])}
+    elif getattr(values, "ndim", 1) != 1 or not hasattr(values, "__len__"):
+        raise InputError(f"the {role} is {shown(values)}; name a column, or give a value for every row.")
+    else:
+        own = getattr(values, "name", None)
+        found = {called if own is None or own == "" else str(own): values}
+    return {f"{name} (given)" if name in table.names else name: cells for name, cells in found.items()}
 
 
 def _unpacked(batch: Any) -> Any:

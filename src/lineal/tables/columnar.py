@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
+from lineal.given import names_of, shown
 from lineal.records import dataclass
 from lineal.tables.file import File
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
@@ -171,7 +172,7 @@ def number(batches: Any, origin: str) -> Iterator[tuple[RowNumbers, Any]]:
             yield np.arange(start, start + batch.num_rows, dtype=np.int64), batch
             start += batch.num_rows
     if start == 0:
-        raise InputError(f"{origin} has no rows.")
+        raise InputError(f"{origin} has no rows; give at least one.")
 
 
 def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
@@ -186,21 +187,38 @@ def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
                     f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row, or a "
                     "matrix of numbers with a row for each."
                 )
-            flat = pa.array(np.ascontiguousarray(cells, dtype=np.float64).reshape(-1))
+            whole = np.ma.filled(cells.astype(np.float64), np.nan)  # a masked cell is a missing one
+            flat = pa.array(np.ascontiguousarray(whole).reshape(-1))
             arrays[str(name)] = pa.FixedSizeListArray.from_arrays(flat, cells.shape[1])
             continue
-        try:
-            arrays[str(name)] = pa.array(cells, from_pandas=True)
-        except (pa.ArrowException, TypeError, ValueError) as problem:
-            raise InputError(
-                f"column {name!r} cannot be used: {problem}; give cells of one kind, with None where one is missing."
-            ) from problem
+        arrays[str(name)] = column_of(cells, str(name))
     lengths = {name: len(array) for name, array in arrays.items()}
     if len(set(lengths.values())) > 1:
         raise InputError(f"the columns have different lengths: {lengths}; every column needs one cell for each row.")
     if len(arrays) < len(columns):
         raise InputError("two columns have the same name once written as text; rename one of them.")
     return InMemory(pa.table(arrays))
+
+
+def column_of(cells: Any, name: str) -> Any:
+    """Return cells as an Arrow array: a list, a numpy array, a series of any library, or an Arrow array.
+
+    >>> column_of([1, None, 3], "a").null_count
+    1
+    """
+    if isinstance(cells, str | bytes) or not hasattr(cells, "__len__"):
+        raise InputError(f"column {name!r} is {shown(cells)}; a column is a list of cells, one for each row.")
+    if isinstance(cells, pa.Array | pa.ChunkedArray):
+        return cells
+    try:
+        if hasattr(cells, "to_arrow"):  # polars
+            return cells.to_arrow()
+        return pa.array(cells, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
+        raise InputError(
+            f"column {name!r} cannot be used: {' '.join(str(problem).split())}; give cells of one kind, with None where "
+            "one is missing."
+        ) from problem
 
 
 def from_arrow(data: Any) -> InMemory | None:
@@ -218,6 +236,9 @@ def from_frame(data: Any) -> InMemory | None:
     """Return a data frame of any library that narwhals knows as a table, or None if it is none."""
     import narwhals  # only when an object arrives that may be a frame
 
+    if hasattr(data, "set_axis") and hasattr(data, "columns"):  # pandas, which also has numbers as names
+        texts = [str(name) for name in names_of(data, "the data frame") or ()]
+        data = data if list(data.columns) == texts else data.set_axis(texts, axis="columns")
     try:
         frame = narwhals.from_native(data, pass_through=True)
     except narwhals.exceptions.NarwhalsError as problem:
@@ -234,7 +255,7 @@ def from_frame(data: Any) -> InMemory | None:
         table = frame.to_arrow()
     except InputError:
         raise
-    except (pa.ArrowException, TypeError, ValueError) as problem:
+    except (pa.ArrowException, TypeError, ValueError, OverflowError) as problem:
         raise InputError(
             f"the data frame cannot be used: {' '.join(str(problem).split())}; give columns of one kind each."
         ) from problem
