@@ -10,21 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from lineal.cli import run
-
 Lineal = Callable[..., tuple[int, str, str]]
 PLAIN = "do not enclose whole cells; they are read as plain text"
 
 
-@pytest.fixture
-def lineal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Lineal:
-    """Run a command in an empty folder; return code, stdout with single blanks, stderr."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(name="lineal")
+def joined(folder: Path, lineal: Lineal) -> Lineal:
+    """Run a command in an empty folder, and join the lines that it prints."""
 
     def call(*words: object) -> tuple[int, str, str]:
-        code = run([str(word) for word in words])
-        said = capsys.readouterr()
-        return code, " ".join(said.out.split()), said.err
+        code, out, err = lineal(*words)
+        return code, " ".join(out.split()), err
 
     return call
 
