@@ -21,8 +21,10 @@ from lineal.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.dependence import rounded
 from lineal.errors import InputError
 from lineal.frame import Frame, centered, projected
+from lineal.level import Level
 from lineal.loss import Loss
 from lineal.moments import Moments
+from lineal.null import begin as beginning
 from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
@@ -141,6 +143,16 @@ def solve(
     ``keep`` says that the caller can predict about a center: ``eta = (x - center) b``, the array ``center`` of the fit.
     """
     deadline = Deadline.of(time_limit)
+    if (level := Level.of(problem)) is not None:
+        inner = solve(
+            level.problem,
+            solver=solver, start=level.inward(start), tol=tol, max_iter=max_iter, time_limit=deadline,
+            labels=labels, progress=progress, interrupt=interrupt, keep=keep,
+        )  # fmt: skip
+        given = inner.coef, inner.problem, inner.arrays.get("theta"), inner.verdict
+        coef, value, verdict = level.outward(*given, tol, labels)
+        value, own = inner.objective if value is None else value, inner.problem is level.problem
+        return replace(inner, coef=coef, verdict=verdict, objective=value, problem=problem if own else inner.problem)
     with one_thread(problem.source, problem.shape[1]):
         chosen, reason = named(solver, problem)
         penalty = problem.penalty
@@ -183,7 +195,7 @@ def _begin(problem: Problem, start: Array | None, deadline: Deadline | None) -> 
     """Return where the steps begin: at the start that was given, else at the null fit, or at rest where time is over."""
     if start is None:
         rest = np.zeros(problem.shape), np.zeros(problem.shape[0])
-        return in_time(graced(deadline), lambda: null(problem).coef, lambda: problem.penalty.prox(*rest))
+        return in_time(graced(deadline), lambda: beginning(problem), lambda: problem.penalty.prox(*rest))
     begin = np.array(start, dtype=np.float64)
     if begin.shape != problem.shape:
         wanted = f"the problem has {problem.shape[0]} columns and {problem.shape[1]} outputs"

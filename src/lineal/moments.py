@@ -81,13 +81,7 @@ class Survey:
             rows = int(np.count_nonzero(block.weight))
         offset = 0.0
         if block.offset is not None and block.offset.size:
-            offset = float(np.max(np.abs(block.offset)))
-            if not np.isfinite(offset):
-                raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
-            if offset > FARTHEST:
-                raise InputError(
-                    f"the offset has numbers up to {offset:.2g}, whose squares doubles cannot hold; change its unit."
-                )
+            offset = self._farthest(block)
         if self.products and block.design.rows is not None and block.offset is None:
             return self._with_products(block, rows)
         weight, y = np.broadcast_to(1.0, block.n_rows), block.y  # of no memory
@@ -105,6 +99,20 @@ class Survey:
             statistic=self.loss.statistic(y, weight),
             offset=offset,
         )
+
+    @staticmethod
+    def _farthest(block: Block) -> float:
+        """Return the largest |offset| of a row that has a weight."""
+        assert block.offset is not None
+        size = np.abs(block.offset)
+        if not np.isfinite(np.max(size)):
+            raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
+        found = float(np.max(size if block.weight is None else size[block.weight > 0.0], initial=0.0))
+        if found > FARTHEST:
+            raise InputError(
+                f"the offset reaches {found:.2g} in size, whose square doubles cannot hold; change its unit."
+            )
+        return found
 
     def _with_products(self, block: Block, rows: int) -> Moments:
         """Look at the targets as at columns, in the same pass."""

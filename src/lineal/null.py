@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.designs import Ones
+from lineal.errors import InputError
 from lineal.penalties import NoPenalty
 from lineal.problem import SHORT, Problem
 from lineal.records import dataclass
-from lineal.solvers.newton import search
+from lineal.solvers.interior_point import InteriorPoint
+from lineal.solvers.newton import bending, search
 from lineal.source import Block
 
 Array = npt.NDArray[np.float64]
@@ -19,6 +22,27 @@ Index = npt.NDArray[np.intp]
 
 SAMPLE = 10_000
 """Of more rows than a few times this, a sample says first where the best constant is."""
+
+ENOUGH = 1e-15
+"""A step that lowers F by no more than this share of it ends the search: a yardstick needs no more digits."""
+
+ROUGH = 1e-3
+"""The same where another search follows."""
+
+MOST = 200
+"""So many Newton steps at most."""
+
+FAR = 50.0
+"""Offsets beyond this may leave rows of probabilities no curvature at the null fit."""
+
+WIDEST = 300
+"""Up to so many coefficients a start is looked for with the whole second derivative."""
+
+LARGEST = 700.0
+"""e^700 and e^-700 are doubles."""
+
+COOLING = 8.0
+"""By this factor a temperature falls; the optimum at one is a good start for the next."""
 
 
 @dataclass(frozen=True)
@@ -36,32 +60,75 @@ class Null:
 def null(problem: Problem) -> Null:
     """Return the null fit of a problem, the yardstick of its relative gap and the start of its solvers."""
     if problem.null is None:
-        columns, rest = _free(problem)
-        slope = None
-        if _of_intercept(problem, columns, rest):
-            coef = rest
-            if (products := problem.products) is not None:
-                coef[0] = products.mean
-                value = 0.5 * float(np.sum(products.scatter)) / products.weight_sum
-                slope = np.sqrt(products.scatter / products.weight_sum)
-            elif _small(problem):
-                coef[0] = _constant_of(problem)
-                value = problem.evaluate(coef, hessian=problem.shape[0]).value
-            else:
-                constant = _intercept_alone(problem)
-                coef[0], value, slope = constant.coef[0], constant.value, constant.slope
-        elif not problem.loss.smooth:
-            # No second derivative: zero, or the intercept alone, is yardstick enough.
-            coef = np.zeros(problem.shape)
-            coef[: int(problem.intercept)] = _intercept_alone(problem).coef if problem.intercept else 0.0
-            value = problem.evaluate(coef).value
-        elif not len(columns) and not rest.any() and not _small(problem):
-            coef, value = rest, _alone(problem).evaluate(rest[:1]).value
-        else:
-            coef = _newton(problem, rest, columns)
-            value = problem.evaluate(coef).value
-        problem.null = Null(coef, value, slope)
+        if not (math.isfinite(problem.loss.steepest) or problem.intercept or problem.moments.offset <= LARGEST):
+            raise InputError(
+                f"the offset reaches {problem.moments.offset:.3g} in size, and {problem.loss.name} loss takes its exponential, "
+                f"which doubles hold up to {LARGEST:g}; take a constant off the offset, or give the model an intercept."
+            )
+        # Far from the optimum sums may overflow; the last one is looked at.
+        with np.errstate(over="ignore", invalid="ignore"):
+            found = _fit(problem)
+        if not math.isfinite(found.value):
+            raise InputError(
+                f"the {problem.loss.name} loss of the null fit is beyond what doubles hold, with offsets up to "
+                f"{problem.moments.offset:.3g} in size; change the unit of target and offset."
+            )
+        problem.null = found
     return problem.null
+
+
+def begin(problem: Problem) -> Array:
+    """Return where solvers begin: at the null fit, or nearer to the optimum where offsets leave no curvature there."""
+    loss, size = problem.loss, problem.shape[0] * problem.shape[1]
+    held = problem.penalty.charged.any() or not problem.penalty.smooth
+    if held or not (loss.endless and loss.smooth) or problem.moments.offset <= FAR or not 0 < size <= WIDEST:
+        return null(problem).coef
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _cooled(problem, null(problem).coef, np.arange(problem.shape[0]))
+
+
+def _fit(problem: Problem) -> Null:
+    columns, rest = _free(problem)
+    if _of_intercept(problem, columns, rest):
+        if (products := problem.products) is not None:
+            rest[0] = products.mean
+            value = 0.5 * float(np.sum(products.scatter)) / products.weight_sum
+            return Null(rest, value, np.sqrt(products.scatter / products.weight_sum))
+        if _small(problem):
+            rest[0] = _constant_of(problem)
+            return Null(rest, problem.evaluate(rest, hessian=problem.shape[0]).value)
+    alone = _alone(problem, rest)
+    if not problem.loss.smooth:
+        # No second derivative: zero, or the intercept alone, is yardstick enough.
+        columns = columns[: int(problem.intercept)]
+    if not problem.intercept or 0 not in columns:
+        value = alone.evaluate(np.zeros((1, problem.shape[1]))).value + problem.penalty.value(rest)
+    else:
+        constant = _intercept_alone(alone)
+        rest[0] = constant.coef[0]
+        value = constant.value + problem.penalty.value(rest)
+        if len(columns) == 1:
+            return Null(rest, value, constant.slope)
+    if len(columns):
+        rest = _cooled(problem, rest, columns)
+        value = problem.evaluate(rest).value
+    return Null(rest, value)
+
+
+def spread(problem: Problem) -> tuple[Array, Array, Array]:
+    """Return the least, the mean and the largest offset of rows that have a weight, per output."""
+    low, high = np.full(problem.shape[1], np.inf), np.full(problem.shape[1], -np.inf)
+    total, weights = np.zeros(problem.shape[1]), 0.0
+    for block in problem.source.blocks():
+        _, weight, offset = _present(block)
+        weights += float(np.sum(weight))
+        offset = np.zeros((len(weight), problem.shape[1])) if offset is None else offset
+        low, high = (
+            np.minimum(low, offset.min(axis=0, initial=np.inf)),
+            np.maximum(high, offset.max(axis=0, initial=-np.inf)),
+        )
+        total += np.einsum("i,ik->k", weight, offset)
+    return low, np.clip(total / weights, low, high), high
 
 
 def adopt(problem: Problem, constant: Null) -> None:
@@ -100,70 +167,83 @@ def _constant_of(problem: Problem) -> Array:
     return np.minimum(np.maximum(best, -40.0), 40.0) if problem.loss.endless else best
 
 
-def _alone(problem: Problem) -> Problem:
-    """Return the problem with no column but one of ones."""
+def _alone(problem: Problem, rest: Array) -> Problem:
+    """Return the problem with no column but one of ones; scores of coefficients at ``rest`` are part of the offset."""
+    moved = bool(rest.any())
 
     def ones(block: Block) -> Block:
-        return replace(block, design=Ones(block.n_rows))
+        offset = block.offset
+        if moved:
+            offset = block.design.times(rest) + (0.0 if offset is None else offset)
+        return replace(block, design=Ones(block.n_rows), offset=offset)
 
+    far = float(np.max(problem.moments.largest @ np.abs(rest))) if moved else 0.0
     one = replace(problem.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
+    one = replace(one, offset=one.offset + far) if moved else one
     return Problem(problem.source.map(ones), problem.loss, NoPenalty(1), one)
 
 
-def _intercept_alone(problem: Problem) -> Null:
+def _intercept_alone(alone: Problem) -> Null:
     """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
-    moments, alone = problem.moments, _alone(problem)
-    coef = _constant_of(problem)[None, :]
-    level = problem.loss.level(moments.statistic / moments.weight_sum, coef[0]) if moments.offset == 0.0 else None
-    if level is not None:
-        return Null(coef, *level)
-    if problem.shape[1] == 1 and (not problem.loss.pooled or (not problem.loss.smooth and moments.offset > 0.0)):
-        coef = np.array([[_constant(problem, alone, float(coef[0, 0]))]])
-    elif moments.offset > 0.0 and problem.loss.smooth:
-        coef = _newton(alone, coef, np.arange(1))
-    if problem.shape[1] == 1 and not problem.loss.smooth:
-        return Null(coef, *_means(problem, coef))
+    moments, loss = alone.moments, alone.loss
+    coef, level = _constant_of(alone)[None, :], moments.offset == 0.0
+    known = loss.level(moments.statistic / moments.weight_sum, coef[0]) if level else None
+    if known is not None:
+        return Null(coef, *known)
+    if alone.shape[1] == 1 and not (level and loss.pooled):
+        coef = np.array([[_constant(alone, float(coef[0, 0]))]])
+    elif not level:
+        coef = coef - spread(alone)[1]
+        coef = _cooled(alone, coef, np.arange(1)) if loss.smooth else _followed(alone, coef)
+    if alone.shape[1] == 1 and not loss.smooth:
+        return Null(coef, *_means(alone, coef))
     here = alone.evaluate(coef)
     return Null(coef, here.value, here.slope)
 
 
-def _means(problem: Problem, constant: Array) -> tuple[float, Array]:
+def _present(block: Block) -> tuple[Array, Array, Array | None]:
+    """Return targets, weights and offsets of the rows that have a weight."""
+    if block.weight is None:
+        return block.y, np.broadcast_to(1.0, block.n_rows), block.offset
+    if np.all(present := block.weight > 0.0):
+        return block.y, block.weight, block.offset
+    offset = None if block.offset is None else block.offset[present]
+    return block.y[present], block.weight[present], offset
+
+
+def _means(alone: Problem, constant: Array) -> tuple[float, Array]:
     """Return the mean loss of a constant score and its mean |slope|, where the loss has one score and corners."""
     value = slope = 0.0
-    for block in problem.source.blocks():
-        y, offset, weight = block.y, block.offset, block.weight
-        if weight is not None:
-            present = weight > 0.0
-            y, weight, offset = y[present], weight[present], None if offset is None else offset[present]
+    for block in alone.source.blocks():
+        y, weight, offset = _present(block)
         eta = np.broadcast_to(constant, y.shape) if offset is None else constant + offset
-        rows, slopes = problem.loss.value(y, eta), np.abs(problem.loss.slope(y, eta))[:, 0]
-        value += float(np.sum(rows if weight is None else weight * rows))
-        slope += float(np.sum(slopes if weight is None else weight * slopes))
-    return value / problem.moments.weight_sum, np.array([slope / problem.moments.weight_sum])
+        rows, slopes = alone.loss.value(y, eta), np.abs(alone.loss.slope(y, eta))[:, 0]
+        value += float(np.sum(weight * rows))
+        slope += float(np.sum(weight * slopes))
+    return value / alone.moments.weight_sum, np.array([slope / alone.moments.weight_sum])
 
 
-def _constant(problem: Problem, alone: Problem, start: float) -> float:
-    """Return the best constant score of a loss of one score: where the summed slope changes sign."""
-    loss, places, jumps, slope = problem.loss, [], [], 0.0
+def _constant(alone: Problem, start: float) -> float:
+    """Return the best constant score of a loss of one score: where the summed slope, which rises, changes sign."""
+    loss, places, jumps, slope = alone.loss, [], [], 0.0
     sides: list[tuple[float, float, float]] = []
-    for block in problem.source.blocks():
-        y, weight = block.y, np.broadcast_to(1.0, block.n_rows) if block.weight is None else block.weight
-        offset = block.offset
-        if block.weight is not None and not np.all(present := weight > 0.0):
-            y, weight, offset = y[present], weight[present], None if offset is None else offset[present]
+    for block in alone.source.blocks():
+        y, weight, offset = _present(block)
         for at, low, high in loss.kinks(y):
             places.append((at if offset is None else at - offset)[:, 0])
             jumps.append(weight * (high - low)[:, 0])
             slope += float(weight @ low[:, 0])
         if not places and len(y):
-            aim = y if offset is None else y - offset
+            # No row is better with a score beyond its own best, nor are all with one beyond ``start`` where that is known.
+            best = np.full_like(y, start) if loss.pooled else y
+            aim = best if offset is None else best - offset
             some = aim[:: 1 + len(aim) // SAMPLE, 0]
             sides.append((float(np.min(aim)), float(np.median(some)), float(np.max(aim))))
     if places:
         return _crossing(np.concatenate(places), np.concatenate(jumps), slope)
     left, middle, right = min(s[0] for s in sides), float(np.median([s[1] for s in sides])), max(s[2] for s in sides)
     # Targets far out pull a mean, not a median: it is the better start where it is the lower one.
-    rate = max(problem.moments.rows // SAMPLE, 1)
+    rate = max(alone.moments.rows // SAMPLE, 1)
     points = [np.array([[float(np.clip(point, left, right))]]) for point in (start, middle)]
     values = [alone.evaluate(point, sample=rate).value for point in points]
     middle = float(points[int(values[1] < values[0])][0, 0])
@@ -183,30 +263,76 @@ def _crossing(at: Array, jump: Array, slope: float) -> float:
 
 
 def _root(alone: Problem, left: float, middle: float, right: float, sample: int) -> float:
-    """Return where the slope of the intercept alone is zero, by Newton steps that stay between its bounds."""
-    for _ in range(100):
+    """Return where the slope of the intercept alone is zero, by Newton steps that stay between its bounds.
+
+    A Newton step that leaves them, or does not bring the slope well down, is followed by halving what is between them: far
+    from the optimum a Poisson slope falls by e in a step, and a logistic one has no curvature to go by.
+    """
+    last = np.inf
+    for _ in range(400):
         here = alone.evaluate(np.array([[middle]]), hessian=1, sample=sample)
         slope, bend = float(here.gradient[0, 0]), 0.0 if here.hessian is None else float(here.hessian[0, 0, 0])
         left, right = (left, middle) if slope > 0.0 else (middle, right)
-        step = middle - slope / bend if bend > 0.0 else np.inf
-        following = step if left <= step <= right else 0.5 * (left + right)
-        if abs(following - middle) <= 1e-12 * (abs(middle) + abs(right - left)) or following == middle:
+        blur = alone.blur(np.array([[middle]])) * bend
+        if math.isfinite(slope) and abs(slope) <= float(alone.grain(here.slope)[0, 0] + blur[0]):
+            break  # but for rounding
+        move = slope / bend if bend > 0.0 else np.nan
+        if alone.loss.likelihood and slope * move <= 2.0 * ENOUGH * abs(here.value):
+            break  # a step takes what it promises there, where no row has a corner in its slope
+        step = middle - move
+        good = left < step < right and abs(slope) <= 0.25 * last
+        following = step if good else 0.5 * left + 0.5 * right
+        last = abs(slope) if good else np.inf
+        if not left < following < right or following == middle:
             break
-        if slope * slope <= 2e-13 * bend * abs(here.value):
-            break  # a yardstick need not be known to more digits than that
         middle = following
     return middle
 
 
-def _newton(problem: Problem, coef: Array, columns: Index) -> Array:
+def _followed(alone: Problem, coef: Array) -> Array:
+    """Return the best constants of several scores where the loss has corners, by interior points."""
+    best = coef
+    least = np.inf
+    for step in InteriorPoint().steps(alone, coef):
+        if step.objective < least:
+            best, least = step.coef, step.objective
+        if step.estimate <= 1e-12 * abs(step.objective):
+            break
+    return best
+
+
+def _cooled(problem: Problem, coef: Array, columns: Index) -> Array:
+    """Return the minimiser over some columns from far away.
+
+    With offsets of hundreds a loss of probabilities has no curvature where it matters. T loss(eta / T) is the loss with all
+    scores in units of a temperature T, as smooth as wanted; its minimiser is followed as T falls to one.
+    """
+    loss = problem.loss
+    if loss.coupled or loss.endless:
+        heat = problem.moments.offset / COOLING
+        while heat > 1.0:
+            coef = heat * _newton(_heated(problem, heat), coef / heat, columns, ROUGH)
+            heat /= COOLING
+    return _newton(problem, coef, columns)
+
+
+def _heated(problem: Problem, heat: float) -> Problem:
+    """Return the problem without a penalty, its offsets divided by a temperature."""
+
+    def cooler(block: Block) -> Block:
+        return block if block.offset is None else replace(block, offset=block.offset / heat)
+
+    moments = replace(problem.moments, offset=problem.moments.offset / heat)
+    return Problem(problem.source.map(cooler), problem.loss, NoPenalty(problem.shape[0]), moments)
+
+
+def _newton(problem: Problem, coef: Array, columns: Index, enough: float = ENOUGH) -> Array:
     """Return the minimiser over some columns, by damped Newton steps."""
-    if not len(columns):
-        return coef
     width = int(columns[-1]) + 1
     here = problem.evaluate(coef, hessian=width)
-    for _ in range(50):
-        shift = problem.factor(here, columns).solve(here.gradient)
-        if float(np.sum(shift * here.gradient)) <= 1e-12 * abs(here.value):
+    for _ in range(MOST):
+        shift = bending(problem, coef, problem.factor(here, columns), columns).solve(here.gradient)
+        if float(np.sum(shift * here.gradient)) <= enough * abs(here.value):
             break
         found = search(problem, coef, here, shift, hessian=width)
         if found is None:

@@ -156,6 +156,7 @@ def test_bounds_on_losses_with_corners(loss, seed):
         assert ends(loss, x, y, Bounds(*LIMITS, inner), weight=weight).kind == "optimal", inner
 
 
+@pytest.mark.xfail(strict=True, reason="interior points creep where a bound weighs as much as thousands of rows")
 def test_bounds_on_a_long_table_with_corners():
     """So long that it is first solved by the rows near their corners."""
     rng = np.random.default_rng(0)

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.algebra.factor import Factor
-from lineal.problem import EPS, Evaluation, Problem
+from lineal.problem import EPS, Evaluation, Index, Problem
 from lineal.records import dataclass
 from lineal.solver import Array, Hint, Solver, Step, kinks
 from lineal.solvers.descent import descend
@@ -60,12 +60,7 @@ class Newton(Solver):
             coef, here, told = walk.coef, walk.here, walk.told
         while True:
             factor = problem.factor(here, columns) if kept is None else kept
-            if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
-                wider = replace(problem, loss=above, _constant=None, _memory={})
-                wide = problem.factor(wider.evaluate(coef, hessian=len(columns)), columns)
-                # singular as well: columns depend on each other, and it is not for want of rows that bend
-                factor = wide if lame or not wide.singular else factor
-                problem.passes += 1
+            factor = bending(problem, coef, factor, columns, lame=lame)
             shift = factor.solve(here.gradient)
             estimate = 0.5 * abs(float(np.vdot(shift, here.gradient)))
             if kept is not None and estimate > 0.01 * last:
@@ -88,6 +83,17 @@ class Newton(Solver):
             # Much shorter than asked for: the curvature here says little about the rows that matter.
             lame = float(np.max(np.abs(found[0] - coef))) < 0.2 * float(np.max(np.abs(shift), initial=0.0))
             coef, here = found
+
+
+def bending(problem: Problem, coef: Array, factor: Factor, columns: Index, *, lame: bool = False) -> Factor:
+    """Return the factor of a second derivative in some columns; where that is singular or ``lame``, the majorant's."""
+    if not (lame or factor.singular) or (above := problem.loss.majorant()) is None:
+        return factor
+    wider = replace(problem, loss=above, _constant=None, _memory={})
+    wide = problem.factor(wider.evaluate(coef, hessian=int(columns[-1]) + 1), columns)
+    problem.passes += 1
+    # singular as well: columns depend on each other, and it is not for want of rows that bend
+    return wide if lame or not wide.singular else factor
 
 
 def _told(shift: Array) -> Hint:
