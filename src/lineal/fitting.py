@@ -416,9 +416,10 @@ class _Run:
         if self.theta is not None and not self.problem.loss.smooth and proof.gap is not None:
             # The dual point bounds F* wherever we are: the null fit is proven only where that bound is near.
             apart = rest.value - (proof.objective - proof.gap)
-            if apart > 1e-3 * abs(rest.value) + 1e-6 * abs(proof.objective):
+            if rest.value > 0.0 and apart > 1e-3 * rest.value + 1e-6 * abs(proof.objective):
                 return proof
-        other = prove(self.problem, rest.coef, theta=self.theta)
+        # where nothing is lost at all, slopes are zero: no dual point is better
+        other = prove(self.problem, rest.coef, theta=self.theta if rest.value > 0.0 else None)
         if not other.within(self.tol):
             return proof
         self.coef = rest.coef

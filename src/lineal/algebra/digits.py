@@ -46,7 +46,7 @@ def dependency(rows: Whole, deadline: Deadline) -> Whole | None:
     if len(rows) > MOST or len(kept) != len(rows) - 1 or not kept:
         return None
     last = (set(range(len(rows))) - set(kept)).pop()
-    found = _solved(rows[np.ix_(kept, columns)].T, -rows[last, columns][:, None], deadline)
+    found = solved(rows[np.ix_(kept, columns)].T, -rows[last, columns][:, None], deadline)
     if found is None:
         return None
     weights = np.zeros(len(rows), dtype=object)
@@ -70,7 +70,7 @@ def orthogonal(rows: Whole, deadline: Deadline) -> Whole | None:
         return None
     found: tuple[Whole, int] | None = basis[columns], 1
     if kept and len(others):
-        found = _solved(rows[np.ix_(kept, columns)], -rows[np.ix_(kept, others)], deadline)
+        found = solved(rows[np.ix_(kept, columns)], -rows[np.ix_(kept, others)], deadline)
     if found is None:
         return None
     basis[columns], basis[others, np.arange(len(others))] = found
@@ -93,7 +93,7 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
     return order[: len(columns)].tolist(), columns
 
 
-def _solved(matrix: Whole, right: Whole, deadline: Deadline) -> tuple[Whole, int] | None:
+def solved(matrix: Whole, right: Whole, deadline: Deadline) -> tuple[Whole, int] | None:
     """Return X in integers and their denominator with matrix X = right (tried on one sum of the rows), or None."""
     n = len(matrix)
     if n <= FEW:

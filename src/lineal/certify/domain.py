@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 
-from lineal.losses.sparsemax import hot
+from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
 from lineal.source import Block
 
@@ -120,6 +120,20 @@ def metric(problem: Problem, y: Array, theta: Array) -> Array:
         q = np.maximum(theta + hot(y, problem.shape[1]), 0.0)
         return np.asarray(q[:, :, None] * (np.eye(problem.shape[1]) - q[:, None, :]))
     return _room(theta, *box)
+
+
+def strain(problem: Problem, y: Array, eta: Array, theta: Array, v: Array, rows: Array) -> Array:
+    """Return the square of what a row may pay per |V^1/2 x t|."""
+    if isinstance(problem.loss, Sparsemax):
+        q = theta + hot(y, problem.shape[1])
+        lean = problem.loss.lean(y, theta) - eta
+        lean = lean - np.max(lean, axis=1, keepdims=True)
+        mean = np.sum(q * lean, axis=1, keepdims=True)
+        return np.asarray(np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1))
+    ends = [problem.loss.mismatch(y, eta, put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
+    more = np.maximum(np.maximum(*ends) - rows, 0.0)
+    room = v[:, 0]
+    return np.where(room > 0.0, more**2 / np.where(room > 0.0, room, 1.0), 0.0)
 
 
 def _room(theta: Array, low: Array, high: Array) -> Array:

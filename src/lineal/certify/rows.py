@@ -21,9 +21,8 @@ import numpy.typing as npt
 from lineal import _core, dependence
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
-from lineal.certify import domain
+from lineal.certify import domain, exact
 from lineal.certify.borders import alive
-from lineal.losses.sparsemax import Sparsemax, hot
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.source import Block
@@ -121,13 +120,14 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
 
 
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
-    """Return the bound of a dual point, moved a little into its domain where nothing can be proven with it."""
-    if _alone(problem, tied) and domain.hopeless(problem, start, MIXTURES[-1]):
-        return Bound(None, reason=CORNERS)
-    for share in MIXTURES:
-        found = _bound_open(problem, coef, tied, start if share == 0.0 else domain.mixed(problem, start, share))
-        if found.gap is not None:
-            return found
+    """Return the bound of a dual point; where it proves nothing, of one that is solved for, or moved a little inside."""
+    hopeless = _alone(problem, tied) and domain.hopeless(problem, start, MIXTURES[-1])
+    found = Bound(None, reason=CORNERS) if hopeless else _bound_open(problem, coef, tied, start)
+    if found.gap is None:
+        found = _bound_exact(problem, coef, tied, start)
+    for share in () if hopeless else MIXTURES[1:]:
+        if found.gap is None:
+            found = _bound_open(problem, coef, tied, domain.mixed(problem, start, share))
     return found
 
 
@@ -172,6 +172,21 @@ def _bound(
             return Bound(None, reason="the uncharged columns do not allow the dual point")
         square = problem.moments.mean**2 + problem.moments.sd**2
         error = error + 2.0 * norm * np.sqrt(sums.steepest * square)[:, None]
+    return _added(problem, coef, tied, theta, sums, norm, error)
+
+
+def _added(
+    problem: Problem,
+    coef: Array,
+    tied: Mask,
+    theta: Array,
+    sums: _Sums,
+    norm: float,
+    error: Array,
+    *,
+    rounded: bool = False,
+) -> Bound:
+    """Add up what a dual point proves that tied coefficients allow but for a move of size ``norm``, or once ``rounded``."""
     # the last move, which is not made, would bring these to exactly zero
     gradient, error = np.where(tied, 0.0, sums.gradient), np.where(tied, 0.0, error)
     more = problem.penalty.open(coef, gradient - error) | problem.penalty.open(coef, gradient + error)
@@ -186,9 +201,25 @@ def _bound(
     bare = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
     gap = bare + 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
     gap += problem.penalty.blur(coef, gradient, error) + _rounding(problem, coef, sums)
+    gap += exact.lost(problem, coef, theta) if rounded else 0.0
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
     return Bound(float(gap), theta, scale=scale, value=sums.value + problem.penalty.value(coef), bare=float(bare))
+
+
+def _bound_exact(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
+    """Return the bound of a dual point near ``theta`` whose tied gradients are exactly zero."""
+    found = Bound(None, reason=CORNERS)
+    for _ in range(10):
+        point = exact.settled(problem, tied, theta)
+        if point is None:
+            return found
+        sums = _sums(problem, coef, np.zeros_like(tied), point)
+        found = _added(problem, coef, tied, point, sums, 0.0, 2.0 * _grain(problem, sums, point), rounded=True)
+        if found.gap is not None or not np.any(found.open & ~tied):
+            break
+        tied = tied | found.open
+    return found
 
 
 def _alone(problem: Problem, tied: Mask) -> bool:
@@ -335,27 +366,13 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
         sums.gradient += block.design.transpose_times(slope)
         sums.apart += float(np.sum(weight[:, None] * np.abs(problem.loss.slope(y, eta) - part)))
         v = domain.metric(problem, y, part)
-        sums.strain += float(np.sum((weight * _strain(problem, y, eta, part, v, rows))[present]))
+        sums.strain += float(np.sum((weight * domain.strain(problem, y, eta, part, v, rows))[present]))
         sums.steepest = max(sums.steepest, float(np.max(np.abs(v[present]), initial=0.0)))
         if u:
             metric[0] += _gram(problem, block, columns, weight, v)
     sums.steepest *= k
     sums.metric = metric if u else None
     return sums
-
-
-def _strain(problem: Problem, y: Array, eta: Array, theta: Array, v: Array, rows: Array) -> Array:
-    """Return the square of what a row may pay per |V^1/2 x t|."""
-    if isinstance(problem.loss, Sparsemax):
-        q = theta + hot(y, problem.shape[1])
-        lean = problem.loss.lean(y, theta) - eta
-        lean = lean - np.max(lean, axis=1, keepdims=True)
-        mean = np.sum(q * lean, axis=1, keepdims=True)
-        return np.asarray(np.sum(np.maximum(q, 0.0) * (lean - mean) ** 2, axis=1))
-    ends = [problem.loss.mismatch(y, eta, domain.put(problem, y, theta + side * v)) for side in (-1.0, 1.0)]
-    more = np.maximum(np.maximum(*ends) - rows, 0.0)
-    room = v[:, 0]
-    return np.where(room > 0.0, more**2 / np.where(room > 0.0, room, 1.0), 0.0)
 
 
 def _gram(problem: Problem, block: Block, columns: Index, weight: Array, v: Array) -> Array:

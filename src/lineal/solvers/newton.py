@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.algebra.factor import Factor
+from lineal.loss import Loss
 from lineal.problem import EPS, Evaluation, Index, Problem
 from lineal.records import dataclass
 from lineal.solver import Array, Hint, Solver, Step, kinks
@@ -19,6 +20,12 @@ SETTLED = 1e-6
 
 NEAR = 0.01
 """A larger sample whose F would fall by no more than this share is solved with the second derivative of a smaller one."""
+
+SHARE = 1e-3
+"""Where H is singular, this share at first of the second derivative of a quadratic above the loss is added,"""
+
+MORE = 30.0
+"""so many times more where that was too little, so many times less where it was not."""
 
 LONG = 10**8
 """From this many multiplications on, another second derivative costs more than the gap it would make tighter."""
@@ -54,13 +61,16 @@ class Newton(Solver):
             coef, known = _descend(problem, coef, sample, known)
         columns = np.arange(problem.shape[0])
         here = problem.evaluate(coef, hessian=len(columns))
-        lame, kept, last, told = False, None, np.inf, False
+        lame, kept, last, told, share = False, None, np.inf, False, SHARE
         if (walk := descend(problem, coef, here)) is not None:
             yield from walk.steps
             coef, here, told = walk.coef, walk.here, walk.told
         while True:
             factor = problem.factor(here, columns) if kept is None else kept
-            factor = bending(problem, coef, factor, columns, lame=lame)
+            if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
+                # where rows bend in every direction but mislead, the quadratic alone is the guide
+                share = (min(MORE * share, 1.0) if factor.singular else 1.0) if lame else max(share / MORE, SHARE**3)
+                factor = _held(problem, coef, here, factor, above, share)
             shift = factor.solve(here.gradient)
             estimate = 0.5 * abs(float(np.vdot(shift, here.gradient)))
             if kept is not None and estimate > 0.01 * last:
@@ -73,7 +83,7 @@ class Newton(Solver):
             settled = not lame and not factor.singular and estimate <= SETTLED * abs(here.value) and _long(problem)
             found = search(problem, coef, here, shift, hessian=problem.lead if settled else None)
             kept = factor if settled else None
-            if found is None and not lame and problem.loss.majorant() is not None:
+            if found is None and not (lame and share == 1.0) and problem.loss.majorant() is not None:
                 lame = True  # a charge may be all the curvature there is: a step as long as its inverse leads nowhere
                 kept = None
                 here = problem.evaluate(coef, hessian=len(columns))
@@ -85,15 +95,33 @@ class Newton(Solver):
             coef, here = found
 
 
-def bending(problem: Problem, coef: Array, factor: Factor, columns: Index, *, lame: bool = False) -> Factor:
-    """Return the factor of a second derivative in some columns; where that is singular or ``lame``, the majorant's."""
-    if not (lame or factor.singular) or (above := problem.loss.majorant()) is None:
+def bending(problem: Problem, coef: Array, factor: Factor, columns: Index) -> Factor:
+    """Return the factor of a second derivative in some columns; where that is singular, that of a quadratic above the loss."""
+    if not factor.singular or (above := problem.loss.majorant()) is None:
         return factor
     wider = replace(problem, loss=above, _constant=None, _memory={})
     wide = problem.factor(wider.evaluate(coef, hessian=int(columns[-1]) + 1), columns)
     problem.passes += 1
     # singular as well: columns depend on each other, and it is not for want of rows that bend
-    return wide if lame or not wide.singular else factor
+    return factor if wide.singular else wide
+
+
+def _held(problem: Problem, coef: Array, here: Evaluation, factor: Factor, above: Loss, share: float) -> Factor:
+    """Return the factor of H plus a share of that of a quadratic above the loss, of the latter alone where that share is one.
+
+    It holds directions in which no row bends (Levenberg and Marquardt): they are walked along as far as the gradient there
+    asks for, and the others converge as fast as Newton's method does. ``factor`` itself where the quadratic is singular as
+    well: columns depend on each other, and it is not for want of rows that bend.
+    """
+    columns = np.arange(problem.shape[0])
+    problem.passes += 1
+    wide = replace(problem, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=len(columns))
+    if share < 1.0:
+        assert here.hessian is not None
+        assert wide.hessian is not None
+        wide = replace(wide, hessian=here.hessian + share * wide.hessian)
+    found = problem.factor(wide, columns)
+    return factor if found.singular and share < 1.0 else found
 
 
 def _told(shift: Array) -> Hint:

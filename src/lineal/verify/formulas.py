@@ -27,7 +27,7 @@ class Problem:
     """The training rows of positive weight: design, target, q = weight / weight sum, offset; and what coefficients cost.
 
     ``numbers`` are their places among all training rows, counted from 0; ``parameter`` is the loss's own; ``theta`` the
-    dual point that the file holds.
+    dual point that the file holds; ``weight`` the weights before they were divided and rounded.
     """
 
     loss: str
@@ -40,6 +40,7 @@ class Problem:
     numbers: Index
     parameter: float = 0.0
     theta: Array | None = None
+    weight: Array | None = None
 
     @property
     def outputs(self) -> int:

@@ -39,6 +39,7 @@ from lineal.verify.arithmetic import EPS, Array, sums, times, total, two_product
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
 from lineal.verify.dual import Dual
+from lineal.verify.exact import balanced
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point
 
 WIDER = 4.0
@@ -146,28 +147,43 @@ class Settled:
 
 
 def settle(point: Point, dual: Dual, free: Mask) -> Settled:
-    """Move a dual point until g is zero to rounding on the free coefficients, and bound the rest of the way."""
+    """Move a dual point until g is zero to rounding on the free coefficients, and bound the rest of the way.
+
+    Where too few rows can be moved for that bound, g is made zero exactly.
+    """
     p, q = point.problem, point.problem.q[:, None]
-    kappa, last = 0.0, np.inf
+    kappa = 0.0
     if np.any(free) and np.any(dual.theta):
-        found = basis(point, dual, free)
-        for _ in range(3 if dual.steady else 12):  # after the first full move only rounding is left
-            step = found.inverse @ found.sums(q * dual.theta)
-            z = found.lift(step)
-            size = float(np.max(np.abs(z), initial=0.0))
-            if not size < 0.5 * last:
-                break
-            short = size > dual.reach
-            dual = dual.moved(z * (dual.reach / size) if short else z)
-            last = np.inf if short else size
-            if not dual.steady:
-                found = basis(point, dual, free)
-        left = np.abs(found.sums(q * dual.theta)) * (1.0 + EPS) + found.sizes(q * dual.noise)
-        kappa = 2.0 * found.largest(np.abs(found.inverse) @ left)
+        try:
+            dual, kappa = _nearly(point, dual, free)
+        except NotProvenError:
+            dual = balanced(point, dual, free)
     g = sums(p.x, q * dual.theta)
     charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * point.coef)
     e = np.abs(p.x).T @ (q * (dual.noise + kappa * dual.sway)) + 4 * EPS * (np.abs(g) + charged)
     return Settled(dual, kappa, g, e)
+
+
+def _nearly(point: Point, dual: Dual, free: Mask) -> tuple[Dual, float]:
+    """Return a dual point that one more move by at most kappa would settle exactly, and kappa."""
+    q, last = point.problem.q[:, None], np.inf
+    found = basis(point, dual, free)
+    for _ in range(3 if dual.steady else 12):  # after the first full move only rounding is left
+        step = found.inverse @ found.sums(q * dual.theta)
+        z = found.lift(step)
+        size = float(np.max(np.abs(z), initial=0.0))
+        if not size < 0.5 * last:
+            break
+        short = size > dual.reach
+        dual = dual.moved(z * (dual.reach / size) if short else z)
+        last = np.inf if short else size
+        if not dual.steady:
+            found = basis(point, dual, free)
+    left = np.abs(found.sums(q * dual.theta)) * (1.0 + EPS) + found.sizes(q * dual.noise)
+    kappa = 2.0 * found.largest(np.abs(found.inverse) @ left)
+    if not np.all(np.isfinite(dual.cost(kappa))):
+        raise NotProvenError("the uncharged columns do not allow the dual point")
+    return dual, kappa
 
 
 def enough(point: Point, dual: Dual, free: Mask) -> Mask:

@@ -87,6 +87,7 @@ def problem_of(report: Report, claims: Claims, found: Examples, y: Array) -> Pro
         numbers=np.flatnonzero(seen),
         parameter=claims.parameter,
         theta=None if theta is None else theta[seen],
+        weight=found.weight[seen],
     )
     _charges(report, claims, problem)
     return problem
