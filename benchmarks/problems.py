@@ -9,6 +9,7 @@ Every fit minimises the one objective of lineal, the intercept not charged:
 has no intercept; its suboptimality is the worst of its points, and its scale is that of its last point.
 Epochs (``task="epochs"``) have to end with the weights of a plain loop, to the last bit.
 A question (``task="separable"``) has an answer that is known by construction; the suboptimality is 0 if it is given, else 1.
+Tiny tables (``task="tiny"``, `tiny.py`) have no reference: their verdicts are counted; no fit is to take a second.
 Words (``task="words"``) are counted right if the counts add up; the suboptimality is the share of entries that hashing lost.
 """
 

@@ -18,12 +18,16 @@ class Ours(Peer):
     name = "lineal"
     distribution = "lineal"
     module = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
         return [
-            [{} if problem.task in ("predict", "import", "separable", "words", "epochs") else {"tol": problem.target}]
+            [
+                {}
+                if problem.task in ("predict", "import", "separable", "words", "epochs", "tiny")
+                else {"tol": problem.target}
+            ]
         ]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:

@@ -235,3 +235,35 @@ def constant(source: Source) -> Source:
            [1.]])
     """
     return source.map(lambda block: replace(block, design=Ones(block.n_rows)))
+
+
+def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
+    """Return the scale that minimises G for given residuals: ``sum over |r| <= epsilon sigma of w (r / sigma)^2 + rest = 1``.
+
+    >>> round(best_scale(np.array([3.0, -4.0]), np.array([0.5, 0.5]), 10.0) ** 2, 9)
+    12.5
+    """
+    order = np.argsort(np.abs(residuals), kind="stable")[::-1]
+    size, w = np.abs(residuals)[order], weight[order]
+    # with the k largest beyond the threshold: sigma^2 = (sum of the others' squares) / (1 - epsilon^2 (their weight))
+    left = 1.0 - epsilon**2 * np.concatenate([[0.0], np.cumsum(w)[:-1]])
+    squares = np.cumsum((w * size**2)[::-1])[::-1]
+    possible = left > 0.0
+    scale = np.sqrt(squares / np.where(possible, left, 1.0))
+    fits = np.flatnonzero(possible & (size <= epsilon * scale))
+    if len(fits):
+        return float(scale[fits[0]])
+    beyond = np.flatnonzero(~possible)
+    return float(size[beyond[0] if len(beyond) else -1]) / epsilon
+
+
+def best_level(rows: Array, weight: Array, threshold: float) -> float:
+    """Return the constant c at which Huber's slopes of rows + c sum to zero, by halving."""
+    low, high = float(-np.max(rows)), float(-np.min(rows))
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        if not low < middle < high:
+            break
+        slope = float(weight @ np.clip(rows + middle, -threshold, threshold))
+        low, high = (middle, high) if slope < 0.0 else (low, middle)
+    return low

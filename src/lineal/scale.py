@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import field, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,8 @@ from lineal.blas import one_thread
 from lineal.certify.rows import bound
 from lineal.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.errors import InputError
-from lineal.joint import Joint, Point, constant
+from lineal.frame import Frame, centered
+from lineal.joint import Joint, Point, best_level, best_scale, constant
 from lineal.losses import Huber, Squared
 from lineal.moments import Moments, survey
 from lineal.passes import Sums
@@ -46,10 +48,13 @@ from lineal.wording import percent
 Array = npt.NDArray[np.float64]
 
 SMALLEST = 1e-9
-"""A scale below this share of the spread of y is not distinguished from zero."""
+"""Scales are at least this share of the spread of y: a smaller one is not distinguished from zero."""
 
 MOST = 100
 """So many scales are tried at most."""
+
+FEW = 5000
+"""Of at most so many rows a dual point is solved for."""
 
 INNER = 1e-2
 """At each scale the gap is to fall below this times tol^2: m and slopes, taken as they are by the bound, go with its root."""
@@ -103,14 +108,13 @@ def scaled_huber(
     with quiet, one_thread(source, 1):
         search = _Search(source, epsilon, charge, charges, tol, max_iter, deadline)
         null = search.null()
-        found = search.run(start, null, scale)
-        gap = search.gap(found, null)
-        still = search.still()
-    if still is not None and gap is not None and gap <= still:
-        verdict = _still(found, gap, null, tol)
-    else:
-        verdict = _verdict(found, gap, null, tol, search.stopped)
-    return ScaledFit(found.fit.coef, found.scale, verdict, found.value, search.steps, found.fit)
+        frame = centered(search.problem(1.0), fitting.FARTHER, exact=True)
+        fitted = search.fitted(start, null, scale) if frame is None else search.framed(frame, start, null, scale)
+        if frame is None and fitted.verdict.kind == "budget" and not search.stopped:
+            frame = centered(search.problem(1.0), fitting.FAR, exact=True)
+            other = fitted if frame is None else search.framed(frame, start, null, scale)
+            fitted = other if (other.verdict.gap or math.inf) < (fitted.verdict.gap or math.inf) else fitted
+    return fitted
 
 
 class _Search:
@@ -124,12 +128,39 @@ class _Search:
         self.tol, self.max_iter, self.deadline = tol, max_iter, deadline
         self.moments: Moments = survey(source, Huber(1.0))
         self.joint = Joint(source, self.moments, epsilon, charge, charges)
+        self.floor = max(SMALLEST * self._spread(), 1e-100)
         self.steps = 0
         self.stopped = ""
 
+    def fitted(self, start: Array | None, null: float, scale: float) -> ScaledFit:
+        """Return coefficients and scale with the verdict on them."""
+        found = self.run(start, null, scale)
+        return self._judged(found, self.gap(found, null), null)
+
+    def framed(self, frame: Frame, start: Array | None, null: float, scale: float) -> ScaledFit:
+        """Return the same, found in columns near zero; what is proven are the coefficients as they are rounded."""
+        limits = (self.tol, self.max_iter, self.deadline)
+        inner = _Search(frame.problem.source, self.epsilon, self.charge, self.charges, *limits)
+        found = inner.run(None if start is None else frame.inward(start), null, scale)
+        coef = frame.outward(found.fit.coef)
+        there = frame.inward(coef)
+        value = found.fit.problem.evaluate(there).value / found.scale + 0.5 * found.scale
+        given = replace(found, fit=replace(found.fit, coef=there), value=value)
+        judged = inner._judged(given, inner.shown(given), null)
+        self.steps, self.stopped = inner.steps, inner.stopped
+        return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
+
+    def _judged(self, found: _Trial, gap: float | None, null: float) -> ScaledFit:
+        still = self.still()
+        if still is not None and gap is not None and gap <= still:
+            verdict = _still(found, gap, null, self.tol)
+        else:
+            verdict = _verdict(found, gap, null, self.tol, self.stopped)
+        return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
+
     def run(self, start: Array | None, null: float, scale: float) -> _Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
-        floor = max(SMALLEST * self._spread(), 1e-100)
+        floor = self.floor
         given = (start, floor, self.tol, null, self.max_iter, scale)
         point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
         self.steps = self.joint.steps
@@ -175,17 +206,17 @@ class _Search:
         if self.source.columns[:1] == ("(intercept)",):
             one = replace(self.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
             alone = Joint(constant(self.source), one, self.epsilon, 0.0, np.zeros(1))
-            if (found := alone.minimum(None, 1e-100, 1e-3, math.inf, None)) is not None:
+            if (found := alone.minimum(None, self.floor, 1e-3, math.inf, None)) is not None:
                 return found.value
         rows, weight = self.rows(np.zeros((len(self.charges), 1)))
         level, value = 0.0, math.inf
         for _ in range(MOST):
-            scale = max(best_scale(rows + level, weight, self.epsilon), 1e-100)
+            scale = max(best_scale(rows + level, weight, self.epsilon), self.floor)
             loss = Huber(self.epsilon * scale)
             last, value = value, float(0.5 * scale + weight @ _huber(loss, rows + level) / scale)
             if self.source.columns[:1] != ("(intercept)",) or value >= last * (1.0 - 1e-9):
                 break
-            level = _level(rows, weight, loss.threshold)
+            level = best_level(rows, weight, loss.threshold)
         return value
 
     def _next(self, trial: _Trial, last: _Trial | None, low: float, high: float) -> float:
@@ -205,35 +236,70 @@ class _Search:
         """Fit at one scale, far below the tolerance unless one is given."""
         found = self._fit(scale, start, INNER * self.tol**2 if tol is None else tol, "auto")
         rows, weight = self.rows(found.coef)
-        square = float(weight @ np.clip(rows / scale, -self.epsilon, self.epsilon) ** 2)
-        return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, 1e-12 * square)
+        square = float(np.sum(weight * np.clip(rows / scale, -self.epsilon, self.epsilon) ** 2))
+        # numpy adds in pairs; residuals are off by the rounding of their scores
+        blur = float(found.problem.blur(found.coef)[0]) / scale
+        error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (2.0 * math.sqrt(square) + blur) * blur
+        return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
 
     def _fit(
         self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None
     ) -> fitting.Fit:
         """Fit at one scale; ``sums`` are those at the start, where they are known."""
         left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
-        strength = self.charge * scale
-        penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
-        problem = Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
+        problem = self.problem(scale)
         if sums is not None:
             problem.remember(start, sums)
         found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left, time_limit=self.deadline)
         self.steps += len(found.trace) - 1
         return found
 
+    def problem(self, scale: float) -> Problem:
+        """Return the problem of Huber's loss at one scale."""
+        strength = self.charge * scale
+        penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
+        return Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
+
     def gap(self, trial: _Trial, null: float) -> float | None:
         """Return a bound on what G may fall by, from a dual point of the fit at this scale."""
         missing = self._missing(trial)
         if missing is not None and missing <= self.tol * (null - trial.value):
             return missing
-        shown = in_time(graced(self.deadline), lambda: bound(trial.fit.problem, trial.fit.coef), lambda: None)
-        if shown is None or shown.gap is None or shown.theta is None:
-            return missing
+        shown = self.shown(trial)
+        return min((gap for gap in (missing, shown) if gap is not None), default=None)
+
+    def shown(self, trial: _Trial) -> float | None:
+        """Return the bound by dual points made for the coefficients of a trial, whatever its verdict says."""
         _, weight = self.rows(trial.fit.coef)
-        square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
-        other = _total(trial, shown.gap, square, square * (1.0 + 1e-12))
-        return other if missing is None else min(missing, other)
+        found, least = [], self._least(trial)
+        for theta in (None,) if least is None else (None, least):
+            made = partial(bound, trial.fit.problem, trial.fit.coef, theta)
+            shown = in_time(graced(self.deadline), made, lambda: None)
+            if shown is not None and shown.gap is not None and shown.theta is not None:
+                square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
+                found.append(_total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12), self.floor))
+        return min(found, default=None)
+
+    def _least(self, trial: _Trial) -> Array | None:
+        """Return the dual point of least m that is the slope of every row beyond the threshold; None for many rows.
+
+        Where the best scale is zero, rows that are met have residuals of nothing but rounding, and so have their slopes. The
+        gradient asked of them is that of the other rows and of the ridge: ``X'S theta = -S charge d b``.
+        """
+        rows, weight = self.rows(trial.fit.coef)
+        if len(rows) > FEW:
+            return None
+        problem, present = trial.fit.problem, self._present()
+        x = np.concatenate([block.design.dense() for block in self.source.blocks()])[present]
+        edge = self.epsilon * trial.scale
+        met = np.abs(rows) < edge
+        theta = np.where(met, 0.0, np.copysign(edge, rows))
+        asked = -problem.penalty.gradient(trial.fit.coef)[:, 0] - x.T @ (weight * theta)
+        root = np.sqrt(weight[met])
+        theta[met] = np.linalg.lstsq((x[met] * root[:, None]).T, asked, rcond=None)[0] / root
+        found = np.zeros((len(present), 1))
+        found[present, 0] = np.clip(theta, -edge, edge)
+        return found
 
     def _missing(self, trial: _Trial) -> float | None:
         """Return the bound by the dual point that proves the gap of the fit.
@@ -246,7 +312,7 @@ class _Search:
             return None
         apart = math.sqrt(2.0 * inner) / trial.scale
         low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
-        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
+        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2, self.floor)
 
     def rows(self, coef: Array) -> tuple[Array, Array]:
         """Return the residuals and the weights, over their sum, of the rows that count."""
@@ -291,46 +357,19 @@ class _Search:
         return bool(self.stopped)
 
 
-def _total(trial: _Trial, gap: float, low: float, high: float) -> float:
-    """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``."""
-    share = min(1.0, 1.0 / math.sqrt(high)) if high > 0.0 else 1.0
-    return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
+def _total(trial: _Trial, gap: float, low: float, high: float, floor: float) -> float:
+    """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``.
 
-
-def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
-    """Return the scale that minimises G for given residuals: ``sum over |r| <= epsilon sigma of w (r / sigma)^2 + rest = 1``.
-
-    >>> round(best_scale(np.array([3.0, -4.0]), np.array([0.5, 0.5]), 10.0) ** 2, 9)
-    12.5
+    Scales are at least ``floor``, so that sigma (1 - m) / 2 is at least floor (1 - m) / 2 where m <= 1.
     """
-    order = np.argsort(np.abs(residuals), kind="stable")[::-1]
-    size, w = np.abs(residuals)[order], weight[order]
-    # with the k largest beyond the threshold: sigma^2 = (sum of the others' squares) / (1 - epsilon^2 (their weight))
-    left = 1.0 - epsilon**2 * np.concatenate([[0.0], np.cumsum(w)[:-1]])
-    squares = np.cumsum((w * size**2)[::-1])[::-1]
-    possible = left > 0.0
-    scale = np.sqrt(squares / np.where(possible, left, 1.0))
-    fits = np.flatnonzero(possible & (size <= epsilon * scale))
-    if len(fits):
-        return float(scale[fits[0]])
-    beyond = np.flatnonzero(~possible)
-    return float(size[beyond[0] if len(beyond) else -1]) / epsilon
+    if high <= 1.0:
+        return max(gap / trial.scale + 0.5 * max(trial.scale - floor, 0.0) * (1.0 - low), 0.0)
+    share = 1.0 / math.sqrt(high)
+    return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
 
 
 def _huber(loss: Huber, residuals: Array) -> Array:
     return loss.value(np.zeros((len(residuals), 1)), residuals[:, None])
-
-
-def _level(rows: Array, weight: Array, threshold: float) -> float:
-    """Return the constant c at which Huber's slopes of rows + c sum to zero, by halving."""
-    low, high = float(-np.max(rows)), float(-np.min(rows))
-    for _ in range(80):
-        middle = 0.5 * (low + high)
-        if not low < middle < high:
-            break
-        slope = float(weight @ np.clip(rows + middle, -threshold, threshold))
-        low, high = (middle, high) if slope < 0.0 else (low, middle)
-    return low
 
 
 def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:

@@ -6,10 +6,10 @@ import scipy.optimize
 import scipy.sparse
 
 from lineal.designs import Dense, Ones, Sparse, Stack
-from lineal.joint import Joint
+from lineal.joint import Joint, best_scale
 from lineal.losses import Huber
 from lineal.moments import survey
-from lineal.scale import best_scale, scaled_huber
+from lineal.scale import scaled_huber
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -131,3 +131,43 @@ def test_where_newton_leads_nowhere_the_scale_is_searched(kind):
     assert np.all(np.isfinite(found.coef))
     assert found.objective <= 1e-6 * spread or found.verdict.proven
     assert found.scale > 0.0
+
+
+@pytest.mark.parametrize("seed", [14, 47, 77, 97, 147, 275])
+def test_a_scale_of_nothing_but_rounding_is_proven(seed):
+    """Few rows around 1e6, most of them met: the optimum is that of absolute loss, from a linear program."""
+    rng = np.random.default_rng(seed)
+    n, p = int(rng.integers(5, 15)), int(rng.integers(1, 4))
+    x = rng.normal(size=(n, p))
+    y = 1e6 * rng.choice([1, -3, 10]) + x @ rng.normal(size=p) + rng.standard_t(2, size=n)
+    found = scaled_huber(Memory(Stack([Ones(n), Dense(x)]), y), EPSILON, 0.0, np.zeros(p + 1))
+    assert found.verdict.kind == "optimal"
+    z, one = np.column_stack([np.ones(n), x]), np.eye(n)
+    cost = np.r_[np.zeros(p + 1), np.full(2 * n, EPSILON / n)]
+    program = scipy.optimize.linprog(
+        cost, A_eq=np.hstack([z, one, -one]), b_eq=y - y.mean(),
+        bounds=[(None, None)] * (p + 1) + [(0, None)] * (2 * n), method="highs",
+    )  # fmt: skip
+    assert found.objective == pytest.approx(program.fun, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_far_from_zero_cost_neither_steps_nor_the_proof(seed):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(20, 4))
+    y = x @ rng.normal(size=4) + rng.standard_t(2, size=20)
+    near, far = (
+        scaled_huber(Memory(Stack([Ones(20), Dense(cells)]), y), EPSILON, 1e-7, np.r_[0.0, np.ones(4)])
+        for cells in ((x + 1e7) - 1e7, x + 1e7)
+    )
+    assert far.verdict.kind == near.verdict.kind == "optimal"
+    assert far.objective == pytest.approx(near.objective, rel=1e-7)
+    assert far.steps <= 60
+
+
+def test_where_half_of_the_rows_are_equal_the_scale_is_the_least_there_is():
+    y = np.r_[np.zeros(16), 2.0, 1.0, -2.0, 1.0, 1.0, -1.0, -2.0, -1.0, 1.0, 1.0, 1.0]
+    x = np.random.default_rng(3).normal(size=(27, 1))
+    found = scaled_huber(Memory(Stack([Ones(27), Dense(x)]), y), EPSILON, 0.0, np.zeros(2))
+    assert found.verdict.kind == "optimal"
+    assert found.objective <= EPSILON * np.mean(np.abs(y)) + 1e-9 * np.std(y)

@@ -16,15 +16,17 @@ if not (ROOT / "benchmarks" / "problems.py").exists():
     pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
 sys.path.insert(0, str(ROOT))
 
-from benchmarks import data, limits, schedule, table, worker  # noqa: E402
+from benchmarks import data, limits, schedule, table, tiny, worker  # noqa: E402
 from benchmarks.objective import Objective, largest, optimum, path  # noqa: E402
 from benchmarks.peers import OURS, PEERS, YARDSTICK  # noqa: E402
 from benchmarks.problems import GROUPS, PROBLEMS, Problem, chosen  # noqa: E402
 
+from lineal.losses import BY_NAME  # noqa: E402
+
 ROWS = ["ols", "ridge", "ols-bad", "logit", "logit-sparse", "softmax", "softmax-small"]
 ROWS += ["small", "csv", "predict", "import"]
 ROWS += ["lasso", "lasso-sparse", "l1-logit", "hinge", "sq-hinge", "huber", "median", "separable", "text", "text-fit"]
-ROWS += ["perceptron", "ridge-wide"]
+ROWS += ["perceptron", "ridge-wide", "tiny"]
 LOSSES = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "huber", "huber-scale", "absolute"}
 
 
@@ -37,7 +39,7 @@ def test_every_row_of_the_plan_is_registered() -> None:
 
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=lambda p: p.name)
 def test_problems_are_complete(problem: Problem) -> None:
-    if problem.task == "import":
+    if problem.task in ("import", "tiny"):
         assert problem.make is None
         return
     assert problem.make is not None
@@ -48,6 +50,15 @@ def test_problems_are_complete(problem: Problem) -> None:
     assert all(problem.sizes("quick")[key] <= problem.sizes("full")[key] for key in wanted)
 
 
+def test_tiny_tables_are_tiny_and_of_every_kind() -> None:
+    fits = list(tiny.mixture(1))
+    assert {one.loss.name for one in fits} == set(BY_NAME) - {"perceptron", "zero-one"}
+    assert len({(one.loss.name, one.penalty.name) for one in fits}) == 13 * len(tiny.PENALTIES) - 1
+    assert all(np.prod(one.source.whole.design.shape) < 1000 for one in fits)
+    again = list(tiny.mixture(1))
+    assert all(np.array_equal(a.source.whole.y, b.source.whole.y) for a, b in zip(fits, again, strict=True))
+
+
 @pytest.mark.parametrize("peer", PEERS.values(), ids=lambda p: p.name)
 @pytest.mark.parametrize("problem", PROBLEMS.values(), ids=lambda p: p.name)
 def test_adapters_solve_or_say_why_not(peer: Any, problem: Problem) -> None:
@@ -55,7 +66,11 @@ def test_adapters_solve_or_say_why_not(peer: Any, problem: Problem) -> None:
     if isinstance(lines, str):
         assert len(lines) > 10
         assert peer.name != OURS
-        assert peer.name != YARDSTICK or problem.task == "separable" or problem.name in ("huber", "perceptron-classes")
+        assert (
+            peer.name != YARDSTICK
+            or problem.task in ("separable", "tiny")
+            or problem.name in ("huber", "perceptron-classes")
+        )
     else:
         assert lines
         assert all(line for line in lines)
@@ -361,7 +376,7 @@ def test_a_limit_is_bytes_or_operations_whichever_takes_longer() -> None:
     assert limits.WORK["ols"].seconds(million | {"columns": 2}, ROOF) == pytest.approx(16e6 / 2e10)
     assert limits.WORK["hinge"].seconds(million | {"nonzeros": 10_000_000}, ROOF) == pytest.approx(120e6 / 2e10)
     assert limits.WORK["perceptron"].seconds(million, ROOF) == pytest.approx(10 * 800e6 / 2e10)
-    assert set(PROBLEMS) - set(limits.WORK) == {"predict-one", "separable", "overlapping", "import"}
+    assert set(PROBLEMS) - set(limits.WORK) == {"predict-one", "separable", "overlapping", "import", "tiny"}
 
 
 def test_our_time_is_shown_as_a_multiple_of_the_limit() -> None:
