@@ -19,6 +19,10 @@ MOST_ROWS = 1500
 """Larger faces of a group penalty are left to the sweeps."""
 
 
+SHORT_JUMP = 0.1
+"""A Newton step on a face that is cut shorter meets a column that leaves the face: sweeps are the better guide."""
+
+
 class Charges:
     """A separable penalty as the sweeps take it: four numbers per coefficient, output-major."""
 
@@ -202,6 +206,8 @@ def _jump_rows(gram: Array, rate: Array, z: Array, slope: Array, coupled: bool) 
                 slope += (gram[0][:, a * p + on] @ move[a]).reshape(k, p)
             else:
                 slope[a] += gram[a % len(gram)][:, on] @ move[a]
+        if length < SHORT_JUMP:
+            return
 
 
 def _face(gram: Array, on: npt.NDArray[np.intp], shape: tuple[int, int], coupled: bool) -> Array:
