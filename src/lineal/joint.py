@@ -267,3 +267,19 @@ def best_level(rows: Array, weight: Array, threshold: float) -> float:
         slope = float(weight @ np.clip(rows + middle, -threshold, threshold))
         low, high = (middle, high) if slope < 0.0 else (low, middle)
     return low
+
+
+def least_dual(x: Array, residuals: Array, weight: Array, edge: float, gradient: Array) -> Array:
+    """Return the dual point of least square that is the slope of every row beyond ``edge``, with ``X'(weight theta) = gradient``.
+
+    Where the best scale is zero, rows that are met have residuals of nothing but rounding, and so have their slopes.
+
+    >>> least_dual(np.ones((3, 1)), np.array([5.0, 0.0, 0.0]), np.ones(3), 1.0, np.zeros(1))
+    array([ 1. , -0.5, -0.5])
+    """
+    met = np.abs(residuals) < edge
+    theta = np.where(met, 0.0, np.copysign(edge, residuals))
+    root = np.sqrt(weight[met])
+    asked = gradient - x.T @ (weight * theta)
+    theta[met] = np.linalg.lstsq((x[met] * root[:, None]).T, asked, rcond=None)[0] / root
+    return np.clip(theta, -edge, edge)

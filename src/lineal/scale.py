@@ -31,7 +31,7 @@ from lineal.certify.rows import bound
 from lineal.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.errors import InputError
 from lineal.frame import Frame, centered
-from lineal.joint import Joint, Point, best_level, best_scale, constant
+from lineal.joint import Joint, Point, best_level, best_scale, constant, least_dual
 from lineal.losses import Huber, Squared
 from lineal.moments import Moments, survey
 from lineal.passes import Sums
@@ -160,16 +160,15 @@ class _Search:
 
     def run(self, start: Array | None, null: float, scale: float) -> _Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
-        floor = self.floor
-        given = (start, floor, self.tol, null, self.max_iter, scale)
+        given = (start, self.floor, self.tol, null, self.max_iter, scale)
         point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
         self.steps = self.joint.steps
         if point is None:
-            return self._by_scale(start, null, floor)
+            return self._by_scale(start, null)
         trial = self._of(point)
         if self._spent() or (missing := self._missing(trial)) is None or missing <= self.tol * (null - trial.value):
             return trial
-        return self._by_scale(trial.fit.coef, null, floor)
+        return self._by_scale(trial.fit.coef, null)
 
     def _of(self, point: Point) -> _Trial:
         """Return the fit at the scale of a point, from its coefficients on."""
@@ -178,9 +177,9 @@ class _Search:
             point = self.joint.at(found.coef, point.scale)
         return _Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
 
-    def _by_scale(self, start: Array | None, null: float, floor: float) -> _Trial:
+    def _by_scale(self, start: Array | None, null: float) -> _Trial:
         """Return the trial at the root of m = 1."""
-        columns = len(self.charges)
+        columns, floor = len(self.charges), self.floor
         if start is None:
             first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
             start = fitting.fit(self.source, Squared(1), first, moments=self.moments, time_limit=self.deadline).coef
@@ -281,24 +280,15 @@ class _Search:
         return min(found, default=None)
 
     def _least(self, trial: _Trial) -> Array | None:
-        """Return the dual point of least m that is the slope of every row beyond the threshold; None for many rows.
-
-        Where the best scale is zero, rows that are met have residuals of nothing but rounding, and so have their slopes. The
-        gradient asked of them is that of the other rows and of the ridge: ``X'S theta = -S charge d b``.
-        """
+        """Return the dual point that the rows beyond the threshold ask of the others; None for many rows."""
         rows, weight = self.rows(trial.fit.coef)
         if len(rows) > FEW:
             return None
-        problem, present = trial.fit.problem, self._present()
+        present = self._present()
         x = np.concatenate([block.design.dense() for block in self.source.blocks()])[present]
-        edge = self.epsilon * trial.scale
-        met = np.abs(rows) < edge
-        theta = np.where(met, 0.0, np.copysign(edge, rows))
-        asked = -problem.penalty.gradient(trial.fit.coef)[:, 0] - x.T @ (weight * theta)
-        root = np.sqrt(weight[met])
-        theta[met] = np.linalg.lstsq((x[met] * root[:, None]).T, asked, rcond=None)[0] / root
+        pull = trial.fit.problem.penalty.gradient(trial.fit.coef)[:, 0]
         found = np.zeros((len(present), 1))
-        found[present, 0] = np.clip(theta, -edge, edge)
+        found[present, 0] = least_dual(x, rows, weight, self.epsilon * trial.scale, -pull)
         return found
 
     def _missing(self, trial: _Trial) -> float | None:
