@@ -160,7 +160,8 @@ def _light(problem: Problem) -> Problem | None:
 
 
 def _prove_rows(problem: Problem, coef: Array, theta: Array | None) -> Proof:
-    baseline, found = null(problem).value, bound(problem, coef, theta)
+    baseline = null(problem).value
+    found = bound(problem, coef, theta, baseline)
     value = problem.evaluate(coef).value if found.gap is None else found.value
     # At a corner an error of a score counts in full, not squared; and theta may have been moved into its domain.
     unit = 4.0 * float(np.sum(problem.blur(coef))) + (256 * EPS + 2.0 * MIXTURES[1]) * abs(baseline)

@@ -26,6 +26,7 @@ from lineal.certify.borders import alive
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.source import Block
+from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -82,8 +83,11 @@ class _Sums:
     metric: Array | None = None
 
 
-def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
-    """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible."""
+def bound(problem: Problem, coef: Array, theta: Array | None = None, null: float = np.inf) -> Bound:
+    """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible.
+
+    One that is wide beside what ``null``, the value of the null fit, leaves to gain is also solved for.
+    """
     free = problem.uncharged
     if len(free) > 1 and problem.shape[0] > MOST_COLUMNS:
         return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
@@ -93,12 +97,8 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
     if found.gap is not None and found.doubtful and _alone(problem, tied):
         other = _bound(problem, coef, tied, start, exact=True)
         found = other if other.gap is not None and other.gap < found.gap else found
-    if (
-        found.gap is None
-        and len(free) > 1
-        and (basis := dependence.basis(problem)) is not None
-        and len(basis.dependent)
-    ):
+    basis = dependence.basis(problem) if found.gap is None and len(free) > 1 else None
+    if basis is not None and len(basis.dependent):
         # X_U' S theta = 0 on the independent columns says it for all.
         tied = tied.copy()
         tied[basis.dependent] = False
@@ -114,7 +114,9 @@ def bound(problem: Problem, coef: Array, theta: Array | None = None) -> Bound:
         other = _bound(problem, coef, tied, domain.balanced(problem, start))
         found = found if other.gap is None or other.gap > other.value else other
     if found.gap is not None:
-        return found
+        wide = found.gap > TOLERANCE * (null - found.value + found.gap)
+        other = _bound_exact(problem, coef, tied, start) if wide else found
+        return other if other.gap is not None and other.gap < found.gap else found
     # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
     return _bound(problem, coef, tied | problem.penalty.open(coef, np.zeros(problem.shape)), np.zeros_like(start))
 
