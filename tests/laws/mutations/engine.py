@@ -6,7 +6,9 @@ import itertools
 import math
 import tempfile
 from pathlib import Path
+from typing import Any
 
+import mpmath
 import numpy as np
 
 from lineal import container
@@ -159,8 +161,8 @@ def fitted(
 # ---------------------------------------------------------------- the tables of docs/model-file.md, in plain Python
 
 
-def loss_of(spec: dict, y: object, eta: list[float]) -> float:
-    """Return the loss of one row; ``y`` is a number, or the number of the class."""
+def loss_of(spec: dict, y: object, eta: list, m: Any = math) -> Any:
+    """Return the loss of one row; ``y`` is a number, or the number of the class; ``m`` computes: math, or mpmath."""
     name, k = spec["name"], len(eta)
     if name == "squared":
         return sum((a - b) ** 2 for a, b in zip(eta, y, strict=True)) / 2
@@ -168,7 +170,7 @@ def loss_of(spec: dict, y: object, eta: list[float]) -> float:
         y = int(y[0])
         if name == "softmax":
             top = max(eta)
-            return top + math.log(sum(math.exp(e - top) for e in eta)) - eta[y]
+            return top + m.log(sum(m.exp(e - top) for e in eta)) - eta[y]
         if name == "crammer-singer":
             return max(e + (j != y) for j, e in enumerate(eta)) - eta[y]
         best = -math.inf
@@ -179,7 +181,7 @@ def loss_of(spec: dict, y: object, eta: list[float]) -> float:
                 if min(p) >= 0:
                     best = max(best, sum(a * b for a, b in zip(p, eta, strict=True)) - sum(a * a for a in p) / 2)
         return best + 0.5 - eta[y]
-    y, e = float(y[0]), eta[0]
+    y, e = y[0], eta[0]
     r, z = e - y, e if y > 0.5 else -e
     if name == "huber":
         t = spec["threshold"]
@@ -189,14 +191,14 @@ def loss_of(spec: dict, y: object, eta: list[float]) -> float:
         "quantile": lambda: max(-spec["q"] * r, (1 - spec["q"]) * r),
         "epsilon-insensitive": lambda: max(abs(r) - spec["epsilon"], 0),
         "squared-epsilon-insensitive": lambda: max(abs(r) - spec["epsilon"], 0) ** 2 / 2,
-        "poisson": lambda: math.exp(e) - y * e,
-        "logistic": lambda: math.log1p(math.exp(e)) - y * e,
+        "poisson": lambda: m.exp(e) - y * e,
+        "logistic": lambda: m.log1p(m.exp(e)) - y * e,
         "hinge": lambda: max(1 - z, 0),
         "squared-hinge": lambda: max(1 - z, 0) ** 2 / 2,
     }[name]()
 
 
-def penalty_of(spec: dict, arrays: dict, coef: np.ndarray) -> float:
+def penalty_of(spec: dict, arrays: dict, coef: np.ndarray) -> Any:
     if spec["name"] == "bounds":
         inside = np.all(coef >= arrays["lower"][:, None]) and np.all(coef <= arrays["upper"][:, None])
         return penalty_of(spec["inner"], arrays, coef) if inside else math.inf
@@ -204,14 +206,14 @@ def penalty_of(spec: dict, arrays: dict, coef: np.ndarray) -> float:
         return 0.0
     strength, charges = spec["strength"], arrays["charges"][:, None]
     if spec["name"] == "group":
-        return strength * float(np.sum(charges[:, 0] * np.sqrt(np.sum(coef**2, axis=1))))
+        return strength * np.sum(charges[:, 0] * np.sqrt(np.sum(coef**2, axis=1)))
     ratio = {"ridge": 0.0, "l1": 1.0}.get(spec["name"], spec.get("l1_ratio"))
     square = charges if spec["name"] == "ridge" else charges**2
-    return strength * float(np.sum(ratio * charges * np.abs(coef) + (1 - ratio) / 2 * square * coef**2))
+    return strength * np.sum(ratio * charges * np.abs(coef) + (1 - ratio) / 2 * square * coef**2)
 
 
-def table_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return design, targets, weights over their sum, and offsets of a case of arrays."""
+def table_of(case: Case, *, shares: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return design, targets, weights (over their sum) and offsets of a case of arrays."""
     every = list(range(len(case.rows)))
 
     def numbers(name: str) -> list[float]:
@@ -226,7 +228,7 @@ def table_of(case: Case) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray
         y = np.column_stack([numbers(name) for name in target["names"] or ["y"]])
     s = np.array(numbers("w")) if case.meta["roles"]["weight"] else np.ones(len(every))
     o = np.array(numbers("o")) if case.meta["roles"]["offset"] else np.zeros(len(every))
-    return x, y, s / math.fsum(s), o
+    return x, y, s / math.fsum(s) if shares else s, o
 
 
 def objective_of(case: Case, coef: np.ndarray) -> float:
@@ -237,7 +239,24 @@ def objective_of(case: Case, coef: np.ndarray) -> float:
         for row, target, weight, offset in zip(x, y, q, o, strict=True)
         if weight > 0
     ]
-    return math.fsum(rows) + penalty_of(case.meta["penalty"], case.arrays, coef)
+    return float(math.fsum(rows) + penalty_of(case.meta["penalty"], case.arrays, coef))
+
+
+def precisely(case: Case, coef: np.ndarray) -> mpmath.mpf:
+    """Return F at some coefficients in 40 digits, every double of the case taken as the number it is."""
+    with mpmath.workdps(40):
+        x, y, q, o = map(as_mpf, table_of(case, shares=False))
+        coef = as_mpf(coef)
+        rows = [
+            weight * loss_of(case.meta["loss"], target, (row @ coef + offset).tolist(), mpmath)
+            for row, target, weight, offset in zip(x, y, q, o, strict=True)
+            if weight > 0
+        ]
+        return mpmath.fsum(rows) / mpmath.fsum(q) + penalty_of(case.meta["penalty"], case.arrays, coef)
+
+
+def as_mpf(values: np.ndarray) -> np.ndarray:
+    return np.vectorize(mpmath.mpf, otypes=[object])(values)
 
 
 def spelled(penalty: Penalty) -> tuple[dict, dict]:
