@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lineal.errors import ModelFileError
 from lineal.verify.charges import Charges
-from lineal.verify.ground import Ground, field, ground, number, real, texts
+from lineal.verify.ground import Ground, field, figure, ground, real, texts
 
 Array = npt.NDArray[np.float64]
 
@@ -40,8 +40,7 @@ class Claims(Ground):
 
     def figure(self, name: str) -> float | None:
         """Return a number of the evidence; None where there is none of that name."""
-        value = self.evidence.get(name)
-        return float(value) if isinstance(value, int | float) and number(value) else None
+        return figure(self.evidence, name)
 
 
 LOSSES: dict[str, str | None] = {

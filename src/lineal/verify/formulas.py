@@ -20,6 +20,8 @@ CORNERED = (*corners.CORNERED, "crammer-singer")
 """Losses whose slopes are no dual point: the file holds one."""
 FLAT = (*corners.NAMES, *simplex.NAMES)
 """Losses with parts that do not bend."""
+RESIDUAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")
+"""Losses that see nothing of score and target but their difference."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,16 @@ class Point:
     def objective(self) -> float:
         """F(b), for coefficients within their bounds."""
         return total(np.concatenate([self.problem.q * self.rows.value, self.problem.charges.terms(self.coef)]))
+
+    @cached_property
+    def rounding(self) -> float:
+        """How far ``objective`` may be from F(b): scores known to twice the digits and rounded once, values to 16 EPS."""
+        p = self.problem
+        size = np.abs(p.x) @ np.abs(self.coef) + np.abs(p.offset)
+        blur = EPS * np.abs(self.eta) + (p.x.shape[1] + 4) ** 2 * EPS**2 * size
+        terms = np.abs(self.rows.value) + (np.abs(self.eta * p.y)[:, 0] if p.loss == "poisson" else 0.0)
+        charged = total(p.charges.terms(self.coef))
+        return 16 * EPS * (total(p.q * terms) + charged) + total(p.q * np.sum(self.rows.steep * blur, axis=1))
 
     @cached_property
     def allowance(self) -> float:

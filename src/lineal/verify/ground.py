@@ -113,6 +113,12 @@ def number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
+def figure(evidence: Mapping[str, Any], name: str) -> float | None:
+    """Return a number of the evidence; None where there is none of that name."""
+    value = evidence.get(name)
+    return float(value) if isinstance(value, int | float) and number(value) else None
+
+
 def real(meta: Mapping[str, Any], path: str) -> float:
     """Return a finite number that is not below zero."""
     value = float(field(meta, path, float, int))

@@ -14,11 +14,10 @@ from dataclasses import replace
 import numpy as np
 
 from lineal.verify.arithmetic import total
-from lineal.verify.centring import centred
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import NotProvenError, spanning
 from lineal.verify.formulas import Index, Point
-from lineal.verify.proof import Gap, bound
+from lineal.verify.proof import ROUNDED, Gap, bound
 
 LINEAR = 1e-6
 """An l1 charge below this share of a column's largest gradient may be left out,"""
@@ -36,12 +35,11 @@ def weak(point: Point) -> Mask:
     return np.asarray(low & ((charges.linear > 0.0) | (charges.square > 0.0)))
 
 
-def lighter_bound(point: Point, columns: Index) -> Gap:
-    """Bound F(b) - F* with all charges, and without the weak ones where that is better."""
-    point = centred(point, columns)
+def lighter_bound(point: Point, columns: Index, enough: float) -> Gap:
+    """Bound F(b) - F* with all charges, and without the weak ones where that is better; not below ``enough``."""
     chosen, direct, reason = weak(point), None, None
     try:
-        direct = bound(point, columns)
+        direct = bound(point, columns, enough)
     except NotProvenError as error:
         reason = error
     if not np.any(chosen):
@@ -49,21 +47,22 @@ def lighter_bound(point: Point, columns: Index) -> Gap:
             raise reason or NotProvenError("nothing was tried")
         return direct
     try:
-        other = _without(point, chosen)
+        other = _without(point, chosen, enough)
     except NotProvenError:
         if direct is None:
             raise
         return direct
     if direct is None:
         return other
-    return Gap(min(direct.gap, other.gap), max(direct.weakest, other.weakest))
+    better = min(direct, other, key=lambda gap: gap.gap)
+    return replace(better, weakest=max(direct.weakest, other.weakest))
 
 
-def _without(point: Point, chosen: Mask) -> Gap:
+def _without(point: Point, chosen: Mask, enough: float) -> Gap:
     charges = point.problem.charges
     light = replace(charges, linear=np.where(chosen, 0.0, charges.linear), square=np.where(chosen, 0.0, charges.square))
     spared = replace(charges, linear=charges.linear - light.linear, square=charges.square - light.square)
     problem = replace(point.problem, charges=light)
-    found = bound(problem.at(point.coef), spanning(problem.x, problem.uncharged))
-    more = total(spared.terms(point.coef)) * (1.0 + 1e-9)
-    return Gap(found.gap + more, found.weakest + more)
+    more = total(spared.terms(point.coef)) * (1.0 + ROUNDED)
+    found = bound(problem.at(point.coef), spanning(problem.x, problem.uncharged), enough - more)
+    return Gap(found.gap + more, found.weakest + more, found.rounding)

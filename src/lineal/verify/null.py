@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 
 from lineal.verify.arithmetic import Array, times, total
+from lineal.verify.centring import centred
 from lineal.verify.charges import Charges
 from lineal.verify.dependence import NotProvenError
-from lineal.verify.formulas import CORNERED, Point, Problem
-from lineal.verify.proof import descend
+from lineal.verify.descent import descend
+from lineal.verify.formulas import CORNERED, FLAT, RESIDUAL, Point, Problem
 
 CLASSES = ("logistic", "softmax", "sparsemax")
 """Losses that depend on scores alone, and hardly bend where those are large."""
@@ -58,10 +59,10 @@ def _best(problem: Problem, *, alone: bool) -> float:
         mean = float(shares[0])
         return _value(problem, np.array([_log_rate(problem)])) if mean > 0.0 else 0.0
     if alone and problem.outputs == 1 and problem.loss != "squared":
-        return _bisected(problem)
+        return _value(problem, np.array([_level(problem)]))
     coef = np.zeros((problem.x.shape[1], problem.outputs))
-    if problem.loss == "poisson" and problem.intercept and len(coef):
-        coef[0] = max(_log_rate(problem), -40.0)
+    if problem.intercept and problem.outputs == 1 and problem.loss != "squared":
+        coef[0] = _level(problem)
     return _cooled(problem, coef).objective
 
 
@@ -89,7 +90,8 @@ def _cooled(problem: Problem, coef: Array, coolest: float = 1.0) -> Point:
     while problem.loss in CLASSES and heat > 8.0 * coolest:
         heat /= 8.0
         coef = heat * _descended(replace(problem, offset=problem.offset / heat).at(coef / heat)).coef
-    return _descended(replace(problem, offset=problem.offset / coolest).at(coef / coolest))
+    last = replace(problem, offset=problem.offset / coolest).at(coef / coolest)
+    return _descended(centred(last, np.arange(len(coef) if problem.intercept else 0)))
 
 
 def _descended(point: Point) -> Point:
@@ -120,10 +122,10 @@ def _value(problem: Problem, scores: Array) -> float:
     return total(problem.q * problem.rows(scores + problem.offset).value)
 
 
-def _bisected(problem: Problem) -> float:
-    """Return the loss at the constant where the summed slope changes sign."""
-    at = 2.0 * problem.y - 1.0 if problem.loss.endswith("hinge") else problem.y
-    wide = 40.0 if problem.loss == "logistic" else problem.parameter + 1.0
+def _level(problem: Problem) -> float:
+    """Return the constant where the summed slope changes sign; where it never does, one far out."""
+    at = problem.y if problem.loss in RESIDUAL else np.zeros(1)
+    wide = problem.parameter + (1.0 if problem.loss in FLAT else 800.0)
     left, right = float(np.min(at - problem.offset)) - wide, float(np.max(at - problem.offset)) + wide
     for _ in range(2000):
         middle = 0.5 * (left + right)
@@ -131,4 +133,4 @@ def _bisected(problem: Problem) -> float:
             break
         slope = total(problem.q[:, None] * problem.rows(middle + problem.offset).slope)
         left, right = (left, middle) if slope > 0.0 else (middle, right)
-    return min(_value(problem, np.array([left])), _value(problem, np.array([right])))
+    return min(left, right, key=lambda constant: _value(problem, np.array([constant])))

@@ -38,10 +38,13 @@ import numpy as np
 from lineal.verify.arithmetic import EPS, Array, sums, times, total, two_product
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
+from lineal.verify.descent import descend, newton_step
 from lineal.verify.dual import Dual
 from lineal.verify.exact import balanced
 from lineal.verify.formulas import CORNERED, FLAT, Index, Point
 
+ROUNDED = 1e-12
+"""Every term of a gap is >= 0 and known to far more digits than this."""
 WIDER = 4.0
 """Bounding by Cauchy-Schwarz, column by column, how far a move of the intercept changes g costs about this factor."""
 
@@ -209,7 +212,15 @@ def enough(point: Point, dual: Dual, free: Mask) -> Mask:
     return kept
 
 
-def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
+@dataclass(frozen=True)
+class Bound:
+    """What one dual point proves, and what of it is rounding: with exact sums it would be ``gap - rounding``."""
+
+    gap: float
+    rounding: float
+
+
+def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> Bound:
     """Bound F(b) - F* by one dual point, its g zero on ``columns`` (all uncharged ones, or a basis of them).
 
     ``both``: bounded coefficients that cost nothing and are strictly inside are treated like uncharged ones also where
@@ -226,6 +237,10 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
             break
         free = free | more
     chosen = charges.seen[:, None] & ~free
+    zero = np.zeros_like(found.e)
+    scale = charges.shrink(found.g, zero, chosen)
+    plain = found.dual if scale == 1.0 else found.dual.shrunk(scale)
+    without = total(p.q * plain.cost(0.0)) + charges.mismatch(point.coef, scale * found.g, zero, chosen)
     for _ in range(4):  # rounding errors do not shrink with theta, so that the first time may not be enough
         scale = charges.shrink(found.g, found.e, chosen)
         if scale == 1.0:
@@ -234,30 +249,42 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> float:
     gap = total(p.q * found.dual.cost(found.kappa)) + charges.mismatch(point.coef, found.g, found.e, chosen)
     if not np.isfinite(gap):
         raise NotProvenError("the coefficients are too far from an optimum, or there is none")
-    return gap * (1.0 + 1e-9)
+    return Bound(gap * (1.0 + ROUNDED), max(gap - without, 0.0) if np.isfinite(without) else 0.0)
 
 
 @dataclass(frozen=True)
 class Gap:
-    """``F(b) - F* <= gap``, proven; ``weakest`` is the weakest bound that an honest fit would have stated instead."""
+    """``F(b) - F* <= gap``, proven, of which ``rounding`` is due to doubles.
+
+    ``weakest`` is the weakest bound that an honest fit would have stated instead.
+    """
 
     gap: float
     weakest: float
+    rounding: float = 0.0
 
 
-def gaps(point: Point, columns: Index) -> list[float]:
-    """Return what each dual point proves: that of a Newton step and that of the slopes, or the one the file holds."""
-    found = []
+def gaps(point: Point, columns: Index, enough: float) -> Gap:
+    """Return what the dual points at b prove: that of a Newton step and that of the slopes, or the one the file holds.
+
+    Each is taken as it is, then with finite bounds left to it, then moved into its domain a little, until ``enough`` is proven.
+    """
+    found: list[list[Bound]] = []
+    reason = NotProvenError("nothing was tried")
     for dual in _candidates(point):
+        own: list[Bound] = []
         for one, both in [(dual, True), (dual, False), *((eased, True) for eased in dual.eased())]:
             try:
-                found.append(prove(point, one, columns, both=both))
-                break
+                own.append(prove(point, one, columns, both=both))
             except NotProvenError as error:
                 reason = error
+            if own and own[-1].gap <= enough:
+                break
+        found += [own] if own else []
     if not found:
         raise reason
-    return found
+    best = min((bound for own in found for bound in own), key=lambda bound: bound.gap)
+    return Gap(best.gap, max(own[0].gap for own in found), best.rounding)
 
 
 def eased_gap(point: Point, columns: Index) -> float:
@@ -275,7 +302,7 @@ def eased_gap(point: Point, columns: Index) -> float:
     for dual in _candidates(point):
         for one in [dual, *dual.eased()[:-1]]:
             with contextlib.suppress(NotProvenError):
-                found.append(prove(point, one, columns, both=False))
+                found.append(prove(point, one, columns, both=False).gap)
     return max(found)
 
 
@@ -289,82 +316,35 @@ def _candidates(point: Point) -> Iterator[Dual]:
     yield from point.rows.duals([zero])
 
 
-def bound(point: Point, columns: Index, moves: int = 30) -> Gap:
-    """Bound F(b) - F*; from far away, as F(b) - F(c) plus the gap at a better point c, found by damped Newton steps.
+def bound(point: Point, columns: Index, enough: float = 0.0, moves: int = 30) -> Gap:
+    """Bound F(b) - F*, by dual points at b and then, while the bound is above ``enough``, at better points c.
 
-    Any c would do: F(b) - F* = F(b) - F(c) + F(c) - F*.
+    F(b) - F* = F(b) - F(c) + F(c) - F* for any c; damped Newton steps find one.
     """
-    here = point
+    here, best = point, Gap(np.inf, np.inf)
+    reason = NotProvenError("nothing was tried")
     for move in range(moves + 1):
         try:
-            found = gaps(here, columns)
-        except NotProvenError:
-            if move == moves or point.problem.loss in CORNERED:
-                raise
-        else:
-            fall = max(point.objective - here.objective, 0.0) + point.allowance if move else 0.0
-            return Gap(fall + min(found), fall + max(found) if not move else np.inf)
-        zero = point.problem.at(np.zeros_like(point.coef))
-        here = zero if zero.problem.charges.within(zero.coef) and zero.objective < here.objective else here
-        here = descend(here)
-    raise AssertionError("unreachable")
-
-
-def descend(point: Point) -> Point:
-    """Return a point with a lower objective: a damped Newton step; NotProvenError where none is found."""
-    step, length = newton_step(point), 1.0
-    while length > 1e-9:
-        there = point.problem.at(point.coef - length * step)
-        if there.problem.charges.within(there.coef) and there.objective < point.objective:
-            return there
-        length *= 0.5
-    raise NotProvenError("no better point was found from which to prove a bound")
-
-
-def newton_step(point: Point) -> Array:
-    """Return roughly the t with (X'QWX + diag(square)) t = gradient of F, 0 where a coefficient does not move.
-
-    Nothing depends on how roughly.
-    """
-    p = point.problem
-    moving = p.charges.moving(point.coef)
-    square = p.charges.square[:, None]
-    gradient = np.where(moving, sums(p.x, p.q[:, None] * point.rows.slope) + p.charges.gradient(point.coef), 0.0)
-    diagonal = (p.x**2).T @ (p.q[:, None] * point.rows.weight) + square
-    scale = np.where(moving & (diagonal > 0.0), 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
-
-    def curve(t: Array) -> Array:
-        image = p.x.T @ (p.q[:, None] * point.rows.curved(p.x @ t)) + square * t
-        return np.where(moving, image, 0.0)
-
-    if gradient.size <= 2000:
-        flat = scale.T.ravel()
-        h = (_hessian(point) + np.diag(np.tile(p.charges.square, p.outputs))) * flat[:, None] * flat
-        t = np.linalg.lstsq(h, gradient.T.ravel() * flat, rcond=1e-15)[0] * flat
-        return np.asarray(t.reshape(gradient.T.shape).T)
-    t, left = np.zeros_like(gradient), gradient
-    direction = scale**2 * left
-    size = first = float(np.sum(left * direction))
-    for _ in range(1000):  # conjugate gradients
-        if not size > 1e-24 * first:
+            fall = max(point.objective - here.objective, 0.0) + point.rounding + here.rounding if move else 0.0
+            found = gaps(here, columns, enough - fall)
+            weakest = best.weakest if move else found.weakest
+            if fall + found.gap < best.gap:
+                best = Gap(fall + found.gap, weakest, found.rounding)
+        except NotProvenError as error:
+            reason = error
+        if best.gap <= enough or point.problem.loss in CORNERED:
             break
-        image = curve(direction)
-        length = size / float(np.sum(direction * image))
-        t, left = t + length * direction, left - length * image
-        size, before = float(np.sum(left * scale**2 * left)), size
-        direction = scale**2 * left + size / before * direction
-    return t
+        try:
+            here = descend(_start(point, here))
+        except NotProvenError as error:
+            reason = error
+            break
+    if not np.isfinite(best.gap):
+        raise reason
+    return best
 
 
-def _hessian(point: Point) -> Array:
-    """Return X' Q W X, output-major; softmax and its kin do not see what all outputs share."""
-    p, k = point.problem, point.problem.outputs
-    m = p.x.shape[1]
-    h = np.zeros((m * k, m * k))
-    for b in range(k):
-        image = point.rows.curved(np.eye(k)[np.full(len(p.q), b)])
-        for a in range(b + 1) if point.rows.coupled else [b]:
-            tile = p.x.T @ ((p.q * image[:, a])[:, None] * p.x)
-            h[a * m : (a + 1) * m, b * m : (b + 1) * m] = tile
-            h[b * m : (b + 1) * m, a * m : (a + 1) * m] = tile.T
-    return h
+def _start(point: Point, here: Point) -> Point:
+    """Return where the search for a better point goes on: from zero where that is better."""
+    zero = point.problem.at(np.zeros_like(point.coef))
+    return zero if point.problem.charges.within(zero.coef) and zero.objective < here.objective else here

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lineal.verify import criteria
-from lineal.verify.arithmetic import EPS
 from lineal.verify.claims import Claims
-from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Point
-from lineal.verify.ground import number
-from lineal.verify.null import null_objective
-from lineal.verify.proof import bound
+from lineal.verify.gaps import check_gap, check_within, relative_gap, stated_gap
+from lineal.verify.ground import figure, number
 from lineal.verify.report import Report
-from lineal.verify.tolerances import FACTOR, SLACK, check_objective
-
-LARGEST_SLOPE = 0.1
-"""A slope above this is not called stationary, whatever tolerance a file states."""
+from lineal.verify.tolerances import LARGEST_TOL, TOLERANCE
 
 
 def check_infeasible(report: Report, claims: Claims, point: Point) -> None:
@@ -48,7 +43,7 @@ def check_stationary(report: Report, claims: Claims, _point: Point) -> None:
     norm, tol = claims.figure("slope_norm"), claims.figure("tol")
     report.check(
         "the slope is within the tolerance of the evidence",
-        norm is not None and tol is not None and 0.0 <= norm <= tol <= LARGEST_SLOPE,
+        norm is not None and tol is not None and 0.0 <= norm <= tol <= LARGEST_TOL,
         f"{norm!r} against {tol!r}",
     )
     report.check("no gap is claimed where nothing is convex", claims.gap is None and claims.relative_gap is None)
@@ -71,7 +66,7 @@ def check_slope(report: Report, claims: Claims, point: Point) -> None:
         agreed = abs(claims.strength - expected) <= 1e-9 * expected
         report.check("the strength is noise / (prior S)", agreed, f"{expected!r}, stated {claims.strength!r}")
         found = criteria.evidence(point, claims.weight_sum, claims.stated, given)
-        _ridge(report, point, given["ridge"])
+        _ridge(report, claims, point, given["ridge"])
     else:
         found = criteria.firth(point, claims.weight_sum)
     _slope_figures(report, claims, found)
@@ -92,25 +87,12 @@ def _slope_figures(report: Report, claims: Claims, found: criteria.Stationary) -
     )
 
 
-def _ridge(report: Report, point: Point, given: dict[str, Any]) -> None:
-    """Prove the coefficients of a ridge whose variances were estimated."""
-    figures = [given.get(name) for name in ("objective", "lower_bound", "null_objective")]
-    report.check("the evidence of the ridge holds its figures", all(map(number, figures)))
-    objective, lower, stated = (float(figure) for figure in figures if figure is not None)
-    check_objective(report, point, objective)
-    try:
-        proven, detail = bound(point, point.problem.uncharged).gap, ""
-    except NotProvenError as error:
-        proven, detail = math.inf, str(error)
-    null = null_objective(point.problem)
-    slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
-    report.check(
-        "the ridge with these variances is proven as stated",
-        proven <= (objective - lower) * (1.0 + 1e-6) + 1e-3 * slack and objective - lower <= FACTOR * proven + slack,
-        detail or f"{proven:.3e} proven, stated {objective - lower!r}",
-    )
-    report.check(
-        "the null objective of the ridge is as stated",
-        abs(null - stated) <= 1e-9 * abs(null) + point.allowance,
-        f"{null!r}, stated {stated!r}",
-    )
+def _ridge(report: Report, claims: Claims, point: Point, given: dict[str, Any]) -> None:
+    """Prove the coefficients of a ridge whose variances were estimated; its gap is what the radius says."""
+    radius, objective, lower = (figure(given, name) for name in ("radius", "objective", "lower_bound"))
+    apart = None if objective is None or lower is None else objective - lower
+    stated = stated_gap(report, given, apart if radius is None else 0.5 * claims.strength * radius * radius, None)
+    report.check("the ridge is proven to the default tolerance", stated.tol == TOLERANCE, f"{stated.tol!r}")
+    stated = replace(stated, relative=relative_gap(point, stated))
+    check_within(report, stated.relative, stated.tol)
+    check_gap(report, claims, point, point.problem.uncharged, stated)

@@ -1,4 +1,4 @@
-"""How far the figures of a fit in plain float64 may be from what the checker computes with twice the digits."""
+"""How far stated figures may be from what the checker computes. None of these numbers comes from a file."""
 
 from __future__ import annotations
 
@@ -6,17 +6,34 @@ from typing import Final
 
 import numpy as np
 
-from lineal.verify.formulas import Point
+from lineal.verify.arithmetic import EPS
+from lineal.verify.formulas import FLAT, Point
 from lineal.verify.report import Report
+
+SLACK: Final = 1e-12
+"""A gap that is too small by no more than this share of the objective, or of what there is to gain, is not noticed."""
+ROUNDING: Final = 1e-9
+"""Rounding that the checker itself finds in its proof is not held against a file, up to this share."""
+TOLERANCE: Final = 1e-6
+"""The relative gap of a fit that was asked for nothing else."""
+LARGEST_TOL: Final = 0.1
+"""A larger relative gap, or slope, is not called optimal, or stationary, whatever tolerance a file states."""
+UNSEEN: Final = 1e-9
+"""What doubles cannot see counts as zero up to this share of what there is to gain,"""
+LAST: Final = 3e-11
+"""or of the null objective, where there is hardly anything to gain: a dual point may have to be moved by such a share."""
 
 FACTOR: Final = 4.0
 """A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
-SLACK: Final = 1e-9
+ABOVE: Final = 1e-9
 """And beyond that, up to this share of what there is to gain,"""
 COARSE: Final = 2.0**-38
 """and up to this share of the objective: sums of thousands of rows in plain float64 are known to no more."""
-LEAST: Final = 1e-2
-"""A proof may miss a stated gap by this share of the tolerance, of what there is to gain: the verdict is the same."""
+
+
+def above(point: Point, gain: float) -> float:
+    """Return how much larger than `FACTOR` times the proven gap a stated one may be: true, but weaker."""
+    return ABOVE * max(gain, point.objective * EPS) + COARSE * abs(point.objective) + point.allowance + box_slack(point)
 
 
 def box_slack(point: Point) -> float:
@@ -29,6 +46,29 @@ def box_slack(point: Point) -> float:
     size = np.abs(p.x).T @ (p.q[:, None] * np.abs(point.rows.slope))
     width = np.where(roaming, (p.charges.upper - p.charges.lower)[:, None], 0.0)
     return 1e-9 * float(np.sum(size * width))
+
+
+def unseen(point: Point, null: float, gap: float, gain: float) -> bool:
+    """Return whether doubles cannot see a gap: it then counts as zero, up to a small share of what there is to gain.
+
+    Scores are known to 32 of their rounding errors, slopes to 1024 EPS, squared. At a corner, and where the border of a
+    domain is near, an error counts in full; and a dual point may have been moved into its domain, or into what a kink of the
+    penalty allows, by a share of 1e-11.
+    """
+    last_bit = EPS * abs(null)
+    if gap <= last_bit and gain <= 16.0 * last_bit:
+        return True
+    return gap <= unit(point, null) and (gap <= UNSEEN * gain or gap <= LAST * abs(null))
+
+
+def unit(point: Point, null: float) -> float:
+    """Return the gap that doubles cannot see."""
+    p = point.problem
+    size = np.max(np.abs(p.x), axis=0, initial=0.0) @ np.abs(point.coef) + np.max(np.abs(p.offset))
+    blur = (len(point.coef) + 4) * EPS * size
+    full = 4.0 * float(np.sum(blur)) + (256 * EPS + 2e-11) * abs(null) if p.loss in FLAT else 0.0
+    full = full if p.charges.smooth else max(full, 2e-11 * abs(null))
+    return max(full, float(np.sum((32.0 * blur) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(null))
 
 
 def check_objective(report: Report, point: Point, stated: float | None) -> None:

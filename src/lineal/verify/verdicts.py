@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 
 from lineal.verify.arithmetic import EPS, Array
-from lineal.verify.centring import centred
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
 from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
-from lineal.verify.formulas import CORNERED, FLAT, Index, Point, Problem
+from lineal.verify.formulas import FLAT, Index, Point, Problem
+from lineal.verify.gaps import check_gap, check_within, stated_gap
 from lineal.verify.infinity import check_infinity
-from lineal.verify.light import lighter_bound
 from lineal.verify.mistakes import check_mistakes
-from lineal.verify.null import null_objective
 from lineal.verify.perceptron import check_perceptron
-from lineal.verify.proof import eased_gap
 from lineal.verify.report import Report
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
-from lineal.verify.tolerances import COARSE, FACTOR, LEAST, SLACK, box_slack, check_objective
+from lineal.verify.tolerances import check_objective
 from lineal.verify.witnesses import independent
 
 
@@ -112,13 +109,9 @@ def _columns(problem: Problem) -> Index:
 
 
 def _within(report: Report, claims: Claims, point: Point, columns: Index) -> None:
-    _gap(report, claims, point, columns)
-    relative = claims.relative_gap
-    report.check(
-        "the relative gap is within the tolerance",
-        relative is not None and relative <= claims.tol,
-        f"{relative!r} against {claims.tol!r}",
-    )
+    stated = stated_gap(report, claims.evidence, claims.gap, claims.relative_gap)
+    check_within(report, claims.relative_gap, claims.tol)
+    check_gap(report, claims, point, columns, stated)
 
 
 def _not_unique(report: Report, claims: Claims, point: Point) -> None:
@@ -186,71 +179,10 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
         columns = spanning(point.problem.x, point.problem.uncharged)
     except NotProvenError:
         columns = point.problem.uncharged
-    _gap(report, claims, point, columns)
+    check_gap(report, claims, point, columns, stated_gap(report, claims.evidence, claims.gap, claims.relative_gap))
     relative = claims.relative_gap
     above = relative is None or relative > claims.tol
     report.check("the relative gap is above the tolerance, so the fit is unfinished", above, f"{relative!r}")
-
-
-def _gap(report: Report, claims: Claims, point: Point, columns: Index) -> None:
-    """Prove a gap, and compare the stated gap, lower bound, null objective, relative gap and radius with it."""
-    absent = [name for name in ("objective", "lower_bound", "null_objective") if claims.figure(name) is None]
-    report.check("the evidence holds objective, lower bound and null objective", not absent, ", ".join(absent))
-    if claims.loss in CORNERED:
-        report.check("the file holds a dual point, since the loss has corners", point.problem.theta is not None)
-    try:
-        found = lighter_bound(point, columns)
-        proven, weakest, detail = found.gap, found.weakest, f"{found.gap:.3e} proven, stated {claims.gap!r}"
-    except NotProvenError as error:
-        proven, weakest, detail = math.inf, math.inf, str(error)
-    report.check("a gap can be proven, so a finite optimum exists", math.isfinite(proven), detail)
-    gap = math.nan if claims.gap is None else claims.gap
-    null = null_objective(point.problem)
-    objective, lower = claims.figure("objective") or 0.0, claims.figure("lower_bound") or 0.0
-    stated = claims.figure("null_objective") or 0.0
-    # what the rounding bounds of a fit in plain float64 may add to a gap, in units of what there is to gain
-    slack = SLACK * max(null - (point.objective - proven), point.objective * EPS) + point.allowance
-    # what a checker with other bounds on rounding may miss of it, far below the tolerance
-    least = LEAST * claims.tol * max(null - (point.objective - proven), 0.0) + point.allowance + 64 * EPS * abs(null)
-    report.check("the stated gap is not below the proven one", proven <= gap * (1.0 + 1e-6) + least, detail)
-    # a fit of many coefficients builds its dual point without the whole second derivative: true, but weaker; and an
-    # unfinished fit of a loss that cannot be below zero may know no more than that
-    if claims.kind == "budget" and claims.loss in FLAT:
-        weakest = max(weakest, point.objective)
-    above = slack + COARSE * abs(point.objective) + box_slack(point)
-    if gap > FACTOR * weakest + above:
-        weakest = max(weakest, eased_gap(centred(point, columns), columns))
-    report.check("the stated gap is not far above the proven one", gap <= FACTOR * weakest + above, detail)
-    report.check(
-        "the lower bound is the objective less the gap",
-        abs(objective - gap - lower) <= 4 * EPS * max(abs(objective), abs(gap)),
-        f"{objective - gap!r}, stated {lower!r}",
-    )
-    report.check(
-        "the objective of the null fit is as stated",
-        abs(null - stated) <= 1e-9 * abs(null) + point.allowance,
-        f"{null!r}, stated {stated!r}",
-    )
-    gain, last_bit = stated - lower, EPS * abs(null)
-    relative = gap / gain if gain > 0.0 else math.inf
-    claimed = math.inf if claims.relative_gap is None else claims.relative_gap
-    report.check(
-        "the relative gap is the gap over what there is to gain",
-        claimed == relative
-        or abs(claimed - relative) <= 1e-9 * relative
-        or (claimed == 0.0 and (gap <= _unit(point, null) or (gap <= last_bit and gain <= 16.0 * last_bit))),
-        f"{relative!r}, stated {claimed!r}",
-    )
-    if "radius" in claims.evidence:
-        radius = claims.figure("radius")
-        expected = math.sqrt(2.0 * gap / claims.strength) if claims.strength > 0.0 else math.inf
-        every = len(point.problem.uncharged) <= int(claims.intercept) and claims.penalty == "ridge"
-        every = every and point.problem.charges.smooth
-        report.check(
-            "the radius that holds the exact coefficients follows from the gap",
-            every and radius is not None and abs(radius - expected) <= 1e-9 * expected,
-            f"{expected!r}, stated {radius!r}",
-        )
 
 
 SENTENCES: dict[str, str | tuple[str, ...]] = {
@@ -262,20 +194,6 @@ SENTENCES: dict[str, str | tuple[str, ...]] = {
     "budget": ("Not optimal yet: ", "Stopped without a proof: "),
 }
 """How the sentence of each kind begins; it also holds the gap and the relative gap, each with two digits."""
-
-
-def _unit(point: Point, null: float) -> float:
-    """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared.
-
-    At a corner, and where the border of a domain is near, an error counts in full; and a dual point may have been moved
-    into its domain, or into what a kink of the penalty allows, by a share of 1e-11.
-    """
-    p = point.problem
-    size = np.max(np.abs(p.x), axis=0, initial=0.0) @ np.abs(point.coef) + np.max(np.abs(p.offset))
-    blur = (len(point.coef) + 4) * EPS * size
-    full = 4.0 * float(np.sum(blur)) + (256 * EPS + 2e-11) * abs(null) if p.loss in FLAT else 0.0
-    full = full if p.charges.smooth else max(full, 2e-11 * abs(null))
-    return max(full, float(np.sum((32.0 * blur) ** 2)) + 8.0 * (1024 * EPS) ** 2 * abs(null))
 
 
 def _covariance(report: Report, claims: Claims, point: Point) -> None:

@@ -62,7 +62,7 @@ def gap_removed(case):
     verdict(case)["sentence"] = "It is optimal."
 
 
-@mutation("linear", "not below the proven one")
+@mutation("linear", "a gap is stated")
 def gap_null(case):
     verdict(case)["gap"] = None
     verdict(case)["sentence"] = f"Optimal: {100 * verdict(case)['relative_gap']:.2g} %."
@@ -158,3 +158,13 @@ def charge_below_zero(case):
 def penalty_forgotten(case):
     case.meta["penalty"] = {"name": "none"}
     del case.arrays["charges"], verdict(case)["evidence"]["radius"]
+
+
+@mutation("linear", "a tolerance|tolerance is one by which")
+def tolerance_inflated(case):
+    case.meta["tol"] = verdict(case)["evidence"]["tol"] = 1e6
+
+
+@mutation("linear", "holds objective, lower bound, null objective and tolerance")
+def evidence_without_its_tolerance(case):
+    del verdict(case)["evidence"]["tol"]

@@ -462,17 +462,30 @@ def log_evidence_altered(case):
     verdict(case)["evidence"]["log_evidence"] += 1e-6
 
 
-@mutation("evidence", "the evidence of the ridge holds its figures")
+@mutation("evidence", "holds objective, lower bound, null objective and tolerance")
 def ridge_without_a_lower_bound(case):
     del verdict(case)["evidence"]["ridge"]["lower_bound"]
 
 
-@mutation("evidence", "the ridge with these variances is proven")
+@mutation("evidence", "the lower bound is the objective less the gap")
 def ridge_bound_raised(case):
     ridge = verdict(case)["evidence"]["ridge"]
     ridge["lower_bound"] -= 1e-7
 
 
-@mutation("evidence", "the null objective of the ridge")
+@mutation("evidence", "the objective of the null fit is as stated")
 def ridge_null_objective_altered(case):
     verdict(case)["evidence"]["ridge"]["null_objective"] *= 1.001
+
+
+@mutation("evidence", "the ridge is proven to the default tolerance")
+def ridge_tolerance_altered(case):
+    verdict(case)["evidence"]["ridge"]["tol"] = 1e-2
+
+
+@mutation("evidence", "not below the proven one")
+def ridge_radius_shrunk(case):
+    verdict(case)["evidence"]["ridge"]["radius"] = 0.0
+    case.arrays["coef"][3] *= 1 + 1e-5
+    ridge = verdict(case)["evidence"]["ridge"]
+    ridge["objective"] = ridge["lower_bound"] = engine.objective_of(case, case.arrays["coef"])

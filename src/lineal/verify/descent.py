@@ -1,0 +1,131 @@
+"""Where to look for a better point, or a better dual point. Nothing that is proven depends on how well this is done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lineal.verify.arithmetic import Array, sums
+from lineal.verify.dependence import NotProvenError
+from lineal.verify.formulas import Point
+
+MOST = 2000
+"""Coefficients up to so many have their second derivative written down."""
+
+
+def descend(point: Point) -> Point:
+    """Return a point with a lower objective, the best on several lines; NotProvenError where none is found."""
+    best = point
+    for step in _steps(point):
+        length, there = 1.0, _along(point, step, 1.0)
+        while length > 1e-9 and not there.objective < point.objective:
+            length *= 0.5
+            there = _along(point, step, length)
+        while length >= 1.0 and (further := _along(point, step, 2.0 * length)).objective < there.objective:
+            there, length = further, 2.0 * length
+        best = there if there.objective < best.objective else best
+    if best is point:
+        raise NotProvenError("no better point was found from which to prove a bound")
+    return best
+
+
+def _along(point: Point, step: Array, length: float) -> Point:
+    """Return the point after a step, each coefficient held by its bounds."""
+    charges = point.problem.charges
+    moved = point.coef - length * step
+    return point.problem.at(np.clip(moved, charges.lower[:, None], charges.upper[:, None]))
+
+
+def _steps(point: Point) -> Iterator[Array]:
+    """Yield directions: Newton's; with kinks and bounds also that of the whole model; and one for rows without curvature."""
+    yield newton_step(point)
+    p = point.problem
+    if point.coef.size > MOST:
+        return
+    h = _hessian(point)
+    if not p.charges.smooth and not p.charges.group:
+        yield _model_step(point, h)
+    if p.loss in ("logistic", "softmax"):  # W is at most 1/2, wherever the scores are
+        steep = np.kron(np.eye(p.outputs), 0.5 * p.x.T @ (p.q[:, None] * p.x)) + np.diag(
+            np.tile(p.charges.square, p.outputs)
+        )
+        gradient = _gradient(point)
+        yield np.linalg.lstsq(steep, gradient.T.ravel(), rcond=1e-15)[0].reshape(gradient.T.shape).T
+
+
+def _gradient(point: Point) -> Array:
+    """Return the gradient of F by the coefficients that move, else 0."""
+    p = point.problem
+    slope = sums(p.x, p.q[:, None] * point.rows.slope) + p.charges.gradient(point.coef)
+    return np.where(p.charges.moving(point.coef), slope, 0.0)
+
+
+def _model_step(point: Point, h: Array, sweeps: int = 200) -> Array:
+    """Return -t that minimises ``g't + t'Ht/2 + penalty(b + t)`` within the bounds, coefficient by coefficient."""
+    p = point.problem
+    gradient = sums(p.x, p.q[:, None] * point.rows.slope).T.ravel()
+    linear, square, lower, upper = (
+        np.tile(part, p.outputs) for part in (p.charges.linear, p.charges.square, p.charges.lower, p.charges.upper)
+    )
+    b, curve = point.coef.T.ravel(), np.diag(h) + square
+    c = b.copy()
+    for _ in range(sweeps):
+        before = c.copy()
+        for j in np.flatnonzero(curve > 0.0):
+            # the model's slope at c_j = 0 of this coefficient
+            pull = gradient[j] + h[j] @ (c - b) - h[j, j] * c[j]
+            free = -np.copysign(max(abs(pull) - linear[j], 0.0), pull) / curve[j]
+            c[j] = min(max(free, lower[j]), upper[j])
+        if np.all(np.abs(c - before) <= 1e-12 * np.abs(c)):
+            break
+    return (b - c).reshape(p.outputs, -1).T
+
+
+def newton_step(point: Point) -> Array:
+    """Return roughly the t with (X'QWX + diag(square)) t = gradient of F, 0 where a coefficient does not move.
+
+    Nothing depends on how roughly.
+    """
+    p = point.problem
+    moving = p.charges.moving(point.coef)
+    square = p.charges.square[:, None]
+    gradient = _gradient(point)
+    diagonal = (p.x**2).T @ (p.q[:, None] * point.rows.weight) + square
+    scale = np.where(moving & (diagonal > 0.0), 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
+
+    def curve(t: Array) -> Array:
+        image = p.x.T @ (p.q[:, None] * point.rows.curved(p.x @ t)) + square * t
+        return np.where(moving, image, 0.0)
+
+    if gradient.size <= MOST:
+        flat = scale.T.ravel()
+        h = (_hessian(point) + np.diag(np.tile(p.charges.square, p.outputs))) * flat[:, None] * flat
+        t = np.linalg.lstsq(h, gradient.T.ravel() * flat, rcond=1e-15)[0] * flat
+        return np.asarray(t.reshape(gradient.T.shape).T)
+    t, left = np.zeros_like(gradient), gradient
+    direction = scale**2 * left
+    size = first = float(np.sum(left * direction))
+    for _ in range(1000):  # conjugate gradients
+        if not size > 1e-24 * first:
+            break
+        image = curve(direction)
+        length = size / float(np.sum(direction * image))
+        t, left = t + length * direction, left - length * image
+        size, before = float(np.sum(left * scale**2 * left)), size
+        direction = scale**2 * left + size / before * direction
+    return t
+
+
+def _hessian(point: Point) -> Array:
+    """Return X' Q W X, output-major; softmax and its kin do not see what all outputs share."""
+    p, k = point.problem, point.problem.outputs
+    m = p.x.shape[1]
+    h = np.zeros((m * k, m * k))
+    for b in range(k):
+        image = point.rows.curved(np.eye(k)[np.full(len(p.q), b)])
+        for a in range(b + 1) if point.rows.coupled else [b]:
+            tile = p.x.T @ ((p.q * image[:, a])[:, None] * p.x)
+            h[a * m : (a + 1) * m, b * m : (b + 1) * m] = tile
+            h[b * m : (b + 1) * m, a * m : (a + 1) * m] = tile.T
+    return h
