@@ -69,11 +69,13 @@ def bounded(
     if proof.basis is None:
         return Verdict("optimal", f"Optimal: {bound}.", proof.gap, relative, evidence), {}
     arrays: Arrays = {}
+    columns = len(proof.basis.dependent)
+    spelled = "1 column is a combination of others" if columns == 1 else f"{columns} columns are combinations of others"
     if proof.basis.null_space.size <= MOST_NULL_SPACE:
-        evidence["dependencies"] = proof.basis.dependencies()
+        evidence["dependencies"], spelled = proof.basis.dependencies(), proof.basis.spelled()
         arrays["null_space"] = proof.basis.null_space
     sentence = (
-        f"Optimal but not unique: {bound}, and other coefficients reach the same. In every row {proof.basis.spelled()}. "
+        f"Optimal but not unique: {bound}, and other coefficients reach the same. In every row {spelled}. "
         "The coefficients of least norm are given; drop a column or add a penalty for unique ones."
     )
     return Verdict("not_unique", sentence, proof.gap, relative, evidence), arrays

@@ -69,6 +69,42 @@ def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list
     ]
 
 
+CHECKED: Final = ("Remedies", "Objective", "Member", "Weight", "Offset")
+"""Lines of the page that `lineal verify` checks, whatever the report of a file says."""
+
+
+def apart(data: Mapping[str, Any], width: int, limit: int | None, heading: str) -> list[RenderableType]:
+    """Return the parts of the page of a file, what `lineal verify` does not check apart from the rest, under that heading."""
+    told = _remedies(data["verdict"]) + _model(data) + _data(data)
+    about, training = data["data"], data["data"]["training"]
+    rows = [
+        ("Model", heading),
+        ("Data", f"{training.get('rows', 0):,} rows fitted"),
+        ("Target", _named(about["target"])),
+    ]
+    shown = [line for line in told if line[0] in CHECKED]
+    chosen = data["model"]["selection"]
+    picture = None if chosen is None else selection(chosen, width)
+    blocks = (picture, _columns(about), _metrics(data), _words(data))
+    return [
+        verdict(data["verdict"]),
+        facts(rows + shown),
+        _coefficients(data, width, limit),
+        Text("Not checked by lineal verify (nor are the effects above):", style="bold"),
+        facts([line for line in told if line[0] not in CHECKED]),
+        *(block for block in blocks if block is not None),
+    ]
+
+
+def _named(target: Mapping[str, Any]) -> str:
+    """Return the target as the model itself has it."""
+    if target["kind"] != "classes":
+        return f"{', '.join(target['names'] or [target['name']])}, a number"
+    names = [str(name) for name in target["classes"]]
+    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return f"{target['name']}, {len(names)} classes: {', '.join(names[:SHOWN])}{more}"
+
+
 def verdict(data: Mapping[str, Any]) -> Text:
     """Return the sentence of the verdict, coloured by whether anything is left to worry about."""
     style = "bold yellow" if data["kind"] in UNFINISHED else "bold green"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from lineal.cli.page import LISTED, Screen, facts, page
+from lineal.cli.page import LISTED, Screen, apart, facts
 from lineal.cli.summary import summary, text
 from lineal.model_file import load
 
@@ -22,7 +22,10 @@ def run(*, model: Path, as_json: bool) -> int:
     lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
     lines += [("Evidence", f"{key}: {_short(value)}") for key, value in told["verdict"]["evidence"].items()]
     lines += [("Fingerprint", str(told["data"]["training"].get("fingerprint")))]
-    screen.print(*page(told, screen.width, limit=None if len(fitted.columns) <= LISTED else LISTED), facts(lines))
+    limit = None if len(fitted.columns) <= LISTED else LISTED
+    heading = f"{fitted.loss.name} loss, {told['model']['penalty']['name']} penalty"
+    top, *rest = apart(told, screen.width, limit, heading)
+    screen.print(top, facts(lines), *rest)
     return 0
 
 

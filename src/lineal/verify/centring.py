@@ -2,9 +2,9 @@
 
     eta - y = b_0 + x b - y = (b_0 + m b - c) + (x - m) b - (y - c)
 
-m and c are doubles for which every x - m and y - c is one too, so that nothing is rounded but b_0 + m b - c; what rounding leaves of
-that goes to the offset. In columns such as 1e9 +- 1 the gradients of a dual point would otherwise be known to few digits, and the
-residuals of such targets, too.
+m and c are doubles for which every x - m and y - c is one too, so that nothing is rounded but b_0 + m b - c; what rounding leaves
+of that goes to the offset. In columns such as 1e9 +- 1 the gradients of a dual point would otherwise be known to few digits, and
+the residuals of such targets, too.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import Array, sums
 from lineal.verify.dependence import NotProvenError
-from lineal.verify.formulas import Point
+from lineal.verify.formulas import CORNERED, Point
 
 MOST = 2000
 """Coefficients up to so many have their second derivative written down."""
@@ -46,12 +46,12 @@ def _steps(point: Point) -> Iterator[Array]:
     h = _hessian(point)
     if not p.charges.smooth and not p.charges.group:
         yield _model_step(point, h)
-    if p.loss in ("logistic", "softmax"):  # W is at most 1/2, wherever the scores are
-        steep = np.kron(np.eye(p.outputs), 0.5 * p.x.T @ (p.q[:, None] * p.x)) + np.diag(
-            np.tile(p.charges.square, p.outputs)
-        )
+    if p.loss not in ("squared", "poisson", *CORNERED):  # W is at most 1, wherever the scores are
+        steep: Array = p.x.T @ (p.q[:, None] * p.x) + np.diag(p.charges.square)
+        steep = np.asarray(np.kron(np.eye(p.outputs), steep))
         gradient = _gradient(point)
-        yield np.linalg.lstsq(steep, gradient.T.ravel(), rcond=1e-15)[0].reshape(gradient.T.shape).T
+        flat = np.linalg.lstsq(steep, gradient.T.ravel(), rcond=1e-15)[0]
+        yield np.asarray(flat.reshape(gradient.T.shape).T, dtype=np.float64)
 
 
 def _gradient(point: Point) -> Array:
@@ -114,7 +114,7 @@ def newton_step(point: Point) -> Array:
         t, left = t + length * direction, left - length * image
         size, before = float(np.sum(left * scale**2 * left)), size
         direction = scale**2 * left + size / before * direction
-    return t
+    return np.asarray(t, dtype=np.float64)
 
 
 def _hessian(point: Point) -> Array:

@@ -39,7 +39,9 @@ class Stated:
 def stated_gap(report: Report, evidence: Mapping[str, Any], gap: float | None, relative: float | None) -> Stated:
     """Return what the evidence states about a gap; every figure must be there."""
     absent = [name for name in FIGURES if not number(evidence.get(name))]
-    report.check("the evidence holds objective, lower bound, null objective and tolerance", not absent, ", ".join(absent))
+    report.check(
+        "the evidence holds objective, lower bound, null objective and tolerance", not absent, ", ".join(absent)
+    )
     report.check("a gap is stated", gap is not None and math.isfinite(gap), f"{gap!r}")
     objective, lower, null, tol = (float(evidence[name]) for name in FIGURES)
     return Stated(gap or 0.0, relative, objective, lower, null, tol, figure(evidence, "radius"))
@@ -60,7 +62,9 @@ def check_gap(report: Report, claims: Claims, point: Point, columns: Index, stat
         found, detail = Gap(math.inf, math.inf), str(error)
     report.check("a gap can be proven, so a finite optimum exists", math.isfinite(found.gap), detail)
     own += min(found.rounding, ROUNDING * size)
-    report.check("the stated gap is not below the proven one", found.gap <= stated.gap + own, f"{detail}, slack {own:.1e}")
+    report.check(
+        "the stated gap is not below the proven one", found.gap <= stated.gap + own, f"{detail}, slack {own:.1e}"
+    )
     _not_far_above(report, claims, point, columns, stated, found, null)
     report.check(
         "the lower bound is the objective less the gap",
@@ -98,7 +102,9 @@ def check_within(report: Report, relative: float | None, tol: float) -> None:
         f"{tol!r}, at most {LARGEST_TOL!r}",
     )
     report.check(
-        "the relative gap is within the tolerance", relative is not None and relative <= tol, f"{relative!r} against {tol!r}"
+        "the relative gap is within the tolerance",
+        relative is not None and relative <= tol,
+        f"{relative!r} against {tol!r}",
     )
 
 

@@ -13,7 +13,9 @@ from lineal.verify.arithmetic import Array, Whole
 from lineal.verify.claims import Claims
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Point
+from lineal.verify.null import null_objective
 from lineal.verify.report import Report
+from lineal.verify.sentences import check_keys, check_reason, check_sentence, of_infinity, remedies
 from lineal.verify.separability import integers
 from lineal.verify.witnesses import strict_rows
 
@@ -49,6 +51,24 @@ def check_infinity(report: Report, claims: Claims, point: Point) -> None:
     wrong = [name for name, chosen in groups.items() if claims.evidence.get(name) not in _names(claims, chosen)]
     report.check("the coefficients said to be infinite are those the direction moves", not wrong, ", ".join(wrong))
     report.check("no gap is claimed where there is no optimum", claims.gap is None and claims.relative_gap is None)
+    null = null_objective(problem)
+    report.check(
+        "the coefficients are no worse than the null fit",
+        point.objective <= null + 1e-9 * abs(null) + point.allowance,
+        f"{point.objective!r} against {null!r}",
+    )
+    _said(report, claims, count, len(problem.q))
+
+
+def _said(report: Report, claims: Claims, strict: int, rows: int) -> None:
+    """Check the words: what helps, the reason, the sentence."""
+    keys = ("objective", "plus", "minus", "finite", "strict_rows", "rows", "direction", "remedies")
+    check_keys(report, claims.evidence, *keys)
+    help_ = claims.evidence.get("remedies")
+    report.check("the remedies are those of the loss", help_ == remedies(claims.loss), f"{help_}")
+    check_reason(report, claims.reason, "no finite optimum exists")
+    moving = [*claims.evidence["plus"], *claims.evidence["minus"]]
+    check_sentence(report, claims.sentence, of_infinity(claims, moving, strict, rows))
 
 
 def _direction(report: Report, claims: Claims) -> npt.NDArray[Any]:

@@ -17,8 +17,10 @@ from lineal.verify.arithmetic import EPS, Array, signs, total
 from lineal.verify.claims import Claims
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import Index, Problem
+from lineal.verify.gaps import FIGURES, check_within
 from lineal.verify.halfspaces import Halfspaces
 from lineal.verify.report import Report
+from lineal.verify.sentences import check_ending, check_keys, check_reason, check_sentence, of_mistakes
 from lineal.verify.separability import integers
 
 SECONDS = 300.0
@@ -142,5 +144,15 @@ def _figures(
         claimed is not None and abs(claimed - relative) <= 1e-9 * max(relative, 1.0),
         f"{relative!r}, stated {claimed!r}",
     )
+    report.check("the tolerance in the evidence is that of the file", claims.figure("tol") == claims.tol)
     if claims.kind == "optimal":
-        report.check("the relative gap is within the tolerance", claimed is not None and claimed <= claims.tol)
+        check_within(report, claimed, claims.tol)
+        check_reason(report, claims.reason)
+    else:
+        report.check("the relative gap is above the tolerance, so the fit is unfinished", (claimed or 0.0) > claims.tol)
+        check_ending(report, claims.reason)
+    check_keys(report, claims.evidence, *FIGURES, "tie", "mistakes", "least", "cuts")
+    for cut in claims.evidence["cuts"]:
+        check_keys(report, cut, "rows", "weights")
+    plain = bool(np.all(problem.q == problem.q[0])) and claims.weight_sum == len(problem.q)
+    check_sentence(report, claims.sentence, of_mistakes(claims, claims.weight_sum, plain=plain))

@@ -18,18 +18,31 @@ from lineal.verify.formulas import Problem
 from lineal.verify.halfspaces import Halfspaces, orthogonal
 from lineal.verify.margins import check_margin, least, longest, weights_of
 from lineal.verify.report import Report
+from lineal.verify.sentences import (
+    RUNNING,
+    UNDECIDED,
+    check_keys,
+    check_reason,
+    check_run,
+    check_sentence,
+    count,
+    of_bound,
+    of_separator,
+    of_sum,
+    run_ending,
+)
 from lineal.verify.separability import Sum, check_sum, sum_of
 
-SENTENCES = {"separated": "Separated: ", "not_separable": "Not separable: ", "budget": "Not decided: "}
+KINDS = ("separated", "not_separable", "budget")
+ABOUT = ("variant", "tie", "start", "mistakes", "epochs", "radius", "model_mistakes")
+"""What the evidence of every kind holds."""
+VARIANTS = ("plain", "averaged", "voted", "pocket")
 TIES = {"mistake": 0.0, "positive": 1.0, "negative": -1.0}
 
 
 def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
     """Check every claim of the verdict on a perceptron."""
-    report.check("this checker knows the verdict", claims.kind in SENTENCES, claims.kind)
-    report.check(
-        "the sentence says what the verdict is", claims.sentence.startswith(SENTENCES[claims.kind]), claims.sentence
-    )
+    report.check("this checker knows the verdict", claims.kind in KINDS, claims.kind)
     report.check("no gap is claimed of a perceptron", claims.gap is None and claims.relative_gap is None)
     evidence = claims.evidence
     tie = evidence.get("tie")
@@ -54,12 +67,18 @@ def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
     )
     counts = [evidence.get(name) for name in ("mistakes", "epochs")]
     report.check("mistakes and epochs are counted", min(map(_whole, counts)) >= 0, f"{counts}")
+    known = evidence.get("variant") in VARIANTS and evidence.get("start") in ("zero", "given")
+    report.check("variant and start are known ones", known, f"{evidence.get('variant')}, {evidence.get('start')}")
     if claims.kind == "separated":
         _separated(report, claims, space, radius, places)
     elif claims.kind == "not_separable":
         _not_separable(report, claims, space, places)
     else:
+        check_keys(report, evidence, *ABOUT, "largest_norm", "repeated_state")
         report.check("a reason is given why nothing was decided", bool(claims.reason), claims.reason or "")
+        ending = run_ending(evidence.get("repeated_state")) + UNDECIDED
+        check_run(report, claims.reason or "", "", ending, "")
+        check_sentence(report, claims.sentence, f"Not decided: {claims.reason}.")
 
 
 def mistaken(space: Halfspaces, w: Array, tie: float) -> tuple[int, bool]:
@@ -89,7 +108,7 @@ def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float,
     norm = float(np.linalg.norm(w))
     nearest = least(space, w) / norm if norm > 0.0 else 0.0
     margin = claims.figure("margin")
-    rounding = 1e-9 * abs(nearest) + 8 * (len(w) + 8) * EPS * radius
+    rounding = 1e-9 * abs(nearest) + (8 * (len(w) + 8) * EPS) ** 2 * radius
     report.check(
         "the margin is that of the nearest row",
         margin is not None and abs(margin - nearest) <= rounding,
@@ -97,8 +116,9 @@ def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float,
     )
     by, variant = evidence.get("by"), evidence.get("variant")
     averaged = variant in ("averaged", "voted")
-    same = averaged or bool(np.array_equal(w, claims.coef)) or evidence.get("model_mistakes") == 0
-    report.check("the weights of the model separate, unless they are averaged or voted", same, f"{by}, {variant}")
+    same = averaged or bool(np.array_equal(w, claims.coef)) or (variant == "pocket" and not evidence["model_mistakes"])
+    report.check("the weights of the model are the separator, unless it keeps others", same, f"{by}, {variant}")
+    report.check("who found the separator is known", by in ("perceptron", "oracle"), f"{by}")
     widest = evidence.get("maximum_margin")
     bound = math.nan if widest is None else check_margin(report, space, widest, places)
     if "within_bound" in evidence:
@@ -108,6 +128,17 @@ def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float,
             began and evidence["within_bound"] is True and _whole(evidence.get("mistakes")) <= bound,
             f"{evidence.get('mistakes')} against {bound:.6g}",
         )
+    check_keys(report, evidence, *ABOUT, "w", "strict", "margin", "by", "maximum_margin", "within_bound")
+    check_reason(report, claims.reason)
+    said = of_bound(evidence, two=claims.coef.shape[1] == 1)
+    tied = " There is no margin, since rows lie on the boundary."
+    said = tied if not strict and claims.sentence.endswith(tied) else said
+    if by == "perceptron":
+        how = f"after {count(evidence['mistakes'], 'mistake')} in {count(evidence['epochs'], 'epoch')}"
+        check_sentence(report, claims.sentence, "".join(of_separator(claims, how, said)))
+        return
+    before, after = of_separator(claims, "with weights of the exact oracle, since ", said)
+    check_run(report, claims.sentence, before, RUNNING, f" ({count(evidence['mistakes'], 'mistake')}){after}")
 
 
 def _not_separable(report: Report, claims: Claims, space: Halfspaces, places: Mapping[int, int]) -> None:
@@ -122,6 +153,11 @@ def _not_separable(report: Report, claims: Claims, space: Halfspaces, places: Ma
     report.check(
         "the sum has at most one row more than their rank", len(rows) <= rank + 1, f"{len(rows)} rows of rank {rank}"
     )
+    given = claims.evidence
+    check_keys(report, given, *ABOUT, "rows", "weights", "against", "largest_norm", "repeated_state")
+    check_reason(report, claims.reason)
+    ending = run_ending(given.get("repeated_state"))
+    check_run(report, claims.sentence, "Not separable: ", ending, of_sum(len(rows), given["model_mistakes"]))
 
 
 def _whole(value: object) -> int:

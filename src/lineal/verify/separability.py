@@ -9,21 +9,18 @@ from typing import Any
 import numpy as np
 
 from lineal.errors import ModelFileError
+from lineal.verify.answers import of_direction, of_overlap
 from lineal.verify.arithmetic import Whole
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.ground import Ground, field, ground, whole
 from lineal.verify.halfspaces import Halfspaces
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
+from lineal.verify.sentences import check_sentence
 from lineal.verify.training import Examples, codes_of, examples
 
 FORMAT = "lineal-separability"
-SENTENCES = {
-    "complete": "Completely separable: ",
-    "quasi": "Quasi-completely separable: ",
-    "overlap": "Overlap: ",
-}
-"""How the sentence of each answer begins."""
+KINDS = ("complete", "quasi", "overlap")
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class Record(Ground):
 def take_record(meta: Mapping[str, Any]) -> Record:
     """Return the claims of a record, or refuse it naming the field that is not as docs/separability.md says."""
     kind, classes = field(meta, "kind", str), field(meta, "target.classes", list)
-    if kind not in SENTENCES:
+    if kind not in KINDS:
         raise ModelFileError(f"this checker does not know answers of kind {kind!r}.")
     if len(set(map(repr, classes))) != len(classes) or len(classes) < 2:
         raise ModelFileError("target.classes must name at least two different classes.")
@@ -112,9 +109,6 @@ def check_record(report: Report, record: Record, table: Table) -> tuple[Halfspac
     """Prove the answer of a record from the data; return its rows, and their places by number."""
     found = examples(report, record, table)
     space, places = halfspaces(report, record, found)
-    report.check(
-        "the sentence says what the answer is", record.sentence.startswith(SENTENCES[record.kind]), record.sentence
-    )
     signs = None
     if record.direction is not None:
         signs = space.along(record.direction)
@@ -140,6 +134,12 @@ def check_record(report: Report, record: Record, table: Table) -> tuple[Halfspac
         )
     proven = "complete" if not left else "none" if record.sum is None else "quasi" if count else "overlap"
     report.check("the answer is what this proves", proven == record.kind, f"{proven}, stated {record.kind}")
+    if record.direction is None:
+        said = of_overlap(sorted(set(record.sum.rows)) if record.sum is not None else [])
+    else:
+        names = record.columns, record.classes or (), record.targets[0]
+        said = of_direction(space, record.direction, *names, count, record.kind)
+    check_sentence(report, record.sentence, said)
     return space, places
 
 

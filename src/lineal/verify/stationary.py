@@ -11,9 +11,19 @@ import numpy as np
 from lineal.verify import criteria
 from lineal.verify.claims import Claims
 from lineal.verify.formulas import Point
-from lineal.verify.gaps import check_gap, check_within, relative_gap, stated_gap
+from lineal.verify.gaps import FIGURES, check_gap, check_within, relative_gap, stated_gap
 from lineal.verify.ground import figure, number
 from lineal.verify.report import Report
+from lineal.verify.sentences import (
+    EVIDENCE,
+    FIRTH,
+    check_ending,
+    check_keys,
+    check_reason,
+    check_sentence,
+    of_clashes,
+    of_slope,
+)
 from lineal.verify.tolerances import LARGEST_TOL, TOLERANCE
 
 
@@ -36,6 +46,11 @@ def check_infeasible(report: Report, claims: Claims, point: Point) -> None:
     report.check(
         "no gap is claimed where there are no coefficients", claims.gap is None and claims.relative_gap is None
     )
+    check_keys(report, claims.evidence, "clashes")
+    for entry in entries:
+        check_keys(report, entry, "column", "lower", "upper", "multipliers")
+    check_reason(report, claims.reason, "the bounds exclude each other")
+    check_sentence(report, claims.sentence, of_clashes(entries))
 
 
 def check_stationary(report: Report, claims: Claims, _point: Point) -> None:
@@ -70,6 +85,14 @@ def check_slope(report: Report, claims: Claims, point: Point) -> None:
     else:
         found = criteria.firth(point, claims.weight_sum)
     _slope_figures(report, claims, found)
+    more = ("log_evidence", "noise", "prior", "ridge", "free", "hyper") if ridge else ("objective",)
+    check_keys(report, given, "slope_norm", "tol", *more)
+    if claims.kind == "budget":
+        check_ending(report, claims.reason)
+    else:
+        check_reason(report, claims.reason, EVIDENCE if ridge else FIRTH)
+    norm = claims.figure("slope_norm") or 0.0
+    check_sentence(report, claims.sentence, of_slope(claims.kind, norm, claims.reason, ridge=ridge))
 
 
 def _slope_figures(report: Report, claims: Claims, found: criteria.Stationary) -> None:
@@ -96,3 +119,4 @@ def _ridge(report: Report, claims: Claims, point: Point, given: dict[str, Any]) 
     stated = replace(stated, relative=relative_gap(point, stated))
     check_within(report, stated.relative, stated.tol)
     check_gap(report, claims, point, point.problem.uncharged, stated)
+    check_keys(report, given, *FIGURES, "radius")

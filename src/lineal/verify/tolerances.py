@@ -25,7 +25,7 @@ LAST: Final = 3e-11
 
 FACTOR: Final = 4.0
 """A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
-ABOVE: Final = 1e-9
+ABOVE: Final = 1e-6
 """And beyond that, up to this share of what there is to gain,"""
 COARSE: Final = 2.0**-38
 """and up to this share of the objective: sums of thousands of rows in plain float64 are known to no more."""

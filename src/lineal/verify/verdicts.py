@@ -12,11 +12,20 @@ from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
 from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
 from lineal.verify.formulas import FLAT, Index, Point, Problem
-from lineal.verify.gaps import check_gap, check_within, stated_gap
+from lineal.verify.gaps import FIGURES, check_gap, check_within, stated_gap
 from lineal.verify.infinity import check_infinity
 from lineal.verify.mistakes import check_mistakes
 from lineal.verify.perceptron import check_perceptron
 from lineal.verify.report import Report
+from lineal.verify.sentences import (
+    check_ending,
+    check_keys,
+    check_reason,
+    check_sentence,
+    combinations,
+    equations,
+    of_gap,
+)
 from lineal.verify.stationary import check_infeasible, check_slope, check_stationary
 from lineal.verify.tolerances import check_objective
 from lineal.verify.witnesses import independent
@@ -39,7 +48,6 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
         _progressive(report, claims)
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
-    report.check("the sentence says what the verdict is", *_sentence(claims))
     if claims.loss == "zero-one":
         check_mistakes(report, claims, problem)
         return
@@ -96,6 +104,18 @@ def _gauge(report: Report, claims: Claims, problem: Problem) -> None:
 
 def _optimal(report: Report, claims: Claims, point: Point) -> None:
     _within(report, claims, point, _columns(point.problem))
+    _said(report, claims, *FIGURES, "radius")
+
+
+def _said(report: Report, claims: Claims, *keys: str, flat: str = "") -> None:
+    """Check that a verdict with a gap says what its figures make, and holds nothing else."""
+    check_keys(report, claims.evidence, *keys)
+    if claims.kind == "budget":
+        check_ending(report, claims.reason)
+    else:
+        check_reason(report, claims.reason)
+    relative = math.inf if claims.relative_gap is None else claims.relative_gap
+    check_sentence(report, claims.sentence, of_gap(claims.kind, claims.gap or 0.0, relative, claims.reason, flat))
 
 
 def _columns(problem: Problem) -> Index:
@@ -148,6 +168,8 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     report.check(
         "the coefficients are the smallest of their flat", bool(np.all(inner <= 1e-8 * size)), "intercept not counted"
     )
+    spelled = [{claims.columns[j]: float(d[j]) for j in np.flatnonzero(d)} for d in null_space.T]
+    _said(report, claims, *FIGURES, "radius", "dependencies", flat=equations(spelled))
 
 
 def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
@@ -168,12 +190,16 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
     off = np.linalg.norm(coef - np.linalg.pinv(rows) @ (rows @ coef), axis=0)
     smallest = bool(np.all(off <= 1e-8 * np.linalg.norm(coef, axis=0)))
     report.check("the coefficients are the smallest of their flat", smallest, "intercept not counted")
+    _said(report, claims, *FIGURES, "radius", flat=combinations(len(problem.uncharged) - len(kept)))
 
 
 def _budget(report: Report, claims: Claims, point: Point) -> None:
     if claims.gap is None:
-        bare = claims.relative_gap is None and bool(claims.reason)
-        report.check("no gap is claimed, and a reason is given", bare, claims.reason or "")
+        report.check("no gap is claimed, and a reason is given", claims.relative_gap is None and bool(claims.reason))
+        if "slope_norm" not in claims.evidence:  # else it is said with the slope
+            check_keys(report, claims.evidence, "objective")
+            check_ending(report, claims.reason)
+            check_sentence(report, claims.sentence, f"Stopped without a proof: {claims.reason}.")
         return
     try:
         columns = spanning(point.problem.x, point.problem.uncharged)
@@ -183,17 +209,7 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
     relative = claims.relative_gap
     above = relative is None or relative > claims.tol
     report.check("the relative gap is above the tolerance, so the fit is unfinished", above, f"{relative!r}")
-
-
-SENTENCES: dict[str, str | tuple[str, ...]] = {
-    "optimal": "Optimal: ",
-    "not_unique": "Optimal but not unique: ",
-    "at_infinity": "No finite optimum: ",
-    "infeasible": "Infeasible: ",
-    "stationary": "Stationary: ",
-    "budget": ("Not optimal yet: ", "Stopped without a proof: "),
-}
-"""How the sentence of each kind begins; it also holds the gap and the relative gap, each with two digits."""
+    _said(report, claims, *FIGURES, "radius")
 
 
 def _covariance(report: Report, claims: Claims, point: Point) -> None:
@@ -221,20 +237,3 @@ def _spelled(claims: Claims, null_space: Array, listed: list[Any]) -> bool:
         if names != stated:
             return False
     return True
-
-
-def _sentence(claims: Claims) -> tuple[bool, str]:
-    """Return whether the sentence begins as its kind must, and holds the figures of the verdict."""
-    begins = claims.sentence.startswith(SENTENCES[claims.kind])
-    gap, relative = claims.gap, claims.relative_gap
-    figures = [] if gap is None else [f"gap {gap:.2g}"]
-    figures += [] if relative is None else [f"{100.0 * relative:.2g} %"]
-    if claims.kind == "at_infinity":
-        for name in ("minus", "plus"):
-            listed = claims.evidence.get(name)
-            figures = [str(listed[0])] if isinstance(listed, list) and listed else figures
-    clashes, norm = claims.evidence.get("clashes"), claims.figure("slope_norm")
-    if claims.kind == "infeasible" and isinstance(clashes, list) and clashes and isinstance(clashes[0], dict):
-        figures.append(str(clashes[0].get("column")))
-    figures += [] if norm is None else [f"{norm:.2g}"]
-    return begins and all(part in claims.sentence for part in figures), claims.sentence

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from .honest import Case, encode, gone, is_test, loss_parts
+from .honest import Case, encode, gone, is_test, loss_parts, said
 
 MUTATIONS: dict[str, tuple[str, str, object]] = {}
 """Name -> case, words of the line that must fail, function."""
@@ -31,8 +31,8 @@ def term(case: Case, column: str) -> dict:
 def reword(case: Case) -> None:
     """Make the sentence fit the figures again, as a careful forger would."""
     v, evidence = verdict(case), verdict(case)["evidence"]
-    begin = {"optimal": "Optimal: ", "not_unique": "Optimal but not unique: ", "budget": "Not optimal yet: "}[v["kind"]]
-    v["sentence"] = f"{begin}{100 * v['relative_gap']:.2g} % (gap {v['gap']:.2g})."
+    v["reason"] = (v["reason"] or "the time limit was reached") if v["kind"] == "budget" else None
+    v["sentence"] = said(v)
     if "radius" in evidence:
         evidence["radius"] = math.sqrt(2 * v["gap"] / case.meta["penalty"]["strength"])
 
@@ -45,11 +45,24 @@ def claim_gap(case: Case, gap: float) -> None:
     reword(case)
 
 
+def raise_gap(case: Case) -> None:
+    """State a wide tolerance, and a gap just within it: true, but much weaker than what is proven."""
+    evidence = verdict(case)["evidence"]
+    case.meta["tol"] = evidence["tol"] = 1e-3
+    claim_gap(case, 0.9e-3 * (evidence["null_objective"] - evidence["objective"]))
+
+
 def move(case: Case, size: float) -> None:
     case.arrays["coef"][1] *= 1 + size
 
 
 def restate(case: Case) -> None:
+    """State the objective at the coefficients, and all that follows from it."""
+    restate_objective(case)
+    claim_gap(case, verdict(case)["gap"])
+
+
+def restate_objective(case: Case) -> None:
     """Compute the objective at the coefficients by this file's own formulas, and state it."""
     meta = case.meta
     split = meta["training"]["split"]
@@ -70,4 +83,3 @@ def restate(case: Case) -> None:
     lam = meta["penalty"].get("strength", 0.0) * case.arrays.get("charges", np.zeros(len(coef)))
     value = s @ loss_parts(meta["loss"]["name"], y, x @ coef + o)[0] / s.sum() + 0.5 * (lam[:, None] * coef**2).sum()
     verdict(case)["evidence"]["objective"] = float(value)
-    claim_gap(case, verdict(case)["gap"])

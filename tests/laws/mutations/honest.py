@@ -139,6 +139,20 @@ def fit(loss, x, y, q, offset, lam, steps=60):
     return b, objective(b), h
 
 
+def said(v: dict) -> str:
+    """Return the sentence of an optimum, or of a fit that ended before one (docs/model-file.md)."""
+    share, gap = f"{100 * v['relative_gap']:.2g} %", f"{v['gap']:.2g}"
+    if v["kind"] == "budget":
+        return f"Not optimal yet: {v['reason']}. The loss could still fall by up to {share} (gap {gap})."
+    bound = f"the loss cannot be improved by more than {share} (gap {gap}, proven)"
+    if v["kind"] == "optimal":
+        return f"Optimal: {bound}."
+    return (
+        f"Optimal but not unique: {bound}, and other coefficients reach the same. In every row half = 0.5 * height. "
+        "The coefficients of least norm are given; drop a column or add a penalty for unique ones."
+    )
+
+
 def terms_of(columns: list[str], case: Case, keep: list[int]) -> list[dict]:
     found = []
     for name in columns:
@@ -251,7 +265,7 @@ def build(
         "tol": 1e-6,
         "verdict": {
             "kind": "optimal",
-            "sentence": f"Optimal: not better than by {100 * gap / gain:.2g} % (gap {gap:.2g}).",
+            "sentence": "",
             "gap": gap,
             "relative_gap": gap / gain,
             "reason": None,
@@ -260,6 +274,7 @@ def build(
         "solver": {"name": "a test", "reason": "it is short"},
         "report": {"charges": "variance"} if strength else {},
     }
+    case.meta["verdict"]["sentence"] = said(case.meta["verdict"])
     case.arrays = {"coef": coef}
     if strength:
         case.arrays["charges"] = variance
@@ -278,7 +293,7 @@ def not_unique() -> Case:
     coef[1:] -= d[1:] @ (d[1:].T @ coef[1:]) / float(np.sum(d[1:] ** 2))
     case.arrays = {"coef": coef, "null_space": d}
     case.meta["verdict"]["kind"] = "not_unique"
-    case.meta["verdict"]["sentence"] = case.meta["verdict"]["sentence"].replace("Optimal:", "Optimal but not unique:")
+    case.meta["verdict"]["sentence"] = said(case.meta["verdict"])
     case.meta["verdict"]["evidence"]["dependencies"] = [{"height": -0.5, "half": 1.0}]
     return case
 
@@ -298,10 +313,11 @@ def at_infinity() -> Case:
     case.arrays = {"coef": case.arrays["coef"], "direction": d}
     case.meta["verdict"] = {
         "kind": "at_infinity",
-        "sentence": "No finite optimum: island=Torgersen goes to +infinity.",
+        "sentence": f"No finite optimum: island=Torgersen separates {len(strict)} of {keep} rows from the rest, so the loss "
+        "falls for ever as their coefficients grow. Remedies: the penalty firth or ridge, or drop a column.",
         "gap": None,
         "relative_gap": None,
-        "reason": "a direction",
+        "reason": "no finite optimum exists",
         "evidence": {
             "plus": ["island=Torgersen"],
             "minus": [],
@@ -309,6 +325,7 @@ def at_infinity() -> Case:
             "strict_rows": len(strict),
             "rows": strict[:5],
             "objective": case.meta["verdict"]["evidence"]["objective"],
+            "remedies": ["firth", "ridge"],
         },
     }
     return case
@@ -329,9 +346,9 @@ def budget() -> Case:
     gap = 1.3 * (evidence["objective"] - best["objective"])
     lower = evidence["objective"] - gap
     case.meta["verdict"].update(
-        kind="budget", gap=gap, relative_gap=gap / (evidence["null_objective"] - lower), reason="the time limit",
-        sentence=f"Not optimal yet: {100 * gap / (evidence['null_objective'] - lower):.2g} % (gap {gap:.2g}).",
+        kind="budget", gap=gap, relative_gap=gap / (evidence["null_objective"] - lower), reason="the time limit was reached",
     )  # fmt: skip
+    case.meta["verdict"]["sentence"] = said(case.meta["verdict"])
     evidence.update(lower_bound=lower)
     del evidence["radius"]
     return case
@@ -343,10 +360,10 @@ def diverged() -> Case:
     case.arrays["coef"][1] = 1e200
     case.meta["verdict"] = {
         "kind": "budget",
-        "sentence": "Stopped without a proof: the objective is not finite.",
+        "sentence": "Stopped without a proof: the coefficients are not finite.",
         "gap": None,
         "relative_gap": None,
-        "reason": "the objective is not finite",
+        "reason": "the coefficients are not finite",
         "evidence": {"objective": None},
     }
     return case

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .forging import MUTATIONS, mutation, restate, reword, verdict
+from .forging import MUTATIONS, mutation, restate, restate_objective, reword, verdict
 from .honest import build
 
 
-@mutation("at infinity", "the sentence says|a gap can be proven|not below the proven")
+@mutation("at infinity", "the sentence is the one|a gap can be proven|not below the proven")
 def at_infinity_called_optimal(case):
     v, evidence = verdict(case), verdict(case)["evidence"]
     null = build("outcome", "logistic", ["age", "island"], rows=case.rows).meta["verdict"]["evidence"]["null_objective"]
@@ -251,3 +251,20 @@ for _name in ("objective", "lower_bound", "null_objective"):
         del verdict(case)["evidence"][name]
 
     MUTATIONS[f"evidence without {_name}"] = ("ridge", "the evidence holds objective", _without)
+
+
+@mutation("at infinity", "the remedies are those of the loss")
+def remedy_invented(case):
+    verdict(case)["evidence"]["remedies"] = ["prayer"]
+
+
+@mutation("at infinity", "the sentence is the one")
+def count_in_the_sentence_altered(case):
+    count = verdict(case)["evidence"]["strict_rows"]
+    verdict(case)["sentence"] = verdict(case)["sentence"].replace(f" {count} of ", f" {count + 1} of ")
+
+
+@mutation("at infinity", "no worse than the null fit")
+def coefficients_at_infinity_replaced(case):
+    case.arrays["coef"] *= -1.0
+    restate_objective(case)

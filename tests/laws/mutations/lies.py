@@ -55,7 +55,9 @@ def lies(honest: Case, seed: int) -> Iterator[Lie]:
 def false(honest: Case, draw: np.random.Generator) -> Iterator[tuple[str, np.ndarray]]:
     """Yield zeros, and coefficients of which one is a little off; those of several classes keep their zero sum."""
     coef = honest.arrays["coef"]
-    low, high = (honest.arrays.get(name, np.full(len(coef), end)) for name, end in (("lower", -np.inf), ("upper", np.inf)))
+    low, high = (
+        honest.arrays.get(name, np.full(len(coef), end)) for name, end in (("lower", -np.inf), ("upper", np.inf))
+    )
     yield "zeros", np.clip(np.zeros_like(coef), low[:, None], high[:, None])
     for size in NUDGES:
         place = tuple(draw.integers(0, coef.shape))

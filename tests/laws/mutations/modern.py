@@ -16,7 +16,7 @@ from lineal.sources.memory import Memory
 
 from . import engine
 from .engine import INF, fitted
-from .forging import MUTATIONS, claim_gap, mutation, verdict
+from .forging import MUTATIONS, claim_gap, mutation, raise_gap, verdict
 from .honest import Case
 
 
@@ -100,10 +100,11 @@ def poisson_at_infinity() -> Case:
     strict = np.flatnonzero(x[:, 3] == 1.0)
     names = case.meta["columns"]
     case.meta["verdict"] = {
-        "kind": "at_infinity", "sentence": "No finite optimum: x3 falls for ever.", "gap": None, "relative_gap": None,
-        "reason": "a direction",
+        "kind": "at_infinity", "gap": None, "relative_gap": None, "reason": "no finite optimum exists",
+        "sentence": f"No finite optimum: x3 singles out {len(strict)} of {len(x)} rows, all with count zero, so the loss "
+        "falls for ever as their coefficients grow. Remedies: the penalty ridge, or drop a column.",
         "evidence": {"objective": engine.objective_of(case, coef), "plus": [], "minus": ["x3"], "finite": names[:4],
-                     "strict_rows": len(strict), "rows": strict[:5].tolist()},
+                     "strict_rows": len(strict), "rows": strict[:5].tolist(), "remedies": ["ridge"]},
     }  # fmt: skip
     return case
 
@@ -302,10 +303,9 @@ for _case in ("lasso", "group", "bounds", "huber", "hinge", "poisson"):
     MUTATIONS[f"intercept altered and its objective stated ({_case})"] = (_case, "not below the proven", _less)
 
     def _more(case):
-        evidence = verdict(case)["evidence"]
-        claim_gap(case, 0.9e-6 * (evidence["null_objective"] - evidence["objective"]))
+        raise_gap(case)
 
-    MUTATIONS[f"gap raised to the tolerance ({_case})"] = (_case, "not far above the proven", _more)
+    MUTATIONS[f"gap raised to a wide tolerance ({_case})"] = (_case, "not far above the proven", _more)
 
 
 @mutation("sparsemax", "the objective at the coefficients is as stated")
@@ -373,7 +373,6 @@ def multipliers_altered(case):
 @mutation("infeasible", "no gap is claimed where there are no coefficients")
 def gap_of_no_coefficients(case):
     verdict(case)["gap"] = 0.0
-    verdict(case)["sentence"] += " (gap 0)"
 
 
 @mutation("bounds", "some column has a lower bound above its upper one")
@@ -413,7 +412,6 @@ def slope_above_its_tolerance(case):
 @mutation("firth", "no gap is claimed where nothing is convex")
 def gap_of_a_stationary_point(case):
     verdict(case)["gap"] = 0.0
-    verdict(case)["sentence"] += " (gap 0)"
 
 
 @mutation("firth", "the objective at the coefficients is as stated")

@@ -51,7 +51,14 @@ def conjunction() -> Case:
     """AND: -3 + 2 a + 2 b."""
     rows = ["0 0 no", "0 1 no", "1 0 no", "1 1 yes"]
     direction = {"direction": [[-3], [2], [2]]}
-    return record(["a", "b", "c"], rows, "complete", "Completely separable: a, b.", 4, direction)
+    return record(
+        ["a", "b", "c"],
+        rows,
+        "complete",
+        "Completely separable: a, b separate all 4 rows without a mistake.",
+        4,
+        direction,
+    )
 
 
 def widest() -> Case:
@@ -83,14 +90,24 @@ def parity() -> Case:
     """XOR: the four corners, each once, cancel."""
     rows = ["0 0 no", "0 1 yes", "1 0 yes", "1 1 no"]
     witness = {"rows": [0, 1, 2, 3], "weights": [1, 1, 1, 1]}
-    return record(["a", "b", "c"], rows, "overlap", "Overlap: a, b.", 0, witness)
+    return record(
+        ["a", "b", "c"],
+        rows,
+        "overlap",
+        (
+            "Overlap: no halfspace separates any rows without a mistake on others, proven by 4 rows (numbers 0,"
+            " 1, 2, 3) whose weighted sum is zero."
+        ),
+        0,
+        witness,
+    )
 
 
 def dummy() -> Case:
     """a = 1 occurs only with yes; the other rows are in pairs of both classes. The last row has no weight."""
     rows = ["0 1 1 no", "0 1 1 yes", "0 2 1 no", "0 2 2 yes", "1 5 1 yes", "1 3 0.5 yes", "1 4 0 no"]
     witness = {"direction": [[0], [7], [0]], "rows": [0, 1, 2, 3], "weights": [1, 1, 5, 5]}
-    sentence = "Quasi-completely separable: `a = 1` occurs only with c = yes (2 rows)."
+    sentence = "Quasi-completely separable: `a = 1` occurs only with c = yes (2 rows). The other rows overlap."
     return record(["a", "b", "w", "c"], rows, "quasi", sentence, 2, witness, "w")
 
 
@@ -98,7 +115,17 @@ def three() -> Case:
     """All three classes at each of two places: around each place the comparisons cancel in a circle."""
     rows = ["0 x", "0 y", "0 z", "2 x", "2 y", "2 z"]
     witness = {"rows": list(range(6)), "weights": [2, 2, 2, 1, 1, 1], "against": [1, 2, 0, 1, 2, 0]}
-    return record(["a", "c"], rows, "overlap", "Overlap: a.", 0, witness)
+    return record(
+        ["a", "c"],
+        rows,
+        "overlap",
+        (
+            "Overlap: no halfspace separates any rows without a mistake on others, proven by 6 rows (numbers 0,"
+            " 1, 2, 3 and 2 more) whose weighted sum is zero."
+        ),
+        0,
+        witness,
+    )
 
 
 CASES = {
@@ -165,7 +192,7 @@ def record_complete_called_overlap_without_proof(case):
     case.meta["witness"]["direction"] = None
 
 
-@mutation("record and", "the sentence says what the answer is")
+@mutation("record and", "the sentence is the one")
 def record_sentence_of_another_answer(case):
     case.meta["sentence"] = "Overlap: a, b."
 

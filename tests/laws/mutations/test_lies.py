@@ -21,7 +21,7 @@ EVERY = 36
 """Forgeries of a file; the suite tries three of each (scripts may try all)."""
 
 
-@pytest.mark.parametrize(("number", "loss", "penalty"), PLACES, ids=lambda part: str(part))
+@pytest.mark.parametrize(("number", "loss", "penalty"), PLACES, ids=str)
 def test_false_coefficients_are_refused_whatever_else_is_made_to_fit_them(number, loss, penalty, tmp_path):
     honest = engine.fitted(loss, penalty, seed=number, n=40, weighted=number % 2 == 1)
     if honest.meta["verdict"]["kind"] != "optimal" or honest.meta["verdict"]["evidence"]["null_objective"] is None:

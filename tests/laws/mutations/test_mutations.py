@@ -104,6 +104,11 @@ HARMLESS = {
     "null space left out": lambda case: (
         case.arrays.pop("null_space", None),
         case.meta["verdict"]["evidence"].pop("dependencies", None),
+        case.meta["verdict"].update(
+            sentence=case.meta["verdict"]["sentence"].replace(
+                "half = 0.5 * height", "1 column is a combination of others"
+            )
+        ),
     ),
     "report changed": lambda case: case.meta.update(report={**case.meta["report"], "note": "hello"}),
     "fingerprint left out": lambda case: case.meta["training"].update(fingerprint=None),
