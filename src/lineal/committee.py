@@ -18,7 +18,7 @@ from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 
-SHARED: Final = ("format", "version", "made_by", "columns", "encoder", "roles", "tol")
+SHARED: Final = ("format", "version", "made_by", "columns", "encoder", "encoding", "roles", "tol")
 """Fields of a model file that all members have in common."""
 
 

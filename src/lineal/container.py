@@ -25,7 +25,12 @@ from lineal.errors import InputError, ModelFileError, near
 
 FORMATS: Final = ("lineal-model", "lineal-separability")
 """What a file may hold: a fitted model, or the answer whether classes are separable."""
-VERSION: Final = 1
+VERSION: Final = 2
+"""The version that is written."""
+VERSIONS: Final = (1, 2)
+"""The versions that are read: lineal 0.1 wrote version 1, which has no ``encoding``."""
+ENCODING: Final = ("columns", "encoder", "roles", "target")
+"""The fields that say how rows become numbers, and numbers become answers."""
 MAX_HEADER: Final = 64 * 2**20
 MAX_FILE: Final = 4 * 2**30
 PIECE: Final = 2**20
@@ -51,6 +56,29 @@ def canonical(value: object) -> str:
     '{"a":[true,null,"é"],"b":1.0}'
     """
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
+def digest(value: object) -> str:
+    """Return the SHA-256 of the canonical JSON of plain data, as a model file states it.
+
+    >>> digest({"b": 1.0, "a": None})[:19]
+    'sha256:81ad5ecd9738'
+    """
+    return f"sha256:{hashlib.sha256(canonical(value).encode()).hexdigest()}"
+
+
+def encoding(meta: Mapping[str, Any]) -> str:
+    """Return the hash of everything that says how rows become numbers: the ``encoding`` of a file."""
+    return digest({name: meta[name] for name in ENCODING})
+
+
+def signature(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> str:
+    """Return the SHA-256 by which the file of this JSON and these arrays is known."""
+    return _signature(_encode(dict(meta), arrays)[0])
+
+
+def _signature(header: bytes) -> str:
+    return str(json.loads(json.loads(header)["__metadata__"]["lineal"])["sha256"])
 
 
 def write(path: str | os.PathLike[str], meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> None:
@@ -145,7 +173,7 @@ def parse(data: bytes) -> tuple[dict[str, Any], Arrays]:
         header, payload = _encode(meta, arrays)
     except InputError:
         raise ModelFileError("its JSON holds text that is not valid UTF-8.") from None
-    if json.loads(json.loads(header)["__metadata__"]["lineal"])["sha256"] != claimed:
+    if _signature(header) != claimed:
         raise ModelFileError("its SHA-256 does not fit its content: the file was damaged or altered.")
     if header != data[8 : 8 + length] or b"".join(payload) != body:
         raise ModelFileError("its header is not in the canonical form: the file was altered or not written by lineal.")
@@ -205,9 +233,9 @@ def _metadata(table: dict[str, Any]) -> dict[str, Any]:
             f"it is not a lineal model: its format is {_short(meta.get('format'))}, not {FORMATS[0]!r}."
         )
     version = meta.get("version")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or version not in VERSIONS:
         raise ModelFileError(
-            f"its version is {_short(version)}, this lineal reads version {VERSION}; "
+            f"its version is {_short(version)}, this lineal reads versions {VERSIONS[0]} and {VERSIONS[1]}; "
             "use the lineal that wrote it, or fit again."
         )
     return meta

@@ -340,9 +340,9 @@ class Model:
         """Return the model as plain data (docs/model-file.md), without its arrays."""
         from lineal import __version__
 
-        return {
+        told = {
             "format": "lineal-model",
-            "version": 1,
+            "version": container.VERSION,
             "made_by": f"lineal {__version__}",
             "loss": self.loss.to_dict(),
             "penalty": apart(self.penalty.to_dict())[0],
@@ -356,6 +356,7 @@ class Model:
             "solver": {"name": self.solver, "reason": self.reason},
             "report": dict(self.report),
         }
+        return {**told, "encoding": container.encoding(told)}
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file: whole or not at all."""

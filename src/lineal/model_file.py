@@ -58,9 +58,21 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     meta, arrays = container.read(path)
     try:
+        _sealed(meta)
         return model(meta, arrays)
     except (ModelFileError, InputError) as error:
         raise ModelFileError(f"{os.fspath(path)} is refused: {error}") from None
+
+
+def _sealed(meta: Mapping[str, Any]) -> None:
+    """Refuse a file whose encoding is not the one that its hash names; version 1 has none."""
+    if meta["version"] == 1:
+        return
+    for name in (*container.ENCODING, "encoding"):
+        if name not in meta:
+            raise ModelFileError(f"the file lacks the field {name!r}.")
+    if meta["encoding"] != container.encoding(meta):
+        raise ModelFileError("its encoding is not the one whose hash it states: the file was altered.")
 
 
 def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Model:
@@ -69,7 +81,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
         raise ModelFileError("it holds no model but the answer of lineal separable; lineal verify checks it.")
     if "members" in meta:
         return _committee(meta, arrays)
-    _keys(meta, "the file", FIELDS, FIELDS)
+    _keys(meta, "the file", (*FIELDS, "encoding"), FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs
     target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), loss.name, outputs)
@@ -103,7 +115,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
 def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Committee:
     """Return a committee: what is shared is said once, every member is a model of two classes."""
     known = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
-    _keys(meta, "the file", known, known)
+    _keys(meta, "the file", (*known, "encoding"), known)
     about = _object(meta, "multiclass", ("scheme", "code", "distance"))
     data = _mapping(meta["target"], "target")
     target = _target(data, "softmax", len(data.get("classes") or ()))
@@ -112,7 +124,7 @@ def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     words, listed = _words(about, len(target.classes or ())), meta["members"]
     if not isinstance(listed, list) or len(listed) != len(words[0]):
         raise ModelFileError(f"members must be a list of {len(words[0])} models, one for every column of the code.")
-    shared = {name: meta[name] for name in SHARED if name != "encoder"}
+    shared = {name: meta[name] for name in SHARED if name not in ("encoder", "encoding")}
     members = []
     for number, part in enumerate(listed):
         own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
@@ -340,7 +352,7 @@ def _keys(data: Mapping[str, Any], where: str, known: tuple[str, ...], needed: t
             raise ModelFileError(f"{where} lacks the field {name!r}.")
     for name in data:
         if name not in known:
-            raise ModelFileError(f"{where} has a field {name!r} that version 1 does not have.{near(name, known)}")
+            raise ModelFileError(f"{where} has a field {name!r} that a model file does not have.{near(name, known)}")
 
 
 def _object(data: Mapping[str, Any], name: str, fields: tuple[str, ...]) -> Mapping[str, Any]:

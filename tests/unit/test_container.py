@@ -149,7 +149,7 @@ HOSTILE = {
     "json is a list": (pack("[]", {}, b""), "JSON object"),
     "other format": (pack('{"format":"pickle","version":1}', {}, b""), "not a lineal model"),
     "lone surrogate": (pack('{"format":"lineal-model","version":1,"x":"\\ud800"}', {}, b""), "UTF-8"),
-    "version 2": (sign({**GOOD_META, "version": 2}, GOOD_TABLE, GOOD_BODY), "version is 2"),
+    "version 3": (sign({**GOOD_META, "version": 3}, GOOD_TABLE, GOOD_BODY), "version is 3"),
     "version true": (sign({**GOOD_META, "version": True}, GOOD_TABLE, GOOD_BODY), "version is True"),
     "version 1.0": (sign({**GOOD_META, "version": 1.0}, GOOD_TABLE, GOOD_BODY), "version is 1.0"),
     "dtype": (sign(GOOD_META, {"coef": entry(0, [2, 1], "BF16")}, GOOD_BODY), "type 'BF16'"),

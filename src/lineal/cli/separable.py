@@ -100,7 +100,7 @@ def _record(found: Separability, rows: Rows, margin: Margin | None) -> dict[str,
     weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in rows.train.blocks()]
     assert found.witness is not None
     assert rows.encoder is not None
-    return {
+    told = {
         "format": container.FORMATS[1],
         "version": container.VERSION,
         "made_by": f"lineal {__version__}",
@@ -119,6 +119,7 @@ def _record(found: Separability, rows: Rows, margin: Margin | None) -> dict[str,
         "witness": found.witness.to_dict(),
         "margin": None if margin is None else margin.to_dict(),
     }
+    return {**told, "encoding": container.encoding(told)}
 
 
 def _margin(cloud: Cloud, found: Separability, *, held: bool) -> Margin | None:

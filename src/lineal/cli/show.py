@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from lineal import container
 from lineal.cli.page import LISTED, Screen, apart, facts
 from lineal.cli.summary import summary, text
 from lineal.model_file import load
@@ -22,8 +23,11 @@ def run(*, model: Path, as_json: bool) -> int:
     lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
     lines += [("Evidence", f"{key}: {_short(value)}") for key, value in told["verdict"]["evidence"].items()]
     lines += [("Fingerprint", str(told["data"]["training"].get("fingerprint")))]
+    lines += [("Encoding", fitted.to_dict()["encoding"]), ("SHA-256", container.signature(*container.read(model)))]
     limit = None if len(fitted.columns) <= LISTED else LISTED
-    heading = f"{fitted.loss.name} loss, {told['model']['penalty']['name']} penalty"
+    about, several = told["model"], told["model"]["multiclass"]
+    heading = f"{about['loss']} loss, {about['penalty']['name']} penalty"
+    heading += "" if several is None else f", {len(several['members'])} members ({several['scheme']})"
     top, *rest = apart(told, screen.width, limit, heading)
     screen.print(top, facts(lines), *rest)
     return 0

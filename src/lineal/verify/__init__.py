@@ -44,11 +44,17 @@ def verify(
     """
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
-    report.check("the model file is whole and unaltered (SHA-256)", True)
+    report.check("the model file is whole and unaltered (SHA-256)", True, container.signature(meta, arrays))
     try:
         claims = _taken(meta, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
+    stated, found = claims.encoding
+    sealed = "how rows become numbers is what the stated hash names"
+    if stated is None:
+        report.check("no hash of how rows become numbers is stated (version 1)", True, found)
+    else:
+        report.check(sealed, stated == found, found if stated == found else f"{found}, stated {stated}")
     names = claims.produced
     differing = [
         f"; {made!r}, stated {name!r}" for made, name in zip(names, claims.columns, strict=False) if made != name
@@ -71,6 +77,12 @@ def verify(
                 check_verdict(report, claims, training_problem(report, claims, table))
         except np.linalg.LinAlgError as error:
             report.check("the figures can be computed", False, str(error))
+        except Refused as error:
+            if meta["version"] != 1:
+                raise
+            raise Refused(
+                f"{error} The file is of version 1; lineal fit writes it anew, with all digits.", report
+            ) from None
     return report
 
 

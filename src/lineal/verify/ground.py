@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from lineal.container import digest
 from lineal.errors import ModelFileError
 from lineal.verify.terms import BY_KIND, PRODUCT, inputs
 from lineal.verify.terms import names as term_names
@@ -31,6 +32,7 @@ class Ground:
     split: Mapping[str, Any] | None
     fingerprint: str | None
     counts: tuple[str, str] | None
+    encoding: tuple[str | None, str]
 
     @property
     def needed(self) -> dict[str, str]:
@@ -83,7 +85,31 @@ def ground(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str
         split=None if split is None else _split(meta, split),
         fingerprint=field(meta, "training.fingerprint", str, type(None)),
         counts=_counts(meta, classes, targets),
+        encoding=_encoding(meta),
     )
+
+
+def _encoding(meta: Mapping[str, Any]) -> tuple[str | None, str]:
+    """Return the hash of the encoding that a file states (None in version 1), and that of the fields as they are read here.
+
+    A field that this checker does not read is not in the second, so that a file which has one is refused.
+    """
+    encoder = field(meta, "encoder", dict, type(None))
+    own = {
+        "columns": texts(meta, "columns"),
+        "encoder": None
+        if encoder is None
+        else {"intercept": field(meta, "encoder.intercept", bool), "terms": field(meta, "encoder.terms", list)},
+        "roles": {name: field(meta, f"roles.{name}", str, type(None)) for name in ("weight", "offset")},
+        "target": {
+            "name": field(meta, "target.name", str),
+            "kind": field(meta, "target.kind", str),
+            "classes": field(meta, "target.classes", list, type(None)),
+            "names": field(meta, "target.names", list, type(None)),
+        },
+    }
+    stated = field(meta, "encoding", str) if "encoding" in meta or meta["version"] != 1 else None
+    return stated, digest(own)
 
 
 def _counts(meta: Mapping[str, Any], classes: list[Any] | None, targets: list[str]) -> tuple[str, str] | None:

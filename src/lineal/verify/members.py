@@ -73,7 +73,7 @@ def take_committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
         whole = {name: meta[name] for name in SHARED if name in meta}
         training = {**field(meta, "training", dict), **field(part, "training", dict)}
         own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
-        claims = take_apart({**part, **whole, "training": training}, own)
+        claims = take_apart({**part, **whole, "training": training, "version": 1}, own)  # the hash is the committee's
         if claims.classes != [False, True]:
             raise ModelFileError(f"member {number} must have the classes false and true.")
         members.append(claims)

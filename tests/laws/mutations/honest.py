@@ -92,6 +92,8 @@ class Case:
     rows: list[list[str]]
     meta: dict = field(default_factory=dict)
     arrays: dict[str, np.ndarray] = field(default_factory=dict)
+    sealed: bool = True
+    """Whether whoever writes it states the hash of the encoding as it then is."""
 
     def column(self, name: str, keep: list[int]) -> list[str]:
         position = self.header.index(name)
@@ -101,6 +103,8 @@ class Case:
         data = folder / "d.csv"
         with data.open("w", newline="", encoding="utf-8") as file:
             csv.writer(file).writerows([self.header, *self.rows])
+        if self.sealed and "encoding" in self.meta:
+            self.meta["encoding"] = container.encoding(self.meta)
         container.write(folder / "m.lineal", self.meta, self.arrays)
         return folder / "m.lineal", data
 

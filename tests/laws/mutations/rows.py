@@ -300,3 +300,18 @@ def data_number_is_text_and_no_fingerprint(case):
 @mutation("not unique", "every number term")
 def fill_of_a_dependent_column_altered(case):
     term(case, "half")["fill"] = 0.0
+
+
+@mutation("squared hinge", "what the stated hash names")
+def classes_renamed_under_the_old_hash(case):
+    case.meta["target"]["classes"], case.sealed = ["a", "c"], False
+
+
+@mutation("squared hinge", "what the stated hash names")
+def field_added_to_the_target(case):
+    case.meta["target"]["unit"] = "EUR"
+
+
+@mutation("poisson", "what the stated hash names")
+def hash_of_another_encoding(case):
+    case.meta["encoding"], case.sealed = "sha256:" + "0" * 64, False

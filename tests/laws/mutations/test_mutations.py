@@ -38,6 +38,7 @@ def test_honest_files_are_confirmed(name, tmp_path):
 
 UNBREAKABLE = {
     "the model file is whole and unaltered (SHA-256)": "the hash tests below",
+    "no hash of how rows become numbers is stated (version 1)": "nothing is claimed",
 }
 """Lines that no mutation of content can fail, and what tests them instead."""
 
