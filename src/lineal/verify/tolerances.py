@@ -18,10 +18,8 @@ TOLERANCE: Final = 1e-6
 """The relative gap of a fit that was asked for nothing else."""
 LARGEST_TOL: Final = 0.1
 """A larger relative gap, or slope, is not called optimal, or stationary, whatever tolerance a file states."""
-UNSEEN: Final = 1e-9
-"""What doubles cannot see counts as zero up to this share of what there is to gain,"""
-LAST: Final = 3e-11
-"""or of the null objective, where there is hardly anything to gain: a dual point may have to be moved by such a share."""
+UNSEEN: Final = TOLERANCE
+"""What doubles cannot see counts as zero up to this share of what there is to gain."""
 
 FACTOR: Final = 4.0
 """A fit may state a gap up to this many times the proven one: its bounds on rounding are wider than ours."""
@@ -58,7 +56,8 @@ def unseen(point: Point, null: float, gap: float, gain: float) -> bool:
     last_bit = EPS * abs(null)
     if gap <= last_bit and gain <= 16.0 * last_bit:
         return True
-    return gap <= unit(point, null) and (gap <= UNSEEN * gain or gap <= LAST * abs(null))
+    least = unit(point, null)
+    return gap <= least and (gap <= UNSEEN * gain or gain <= max(2.0 * least, 16.0 * last_bit))
 
 
 def unit(point: Point, null: float) -> float:

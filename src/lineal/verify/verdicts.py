@@ -111,7 +111,7 @@ def _said(report: Report, claims: Claims, *keys: str, flat: str = "") -> None:
     """Check that a verdict with a gap says what its figures make, and holds nothing else."""
     check_keys(report, claims.evidence, *keys)
     if claims.kind == "budget":
-        check_ending(report, claims.reason)
+        check_ending(report, claims.reason, claims.columns)
     else:
         check_reason(report, claims.reason)
     relative = math.inf if claims.relative_gap is None else claims.relative_gap
@@ -198,7 +198,7 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
         report.check("no gap is claimed, and a reason is given", claims.relative_gap is None and bool(claims.reason))
         if "slope_norm" not in claims.evidence:  # else it is said with the slope
             check_keys(report, claims.evidence, "objective")
-            check_ending(report, claims.reason)
+            check_ending(report, claims.reason, claims.columns)
             check_sentence(report, claims.sentence, f"Stopped without a proof: {claims.reason}.")
         return
     try:
