@@ -28,6 +28,7 @@ REASONS: Final = tuple(
         "the intercept has too few digits beside columns so far from zero",
         "the coefficients have too few digits beside columns so far from zero or so near to each other",
         "a proof would have taken longer",
+        "the objective or its curvature is not finite here",
         "it could not be told which columns depend on others",
         "time was not enough to decide whether the classes overlap",
         "the coefficients are not finite",
