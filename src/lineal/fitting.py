@@ -18,7 +18,7 @@ from lineal.certify import Proof, prove
 from lineal.closed import brief, short
 from lineal.covariance import covariance
 from lineal.deadline import LATE, Deadline, Limit, graced, in_time
-from lineal.dependence import rounded
+from lineal.dependence import rounded, undecided
 from lineal.errors import InputError
 from lineal.frame import Frame, centered, projected
 from lineal.level import Level
@@ -395,9 +395,11 @@ class _Run:
         if proof is not None and proof.basis is not None and not self._found:
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
-        if proof is not None and proof.undecided and (near := rounded(problem)) is not None:
+        if proof is not None and not (self._found or self.cut or proof.within(self.tol)) and (near := rounded(problem)):
+            # whatever was proven says little beside that, and nothing that a checker without it could prove
             self.coef = near.minimum_norm(self.coef, intercept=problem.intercept)
-            proof = replace(proof, objective=problem.evaluate(self.coef).value)
+            value = problem.evaluate(self.coef).value
+            proof = Proof(value, proof.null_objective, None, undecided(problem))
         objective = problem.evaluate(self.coef).value if proof is None else proof.objective
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:

@@ -43,8 +43,6 @@ class Proof:
     unit: float = 0.0
     dust: float = 0.0
     """What cannot be told from nothing to gain: rounding errors of the null fit."""
-    undecided: bool = False
-    """Whether nothing was proven because columns depend on others up to rounding, but perhaps not exactly."""
     theta: Array | None = field(default=None, repr=False)
 
     @property

@@ -224,7 +224,7 @@ def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -
     basis = dependence.among(problem, np.arange(problem.shape[0]) if charged else problem.uncharged)
     if basis is None or len(basis.dependent) < len(dependent):
         # They may differ from a combination of others: a large coefficient may gain what no equation here sees.
-        return Proof(here.value, baseline, None, dependence.undecided(problem), undecided=True)
+        return Proof(here.value, baseline, None, dependence.undecided(problem))
     basis = None if charged else basis
     # A charge that even these equations do not see is not less than nothing, and the optimum is unique.
     return Proof(here.value, baseline, gap + problem.penalty.value(coef) if charged else gap, basis=basis, unit=unit)
@@ -295,7 +295,7 @@ def _prove_tied(
         if inner.singular and len(problem.uncharged) > (1 if problem.intercept else 0):
             basis = dependence.basis(problem)
             if basis is None:
-                return Proof(here.value, baseline, None, dependence.undecided(problem), undecided=True), none
+                return Proof(here.value, baseline, None, dependence.undecided(problem)), none
             inner = problem.factor(here, _without(tied, basis))
             basis = basis if len(basis.dependent) else None
         if inner.singular and (kept := independent(problem, tied)) is not None:

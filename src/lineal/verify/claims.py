@@ -64,7 +64,7 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     columns = texts(meta, "columns")
     classes, targets = _target(meta, loss, outputs)
     shapes: dict[str, tuple[int, ...]] = {"coef": (len(columns), outputs)}
-    shapes |= dict.fromkeys(("charges", "lower", "upper"), (len(columns),))
+    shapes |= dict.fromkeys(("charges", "lower", "upper", "center"), (len(columns),))
     shapes |= {"theta": (len(np.atleast_1d(arrays["theta"])), outputs)} if "theta" in arrays else {}
     shapes |= {"covariance": (len(columns) * outputs,) * 2, "direction": (len(columns), outputs)}
     evidence = field(meta, "verdict.evidence", dict)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -90,7 +90,23 @@ def problem_of(report: Report, claims: Claims, found: Examples, y: Array) -> Pro
         weight=found.weight[seen],
     )
     _charges(report, claims, problem)
-    return problem
+    return _about(report, claims, problem)
+
+
+def _about(report: Report, claims: Claims, problem: Problem) -> Problem:
+    """Return the problem about the center that the file keeps, if any: ``eta = (x - center) b``, the same objective.
+
+    ``x - center`` is a double if both ways back are exact; an intercept that nothing charges makes up for the center.
+    """
+    center = claims.arrays.get("center")
+    if center is None:
+        return problem
+    free = claims.intercept and center[0] == 0.0 and 0 in problem.uncharged
+    report.check("the center leaves the intercept alone, which is not charged", free)
+    moved = problem.x - center
+    exact = bool(np.all((moved + center == problem.x) & (problem.x - moved == center)))
+    report.check("every number less its center is a double", exact)
+    return replace(problem, x=moved)
 
 
 def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:

@@ -160,6 +160,12 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
         kept, bad = problem.uncharged, str(error)
     detail = bad or f"rank {len(kept)} of {len(problem.uncharged)}"
     report.check("the dependencies are independent of each other", not bad, detail)
+    try:
+        kept, bad = spanning(problem.x, problem.uncharged), ""
+    except NotProvenError as error:
+        bad = str(error)
+    exact = not bad and len(kept) == len(problem.uncharged) - null_space.shape[1]
+    report.check("so many columns are combinations of the others in every digit", exact, bad)
     _within(report, claims, point, kept)
     first = 1 if claims.intercept else 0
     part, coef = null_space[first:], claims.coef[first:]
