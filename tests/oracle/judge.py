@@ -108,18 +108,20 @@ def judge(claim: Claim, found: Truth | None = None) -> list[Violation]:
 
 
 def _gap(claim: Claim, found: Truth) -> list[Violation]:
-    verdict, share = claim.verdict, found.share
+    """The gap bounds F(b) - F*, the radius the way to b*; but for what rounding does to a difference of differences of scores."""
+    verdict, problem = claim.verdict, claim.problem
+    tiny = EPS * score_noise(problem, exact(claim.coef))
     out = []
-    over = found.excess - float(verdict.gap) * (1 + SLACK)
+    over = found.excess - float(verdict.gap) * (1 + SLACK) - tiny
     if over > 0:
         words = f"{verdict.kind}, gap {verdict.gap:.3g}, but F(b) - F >= {found.excess:.3g} of {found.gain:.3g} to gain"
-        out.append(Violation("gap", over / share, words))
-    radius, strength = verdict.evidence.get("radius"), claim.problem.penalty.strength
+        out.append(Violation("gap", over / found.share, words))
+    radius, strength = verdict.evidence.get("radius"), problem.penalty.strength
     if radius is not None and found.best.settled:
-        rows = zip(claim.problem.penalty.ridge, found.best.coef, claim.coef, strict=True)
+        rows = zip(problem.penalty.ridge, found.best.coef, claim.coef, strict=True)
         square = sum((r * (v - arb(float(c))) ** 2 for r, best, b in rows for v, c in zip(best, b, strict=True)), ZERO)
-        far = math.sqrt(float(square) / strength)
-        if far > float(radius) * (1 + SLACK):
+        if float(square) > (strength * float(radius) ** 2 + 2 * tiny) * (1 + SLACK):
+            far = math.sqrt(float(square) / strength)
             out.append(
                 Violation("radius", far / max(float(radius), 1e-300), f"radius {radius:.3g}, but {far:.3g} away")
             )
