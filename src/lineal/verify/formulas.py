@@ -20,6 +20,8 @@ CORNERED = (*corners.CORNERED, "crammer-singer")
 """Losses whose slopes are no dual point: the file holds one."""
 FLAT = (*corners.NAMES, *simplex.NAMES)
 """Losses with parts that do not bend."""
+ENDLESS = ("logistic", "softmax", "poisson")
+"""Losses that fall for ever in some direction: a dual point proves that a minimiser exists where it is off its border."""
 RESIDUAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")
 """Losses that see nothing of score and target but their difference."""
 

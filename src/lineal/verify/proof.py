@@ -41,7 +41,7 @@ from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
 from lineal.verify.descent import descend, newton_step
 from lineal.verify.dual import Dual
 from lineal.verify.exact import balanced
-from lineal.verify.formulas import CORNERED, FLAT, Index, Point
+from lineal.verify.formulas import CORNERED, ENDLESS, FLAT, Index, Point
 
 ROUNDED = 1e-12
 """Every term of a gap is >= 0 and known to far more digits than this."""
@@ -156,10 +156,14 @@ def settle(point: Point, dual: Dual, free: Mask) -> Settled:
     """
     p, q = point.problem, point.problem.q[:, None]
     kappa = 0.0
+    if p.loss in ENDLESS and np.any(free) and not np.any(dual.theta):
+        raise NotProvenError("scores are so large that all slopes vanish: a sign of no finite optimum")
     if np.any(free) and np.any(dual.theta):
         try:
             dual, kappa = _nearly(point, dual, free)
         except NotProvenError:
+            if p.loss not in FLAT:  # on the border of their domain a dual point would not prove that a minimiser exists
+                raise
             dual = balanced(point, dual, free)
     g = sums(p.x, q * dual.theta)
     charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * point.coef)
@@ -198,6 +202,7 @@ def enough(point: Point, dual: Dual, free: Mask) -> Mask:
     """
     x, q, kept = point.problem.x, point.problem.q[:, None], free.copy()
     stuck = free.shape[1] == 1 and bool(np.sum(free) > 1) and not np.all(dual.weight)
+    stuck &= point.problem.loss not in ENDLESS  # whose dual points have to be off the border
     if not (stuck or np.any(free & point.problem.charges.bounded[:, None])):
         return free
     alive = np.full(len(x), fill_value=True)
