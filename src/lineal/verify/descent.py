@@ -50,7 +50,8 @@ def _steps(point: Point) -> Iterator[Array]:
         steep: Array = p.x.T @ (p.q[:, None] * p.x) + np.diag(p.charges.square)
         steep = np.asarray(np.kron(np.eye(p.outputs), steep))
         gradient = _gradient(point)
-        flat = np.linalg.lstsq(steep, gradient.T.ravel(), rcond=1e-15)[0]
+        size = np.sqrt(np.where(np.diag(steep) > 0.0, np.diag(steep), 1.0))  # columns of any unit
+        flat = np.linalg.lstsq(steep / np.outer(size, size), gradient.T.ravel() / size, rcond=1e-15)[0] / size
         yield np.asarray(flat.reshape(gradient.T.shape).T, dtype=np.float64)
 
 

@@ -96,7 +96,7 @@ def _cooled(problem: Problem, coef: Array, coolest: float = 1.0) -> Point:
 
 def _descended(point: Point) -> Point:
     """Return where Newton steps lead."""
-    for _ in range(200 if point.coef.size else 0):
+    for _ in range(2000 if point.coef.size else 0):
         try:
             there = descend(point)
         except NotProvenError:
