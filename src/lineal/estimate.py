@@ -42,6 +42,7 @@ from lineal.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, meas
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits, ModelWish, PenaltyWish, Wanted, read_bounds, read_model, read_penalty, read_solver
+from lineal.stopping import Fit
 from lineal.target import Target
 from lineal.trace import Record
 
@@ -111,7 +112,7 @@ class Estimate:
     score of the training rows, ``said`` more for the report.
     """
 
-    fit: fitting.Fit
+    fit: Fit
     ready: Ready
     penalty: str
     level: Array

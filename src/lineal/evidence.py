@@ -32,6 +32,7 @@ from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.source import Source
+from lineal.stopping import Fit
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
 
@@ -61,7 +62,7 @@ class Evidence:
     log_evidence: float
     covariance: Array = field(repr=False)
     trace: Trace = field(repr=False)
-    fit: fitting.Fit = field(repr=False)
+    fit: Fit = field(repr=False)
 
     @property
     def strength(self) -> float:
@@ -285,7 +286,7 @@ def _newton(here: _Point, free: Free) -> Pair | None:
     return _only(to, here.logs, free)
 
 
-def _verdict(fit: fitting.Fit, top: _Point, hyper: Hyper, free: Free, tol: float, trace: Trace) -> Verdict:
+def _verdict(fit: Fit, top: _Point, hyper: Hyper, free: Free, tol: float, trace: Trace) -> Verdict:
     """Return the verdict: that of the ridge where both variances are given, else of the search for them."""
     if not any(free) or not fit.verdict.proven:
         return fit.verdict

@@ -23,13 +23,13 @@ from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
 from lineal.deadline import LATE, Deadline, LateError, Limit, watched
 from lineal.errors import InputError
-from lineal.fitting import Fit
 from lineal.losses import Logistic
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
 from lineal.source import Source
+from lineal.stopping import Fit
 from lineal.summary import Row, Summary, check_level, information, quantile
 from lineal.trace import Record, Trace
 from lineal.verdict import Verdict

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.doubled import two_product
 from lineal.blas import one_thread
 from lineal.certify import Proof, prove
 from lineal.closed import brief, short
-from lineal.covariance import covariance
-from lineal.deadline import LATE, Deadline, Limit, graced, in_time
-from lineal.dependence import rounded, undecided
+from lineal.deadline import Deadline, Limit, graced, in_time
 from lineal.errors import InputError
 from lineal.frame import Frame, centered, projected
 from lineal.level import Level
 from lineal.loss import Loss
 from lineal.moments import Moments
 from lineal.null import begin as beginning
-from lineal.null import null
 from lineal.penalty import Penalty
 from lineal.problem import EPS, Problem
-from lineal.records import dataclass
-from lineal.separation import Answer, look, seek
-from lineal.solver import Hint, Solver, Step
+from lineal.solver import Solver
 from lineal.solvers import choose, named, refines
 from lineal.source import Source
+from lineal.stopping import Fit, Run, gauged
 from lineal.trace import Record, Trace
-from lineal.verdict import TOLERANCE, Verdict
-from lineal.wording import bounded, infeasible, judge
+from lineal.verdict import TOLERANCE
+from lineal.wording import bounded, infeasible
 
 Array = npt.NDArray[np.float64]
 
@@ -49,31 +43,6 @@ MOST_LOST = 1e9
 """Scores that would lose more than this factor of their digits are computed about the center, where the caller can."""
 
 DIGITS = "the coefficients have too few digits beside columns so far from zero or so near to each other"
-
-
-@dataclass(frozen=True)
-class Fit:
-    """What a fit found: coefficients, the verdict on them, and how it got there."""
-
-    coef: Array
-    verdict: Verdict
-    objective: float
-    solver: str
-    reason: str
-    trace: Trace = field(repr=False)
-    problem: Problem = field(repr=False)
-    arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
-
-    @property
-    def plain(self) -> Array:
-        """Coefficients of the columns as they are, also where the fit keeps a ``center``: ``b_0 - center.b``, rounded."""
-        if (center := self.arrays.get("center")) is None:
-            return self.coef
-        found = self.coef.copy()
-        for output, column in enumerate(self.coef.T):
-            parts = np.concatenate(two_product(-center, column))
-            found[0, output] = math.fsum([float(column[0]), *parts.tolist()])
-        return found
 
 
 def fit(
@@ -143,32 +112,25 @@ def solve(
     ``keep`` says that the caller can predict about a center: ``eta = (x - center) b``, the array ``center`` of the fit.
     """
     deadline = Deadline.of(time_limit)
+    given: dict[str, Any] = {"tol": tol, "max_iter": max_iter, "labels": labels, "progress": progress}
+    if solver == "auto" and (found := _first(problem, start, deadline, interrupt, keep=keep, **given)) is not None:
+        return found
     if (level := Level.of(problem)) is not None:
-        inner = solve(
-            level.problem,
-            solver=solver, start=level.inward(start), tol=tol, max_iter=max_iter, time_limit=deadline,
-            labels=labels, progress=progress, interrupt=interrupt, keep=keep,
-        )  # fmt: skip
-        given = inner.coef, inner.problem, inner.arrays.get("theta"), inner.verdict
-        coef, value, verdict = level.outward(*given, tol, labels)
-        value, own = inner.objective if value is None else value, inner.problem is level.problem
-        return replace(inner, coef=coef, verdict=verdict, objective=value, problem=problem if own else inner.problem)
+        begin = None if start is None else level.inward(start)
+        inner = solve(level.problem, solver=solver, start=begin, time_limit=deadline, interrupt=interrupt, **given)
+        return level.outward(inner, problem, tol, labels)
     with one_thread(problem.source, problem.shape[1]):
         chosen, reason = named(solver, problem)
         penalty = problem.penalty
         if len(penalty.clash()):
             rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
             return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
-        begin = _gauged(problem, _begin(problem, start, deadline))
-        run = _Run(problem, tol, max_iter, deadline, progress, begin, labels)
+        begin = gauged(problem, _begin(problem, start, deadline))
+        run = Run(problem, tol, max_iter, deadline, progress, begin, labels)
         # Far from the optimum sums may overflow; infinity and NaN are looked at where they matter.
         with np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             found = None
             try:
-                if solver == "auto" and (frame := centered(problem, FARTHER, exact=True)) is not None:
-                    found = _framed(run, frame, start, keep=keep)
-                    if found is not None:
-                        return found
                 in_time(deadline, lambda: run.follow(chosen, begin), run.stop)
                 found = run.certified(chosen, reason)
                 if found.verdict.kind != "budget" or run.cut or solver != "auto":
@@ -183,6 +145,32 @@ def solve(
                     raise
                 run.stopped, run.cut = "interrupted", True
             return run.certified(chosen, reason) if found is None else found
+
+
+def _first(
+    problem: Problem,
+    start: Array | None,
+    deadline: Deadline | None,
+    interrupt: Literal["raise", "budget"],
+    *,
+    tol: float,
+    max_iter: int | None,
+    labels: Sequence[str] | None,
+    progress: Callable[[Record], None] | None,
+    keep: bool,
+) -> Fit | None:
+    """Return the fit about a center where columns are so far from zero that it is better found there; None elsewhere."""
+    if len(problem.penalty.clash()) or (frame := centered(problem, FARTHER, exact=True)) is None:
+        return None
+    run = Run(problem, tol, max_iter, deadline, progress, np.zeros(problem.shape), labels)
+    ignored = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+    with one_thread(problem.source, problem.shape[1]), ignored:
+        try:
+            return _framed(run, frame, start, keep=keep)
+        except KeyboardInterrupt:
+            if interrupt == "raise":
+                raise
+            return None
 
 
 def _tighter(one: Fit, other: Fit) -> bool:
@@ -203,15 +191,17 @@ def _begin(problem: Problem, start: Array | None, deadline: Deadline | None) -> 
     return begin
 
 
-def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit | None:
+def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit | None:
     """Return a fit found in the columns of a frame, in coefficients of the columns as they are; None where it proves nothing.
 
     The objective is the same, and so is the proof of it: at the coefficients as they are rounded. Where these have too few
     digits and the caller can ``keep`` a center, those about the center are returned.
     """
-    inner = frame.problem
+    level = Level.of(frame.problem)
+    inner = frame.problem if level is None else level.problem
     chosen, reason = choose(inner)
-    start = _begin(inner, None if begin is None else frame.inward(begin), run.deadline)
+    start = None if begin is None else frame.inward(begin)
+    start = _begin(inner, start if start is None or level is None else level.inward(start), run.deadline)
     fresh: dict[str, Any] = {
         "trace": Trace(),
         "proof": None,
@@ -225,208 +215,53 @@ def _framed(run: _Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit 
     there = other.certified(chosen, f"{reason}; columns centered")
     if not (there.verdict.kind == "optimal" or (there.verdict.kind == "budget" and other.cut)):
         return None
-    coef = frame.outward(there.coef)
-    other.coef, other.stopped = frame.inward(coef), other.stopped or DIGITS
-    work = partial(prove, inner, other.coef, theta=other.theta, quiet=True)
-    other.proof = in_time(graced(run.deadline), work, lambda: None)
-    moved = other.certified(chosen, there.reason)
+    if (moved := _rounded(other, frame, there, chosen, level)) is None:
+        return None
+    coef, fit = moved
     lost = float(np.max(run.problem.blur(coef) / np.maximum(inner.blur(there.coef), 1e-300)))
-    if keep and frame.exact and (moved.verdict.kind != there.verdict.kind or lost > MOST_LOST):
-        return replace(there, arrays={**there.arrays, "center": frame.center})
-    if "covariance" in moved.arrays:
-        moved.arrays["covariance"] = frame.covariance(moved.arrays["covariance"])
-    return replace(moved, coef=coef, problem=run.problem)
+    if keep and frame.exact and (fit.verdict.kind != there.verdict.kind or lost > MOST_LOST):
+        about = there.coef if level is None else level.plain(there.coef)
+        return replace(there, coef=about, problem=frame.problem, arrays={**there.arrays, "center": frame.center})
+    if "covariance" in fit.arrays:
+        fit.arrays["covariance"] = frame.covariance(fit.arrays["covariance"])
+    return replace(fit, coef=coef, problem=run.problem, framed=True)
 
 
-def _gauged(problem: Problem, coef: Array) -> Array:
-    """Return softmax coefficients with zero sum over classes, wherever that is free or cheapest."""
-    if not problem.loss.coupled:
-        return coef
-    off = coef.mean(axis=1, keepdims=True)
-    off = off if problem.penalty.even else np.where(problem.penalty.charged[:, None], 0.0, off)
-    # What rounding leaves of a sum that is zero needs no second proof.
-    return coef - off if np.max(np.abs(off), initial=0.0) > 64 * EPS * np.max(np.abs(coef), initial=0.0) else coef
+def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | None) -> tuple[Array, Fit] | None:
+    """Return coefficients of the columns as they are, rounded, and the fit that is proven at them.
 
-
-@dataclass
-class _Run:
-    """The stop rule: follows a solver's steps, asks for a proof when one seems near, keeps the trace."""
-
-    problem: Problem
-    tol: float
-    max_iter: int | None
-    deadline: Deadline | None
-    progress: Callable[[Record], None] | None
-    coef: Array
-    labels: Sequence[str] | None = None
-    trace: Trace = field(default_factory=Trace)
-    proof: Proof | None = None
-    answer: Answer | None = None
-    stopped: str = ""
-    hint: Hint | None = None
-    shift: Array | None = None
-    theta: Array | None = None
-    cut: bool = False
-    began: float = field(default_factory=time.monotonic)
-
-    @property
-    def late(self) -> bool:
-        """Whether time is over."""
-        return self.deadline is not None and self.deadline.passed
-
-    def stop(self) -> None:
-        """Note that time is over."""
-        self.stopped, self.cut = LATE, True
-
-    def follow(self, solver: Solver, start: Array) -> None:
-        """Take steps until the gap is proven, no optimum exists, the solver ends or the budget does."""
-        baseline = null(self.problem).value
-        # A proof is asked for well below tol: mostly the same Newton step, and the optimum is met to 1e-7 by default.
-        patience, milestone = (0.02 if self.tol <= TOLERANCE else solver.sure), np.inf
-        solver = solver.towards(patience * self.tol, self.tol, baseline)
-        for number, step in enumerate(self._until_end(solver.steps(self.problem, start))):
-            self._record(number, step)
-            self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
-            gain = max(baseline - step.objective, 0.0)
-            # A gain that rounding may have made is none: then the null fit itself is what is proven.
-            none = gain <= 16 * EPS * abs(baseline)
-            if step.estimate <= patience * self.tol * gain or (none and step.estimate <= self.tol * abs(baseline)):
-                proof = self._prove(None if none else self.tol * gain)
-                if proof is not None and proof.within(self.tol):
-                    return
-                if proof is not None and not proof.interior and self._endless():
-                    return
-                patience *= 1.0 if proof is None else 0.2
-            if self._separates(number, step.objective, baseline):
-                return
-            if number % 100 == 99:
-                if milestone - step.objective <= 1e-3 * self.tol * gain:
-                    self.stopped = "the last hundred steps brought nothing"
-                    return
-                milestone = step.objective
-            if not math.isfinite(step.objective):
-                self.stopped = "the steps were too long, and the objective is no longer finite"
-                return
-            if self.max_iter is not None and number >= self.max_iter:
-                self.stopped, self.cut = f"the limit of {self.max_iter} iterations was reached", True
-                return
-            if self.late:
-                self.stop()
-                return
-
-    def _prove(self, goal: float | None) -> Proof | None:
-        """Ask for a proof where the solver is; None where it knows of none within ``goal``."""
-        self.shift = None if self.hint is None else self.hint(goal)
-        if self.hint is not None and self.shift is None:
-            return None
-        # a step of zero makes no better dual point than the slopes are
-        enough = self.tol if self.shift is not None and not self.shift.any() else 0.1 * self.tol
-        self.proof = prove(
-            self.problem, self.coef,
-            hint=self.shift, theta=self.theta, enough=enough, goal=0.5 * self.tol, quiet=True,
-        )  # fmt: skip
-        return self.proof
-
-    def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """Yield a solver's steps; where it ends by itself, keep the reason it returns."""
-        reason = yield from cast("Generator[Step, None, str | None]", steps)
-        self.stopped = reason or "rounding error allows no further progress"
-
-    def _separates(self, number: int, objective: float, baseline: float) -> bool:
-        """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""
-        if not (self.problem.loss.endless and np.count_nonzero(np.logical_or(*self.problem.penalty.ways())) > 1):
-            return False
-        if number < 4 or number & (number - 1) or objective > 0.5 * baseline:
-            return False
-        found = look(self.problem, self.coef)
-        if found is not None:
-            self.answer = Answer(found)
-        return found is not None
-
-    def _endless(self) -> bool:
-        """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
-        if not np.any(self.problem.penalty.ways()):
-            return False
-        if self.answer is None:
-            end = self.deadline
-            self.answer = seek(self.problem, self.coef, end.last if end is not None and end.passed else end)
-        return self.answer.found is not None
-
-    def _record(self, number: int, step: Step) -> None:
-        seconds = time.monotonic() - self.began
-        record = Record(number, step.objective, step.estimate, step.passes, seconds, step.note)
-        self.trace.add(record)
-        if self.progress is not None:
-            self.progress(record)
-
-    def certified(self, solver: Solver, reason: str) -> Fit:
-        """Certify what was reached; where that is not done within the grace after the deadline, say so."""
-        reached = self.coef
-        return in_time(
-            graced(self.deadline), lambda: self.finish(solver, reason), lambda: self._unproven(solver, reason, reached)
+    Whoever certifies may choose other coefficients (of least norm, or of the null fit): then these are rounded in turn.
+    """
+    run.stopped = run.stopped or DIGITS
+    for _ in range(3):
+        inward = there.coef if level is None else level.plain(there.coef)
+        coef = frame.outward(inward)
+        run.coef = frame.inward(coef) if level is None else level.inward(frame.inward(coef))
+        given = run.coef
+        run.proof = in_time(
+            graced(run.deadline), partial(prove, run.problem, given, theta=run.theta, quiet=True), _none
         )
+        there = run.certified(chosen, there.reason)
+        if np.array_equal(there.coef, given):
+            return coef, there
+    return None
 
-    def _unproven(self, solver: Solver, reason: str, reached: Array) -> Fit:
-        """Return the last step with the verdict that no time was left for a proof."""
-        self.stop()
-        self.coef = _gauged(self.problem, reached)
-        objective = self.trace.records[-1].objective if len(self.trace) else math.nan
-        proof = Proof(objective, math.nan, None, reason="a proof would have taken longer")
-        verdict, _ = judge(self.problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
-        return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, self.problem)
 
-    def finish(self, solver: Solver, reason: str) -> Fit:
-        """Certify what was reached, and give the verdict."""
-        problem = self.problem
-        proof = self.proof
-        if (gauged := _gauged(problem, self.coef)) is not self.coef:
-            self.coef = gauged
-            if proof is not None and proof.within(self.tol):
-                proof = prove(problem, self.coef, hint=self.shift, theta=self.theta)
-        if proof is None or not (proof.within(self.tol) or self._found):
-            finite = np.all(np.isfinite(self.coef))
-            # Whoever interrupted does not wait for a better step than there is.
-            hurried = self.stopped == "interrupted" or self.late
-            proof = self._prove(np.inf if hurried else None) if finite else None
-            proof = self._nothing_to_gain(proof)
-            doubtful = proof is not None and not (proof.interior and (self.cut or proof.within(self.tol)))
-            if doubtful and self.stopped != "interrupted":
-                self._endless()
-        if proof is not None and proof.basis is not None and not self._found:
-            self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
-            proof = prove(problem, self.coef)
-        if proof is not None and not (self._found or self.cut or proof.within(self.tol)) and (near := rounded(problem)):
-            # whatever was proven says little beside that, and nothing that a checker without it could prove
-            self.coef = near.minimum_norm(self.coef, intercept=problem.intercept)
-            value = problem.evaluate(self.coef).value
-            proof = Proof(value, proof.null_objective, None, undecided(problem))
-        objective = problem.evaluate(self.coef).value if proof is None else proof.objective
-        verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
-        if not problem.loss.smooth and proof is not None and proof.theta is not None:
-            arrays["theta"] = proof.theta
-        if verdict.kind == "optimal" and problem.loss.likelihood and len(problem.uncharged) == problem.shape[0]:
-            spread = in_time(graced(self.deadline), lambda: covariance(problem, self.coef), lambda: None)
-            if spread is not None:
-                arrays["covariance"] = spread
-        return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+def _widened(problem: Problem, frame: Frame, coef: Array, proof: Proof) -> Proof:
+    """Return a proof at coefficients of a frame that were rounded once, as one of those that they come from.
 
-    def _nothing_to_gain(self, proof: Proof | None) -> Proof | None:
-        """Return the proof of the null fit where that is no worse than what was reached, and proven to be the optimum."""
-        rest = null(self.problem)
-        if proof is None or proof.within(self.tol) or not rest.value <= proof.objective * (1.0 + 1e-9):
-            return proof
-        if self.theta is not None and not self.problem.loss.smooth and proof.gap is not None:
-            # The dual point bounds F* wherever we are: the null fit is proven only where that bound is near.
-            apart = rest.value - (proof.objective - proof.gap)
-            if rest.value > 0.0 and apart > 1e-3 * rest.value + 1e-6 * abs(proof.objective):
-                return proof
-        # where nothing is lost at all, slopes are zero: no dual point is better
-        other = prove(self.problem, rest.coef, theta=self.theta if rest.value > 0.0 else None)
-        if not other.within(self.tol):
-            return proof
-        self.coef = rest.coef
-        return other
+    Half a unit of each moves scores by at most ``reach``: a gap g by 2 sqrt(2 g W) reach + W reach^2, W the curvature, or by
+    2 reach where slopes are at most one apart.
+    """
+    moved = frame.multiples.any(axis=1)
+    reach = 0.5 * EPS * float(np.sum(problem.moments.largest[moved] @ np.abs(coef[moved])))
+    if proof.gap is None:
+        return proof
+    if not problem.loss.smooth:
+        return replace(proof, gap=proof.gap + 2.0 * reach)
+    bend = problem.steepest
+    return replace(proof, gap=proof.gap + 2.0 * math.sqrt(2.0 * proof.gap * bend) * reach + bend * reach * reach)
 
-    @property
-    def _found(self) -> bool:
-        return self.answer is not None and self.answer.found is not None
+
+def _none() -> None:
+    """Return nothing, where time is over."""

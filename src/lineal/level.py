@@ -14,13 +14,14 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.doubled import two_sum
 from lineal.certify import prove
 from lineal.null import spread
 from lineal.problem import Problem
 from lineal.records import dataclass
 from lineal.source import Block, Source
 from lineal.sources.memory import Blocks
-from lineal.verdict import Verdict
+from lineal.stopping import Fit
 from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
@@ -59,33 +60,44 @@ class Level:
         moments = replace(problem.moments, offset=left)
         return Level(constant, Problem(source, problem.loss, problem.penalty, moments, passes=problem.passes))
 
-    def inward(self, coef: Array | None) -> Array | None:
-        """Return a start of the problem as it is as one of the problem within."""
-        if coef is None or len(coef) == 0:
-            return coef
+    def inward(self, coef: Array) -> Array:
+        """Return coefficients of the problem as it is as those of the problem within."""
         moved = np.array(coef, dtype=np.float64)
-        moved[0] += self.constant
+        moved[:1] += self.constant
         return moved
 
-    def outward(
-        self,
-        coef: Array,
-        problem: Problem,
-        theta: Array | None,
-        verdict: Verdict,
-        tol: float,
-        labels: Sequence[str] | None,
-    ) -> tuple[Array, float | None, Verdict]:
-        """Return coefficients with the intercept of the problem as it is, F of them where it changed, and what is proven.
+    def plain(self, coef: Array) -> Array:
+        """Return coefficients of the problem within as those of the problem as it is, the intercept rounded."""
+        moved = coef.copy()
+        moved[:1] -= self.constant
+        return moved
 
-        The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it.
-        ``problem`` is the one of ``coef``: the one within, or that in columns about a center.
+    def outward(self, inner: Fit, problem: Problem, tol: float, labels: Sequence[str] | None) -> Fit:
+        """Return a fit of the problem within as one of the problem as it is.
+
+        The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it. What
+        rounding takes from a large intercept is half a unit of it, which a bound on scores counts already, unless the proof
+        was made in columns that leave less of it.
         """
-        given = coef.copy()
-        given[0] -= self.constant
-        exact = coef.copy()
-        exact[0] = given[0] + self.constant  # exact but for the last digit, which a bound on scores counts already
-        if np.array_equal(exact, coef) or verdict.gap is None:
-            return given, None, verdict
-        proof = prove(problem, exact, theta=theta)
-        return given, proof.objective, judge(problem, proof.objective, proof, tol, DIGITS, None, labels)[0]
+        coef = self.plain(inner.coef)
+        exact, lost = inner.coef.copy(), np.zeros(problem.shape[1])
+        exact[0], lost = two_sum(coef[0], self.constant)
+        lost = lost if inner.framed else np.zeros_like(lost)
+        if (np.array_equal(exact, inner.coef) and not lost.any()) or inner.verdict.gap is None:
+            return replace(inner, coef=coef, problem=problem)
+        proof = prove(_raised(self.problem, lost), exact, theta=inner.arrays.get("theta"))
+        verdict = judge(self.problem, proof.objective, proof, tol, DIGITS, None, labels)[0]
+        return replace(inner, coef=coef, problem=problem, verdict=verdict, objective=proof.objective)
+
+
+def _raised(problem: Problem, constant: Array) -> Problem:
+    """Return the problem with offsets larger by a constant, per output."""
+    if not constant.any():
+        return problem
+
+    def higher(block: Block) -> Block:
+        offset = np.zeros((block.n_rows, len(constant))) if block.offset is None else block.offset
+        return replace(block, offset=offset + constant)
+
+    moments = replace(problem.moments, offset=problem.moments.offset + float(np.max(np.abs(constant))))
+    return Problem(problem.source.map(higher), problem.loss, problem.penalty, moments)

@@ -42,6 +42,7 @@ from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.solvers import Newton
 from lineal.source import Source
+from lineal.stopping import Fit
 from lineal.verdict import TOLERANCE, Verdict
 from lineal.wording import percent
 
@@ -69,7 +70,7 @@ class ScaledFit:
     verdict: Verdict
     objective: float
     steps: int
-    fit: fitting.Fit = field(repr=False)
+    fit: Fit = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class _Trial:
     """One scale: the fit at it, G there, and m, known to ``error``."""
 
     scale: float
-    fit: fitting.Fit
+    fit: Fit
     value: float
     square: float
     error: float
@@ -155,7 +156,7 @@ class _Search:
         if still is not None and gap is not None and gap <= still:
             verdict = _still(found, gap, null, self.tol)
         else:
-            verdict = _verdict(found, gap, null, self.tol, self.stopped)
+            verdict = _verdict(found, gap, null, self.tol, self.stopped, self.floor)
         return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
 
     def run(self, start: Array | None, null: float, scale: float) -> _Trial:
@@ -241,9 +242,7 @@ class _Search:
         error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (2.0 * math.sqrt(square) + blur) * blur
         return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
 
-    def _fit(
-        self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None
-    ) -> fitting.Fit:
+    def _fit(self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None) -> Fit:
         """Fit at one scale; ``sums`` are those at the start, where they are known."""
         left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
         problem = self.problem(scale)
@@ -276,7 +275,7 @@ class _Search:
             shown = in_time(graced(self.deadline), made, lambda: None)
             if shown is not None and shown.gap is not None and shown.theta is not None:
                 square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
-                found.append(_total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12), self.floor))
+                found.append(_total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12)))
         return min(found, default=None)
 
     def _least(self, trial: _Trial) -> Array | None:
@@ -302,7 +301,7 @@ class _Search:
             return None
         apart = math.sqrt(2.0 * inner) / trial.scale
         low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
-        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2, self.floor)
+        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
 
     def rows(self, coef: Array) -> tuple[Array, Array]:
         """Return the residuals and the weights, over their sum, of the rows that count."""
@@ -347,13 +346,13 @@ class _Search:
         return bool(self.stopped)
 
 
-def _total(trial: _Trial, gap: float, low: float, high: float, floor: float) -> float:
+def _total(trial: _Trial, gap: float, low: float, high: float) -> float:
     """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``.
 
-    Scales are at least ``floor``, so that sigma (1 - m) / 2 is at least floor (1 - m) / 2 where m <= 1.
+    It is a bound for all scales above zero, also for those that the search leaves out.
     """
     if high <= 1.0:
-        return max(gap / trial.scale + 0.5 * max(trial.scale - floor, 0.0) * (1.0 - low), 0.0)
+        return max(gap / trial.scale + 0.5 * trial.scale * (1.0 - low), 0.0)
     share = 1.0 / math.sqrt(high)
     return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
 
@@ -373,7 +372,7 @@ def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:
     return Verdict("optimal", sentence, gap, 0.0, evidence)
 
 
-def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:
+def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str, floor: float) -> Verdict:
     """Return the verdict on coefficients and scale together."""
     inner = found.fit.verdict
     evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
@@ -386,7 +385,8 @@ def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped:
     evidence["lower_bound"] = found.value - gap
     gain = null - (found.value - gap)
     tiny = 64 * np.finfo(float).eps * abs(null)
-    relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
+    # no scale is below the floor, neither that of the fit nor that of the null fit: what it costs both is nothing to gain
+    relative = 0.0 if gap <= tiny or gain <= 1.5 * floor else gap / gain if gain > 0.0 else math.inf
     if relative > tol:
         reason = stopped or "rounding error allows no further progress"
         sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."

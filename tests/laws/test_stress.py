@@ -21,6 +21,7 @@ from lineal.fitting import fit
 from lineal.losses import CrammerSinger
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.sources.memory import Memory
+from lineal.verify.centring import centred
 from lineal.verify.charges import Charges
 from lineal.verify.dependence import NotProvenError, spanning
 from lineal.verify.formulas import Problem
@@ -102,7 +103,8 @@ def checked(loss, x, y, weight, offset, penalty, intercept, result):
         None if theta is None else theta[on],
     )
     try:
-        return lighter_bound(problem.at(result.coef), spanning(problem.x, problem.uncharged)).gap
+        columns = spanning(problem.x, problem.uncharged)
+        return lighter_bound(centred(problem.at(result.coef), columns), columns, result.verdict.gap).gap
     except NotProvenError:
         return None
 

@@ -26,6 +26,7 @@ from lineal.loss import Loss
 from lineal.model import Model
 from lineal.moments import Moments
 from lineal.sources.memory import Memory
+from lineal.stopping import Fit
 from lineal.target import Target
 from lineal.trace import Trace
 from lineal.verdict import Verdict
@@ -163,7 +164,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         shift = offsets(offset, X.shape[0], outputs)
         return Memory(as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns), charges
 
-    def _note(self, found: fitting.Fit, target: Target, tol: float) -> None:
+    def _note(self, found: Fit, target: Target, tol: float) -> None:
         """Note a fit on the estimator: everything but the coefficients."""
         self.__dict__.pop("_closed", None)
         self._centered = None
@@ -268,7 +269,7 @@ def _model(said: _Said, verdict: Verdict) -> Model:
     )
 
 
-def model_of(found: fitting.Fit, target: Target, tol: float) -> Model:
+def model_of(found: Fit, target: Target, tol: float) -> Model:
     """Return a fit as a Model."""
     problem = found.problem
     return Model(

@@ -22,6 +22,7 @@ from lineal.loss import Loss
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.model import Model
 from lineal.sources.memory import Memory
+from lineal.stopping import Fit
 from lineal.verdict import TOLERANCE, Verdict, worst
 
 Array = npt.NDArray[np.float64]
@@ -106,7 +107,7 @@ class LinearSVC(Classifier):
         outputs = 1 if len(labels) == 2 else len(labels)
         rows, charges = self._source(X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept)
         most, bare = count("max_iter", self.max_iter), weights(sample_weight, X)
-        fits: list[fitting.Fit] = []
+        fits: list[Fit] = []
         members = self._members(codes, outputs, rows.block.offset, whole=whole)
         for loss, target, shift in members:
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
@@ -135,7 +136,7 @@ class LinearSVC(Classifier):
             for k in range(outputs)
         ]
 
-    def _gather(self, fits: list[fitting.Fit], labels: npt.NDArray[Any], tol: float) -> None:
+    def _gather(self, fits: list[Fit], labels: npt.NDArray[Any], tol: float) -> None:
         """Note all fits, and the worst of them as the one to judge by."""
         self.verdicts_ = [found.verdict for found in fits]
         place = worst(self.verdicts_)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from lineal.deadline import Deadline
 from lineal.errors import InputError
-from lineal.fitting import Fit
 from lineal.halfspaces.halfspace import judge
 from lineal.halfspaces.perceptron import TIES, Plan, present
 from lineal.loss import Loss
@@ -19,6 +18,7 @@ from lineal.moments import Moments
 from lineal.penalties import NoPenalty
 from lineal.problem import Problem
 from lineal.source import Source
+from lineal.stopping import Fit
 from lineal.trace import Record
 
 Array = npt.NDArray[np.float64]

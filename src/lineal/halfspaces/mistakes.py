@@ -16,7 +16,6 @@ import numpy.typing as npt
 from lineal.algebra.integers import floats, text, whole
 from lineal.deadline import Deadline
 from lineal.errors import InputError
-from lineal.fitting import Fit
 from lineal.halfspaces.covering import SLACK, Covering
 from lineal.halfspaces.margins import check_units, widest
 from lineal.loss import Loss
@@ -28,6 +27,7 @@ from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.record import cloud_of
 from lineal.source import Source
+from lineal.stopping import Fit
 from lineal.trace import Trace
 from lineal.verdict import TOLERANCE, Verdict
 
