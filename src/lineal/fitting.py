@@ -230,7 +230,8 @@ def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit |
 def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | None) -> tuple[Array, Fit] | None:
     """Return coefficients of the columns as they are, rounded, and the fit that is proven at them.
 
-    Whoever certifies may choose other coefficients (of least norm, or of the null fit): then these are rounded in turn.
+    Whoever certifies may choose other coefficients (of least norm, or of the null fit): then these are rounded in turn. What
+    all classes have in common changes no score's place among them, and rounding may leave some of it in the intercepts.
     """
     run.stopped = run.stopped or DIGITS
     for _ in range(3):
@@ -242,7 +243,7 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
             graced(run.deadline), partial(prove, run.problem, given, theta=run.theta, quiet=True), _none
         )
         there = run.certified(chosen, there.reason)
-        if np.array_equal(there.coef, given):
+        if np.array_equal(there.coef, gauged(run.problem, given)):
             return coef, there
     return None
 
