@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from lineal.verify.arithmetic import EPS
-from lineal.verify.formulas import FLAT, Point
+from lineal.verify.formulas import FLAT, RESIDUAL, Point
 from lineal.verify.report import Report
 
 SLACK: Final = 1e-12
@@ -56,8 +56,20 @@ def unseen(point: Point, null: float, gap: float, gain: float) -> bool:
     last_bit = EPS * abs(null)
     if gap <= last_bit and gain <= 16.0 * last_bit:
         return True
-    least = unit(point, null)
-    return gap <= least and (gap <= UNSEEN * gain or gain <= max(2.0 * least, 16.0 * last_bit))
+    return gap <= unit(point, null) and (gap <= UNSEEN * gain or gain <= dust(point, null))
+
+
+def dust(point: Point, null: float) -> float:
+    """Return what cannot be told from nothing to gain: rounding errors of the null fit, whatever the coefficients are.
+
+    A constant score is no larger than targets and offsets, or than the logarithm of any share or mean that is a double.
+    """
+    p = point.problem
+    size = float(np.max(np.abs(p.offset))) + (float(np.max(np.abs(p.y))) if p.loss in RESIDUAL else 800.0)
+    blur = (len(point.coef) + 4) * EPS * size
+    if p.loss in FLAT or not p.charges.smooth:
+        return 4.0 * blur * p.outputs + (256 * EPS + 4e-11) * abs(null)
+    return 16.0 * EPS * abs(null) + (32.0 * blur) ** 2 * p.outputs + 8.0 * (1024 * EPS) ** 2 * abs(null)
 
 
 def unit(point: Point, null: float) -> float:
