@@ -254,7 +254,7 @@ def _widened(problem: Problem, frame: Frame, coef: Array, proof: Proof) -> Proof
     Half a unit of each moves scores by at most ``reach``: a gap g by 2 sqrt(2 g W) reach + W reach^2, W the curvature, or by
     2 reach where slopes are at most one apart.
     """
-    moved = frame.multiples.any(axis=1)
+    moved = frame.columns
     reach = 0.5 * EPS * float(np.sum(problem.moments.largest[moved] @ np.abs(coef[moved])))
     if proof.gap is None:
         return proof

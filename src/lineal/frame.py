@@ -50,12 +50,14 @@ LOST = 1e-14
 
 @dataclass(frozen=True)
 class Frame:
-    """A problem in the columns Z, and the way back. ``center`` is the row of M that belongs to the intercept.
+    """A problem in the columns Z, and the way back. ``multiples`` are the rows of M that are not zero, those of ``columns``.
 
-    ``exact`` says that Z has the numbers of X less those of the center, not rounded.
+    The intercept, where it is among them, is the first. ``exact`` says that Z has the numbers of X less those of the center,
+    not rounded.
     """
 
     problem: Problem
+    columns: Index
     multiples: Array
     exact: bool
 
@@ -67,24 +69,22 @@ class Frame:
     def inward(self, coef: Array) -> Array:
         """Return ``c = (I + M) b``, every number rounded once."""
         found = coef.copy()
-        for k in np.flatnonzero(self.multiples.any(axis=1)):
-            for output, column in enumerate(coef.T):
-                parts = np.concatenate(two_product(self.multiples[k], column))
-                found[k, output] = math.fsum([float(column[k]), *parts.tolist()])
+        for k, row in zip(self.columns, self.multiples, strict=True):
+            found[k] = _sums(coef[k], row, coef)
         return found
 
     def outward(self, coef: Array) -> Array:
-        """Return ``b = (I + M)^-1 c``, rounded."""
-        found = Doubled.of(coef)
-        right = Doubled.of(-self.multiples)
-        # M is nilpotent: what one column takes off another is taken off by those before it in turn
-        for _ in range(np.count_nonzero(self.multiples.any(axis=1))):
-            found = Doubled.of(coef) + right.times(found)
-        return found.round()
+        """Return ``b = (I + M)^-1 c``, rounded: the intercept, which is taken off all others, comes last."""
+        found = coef.copy()
+        for k, row in zip(self.columns[::-1], self.multiples[::-1], strict=True):
+            found[k] = _sums(coef[k], -row, found)
+        return found
 
     def covariance(self, inner: Array) -> Array:
         """Return the covariance, output-major, of b from that of c."""
-        one = np.linalg.inv(np.eye(len(self.multiples)) + self.multiples)
+        whole = np.eye(len(self.problem.moments.mean))
+        whole[self.columns] += self.multiples
+        one = np.linalg.inv(whole)
         turn = np.kron(np.eye(len(inner) // len(one)), one)
         return np.asarray(turn @ inner @ turn.T)
 
@@ -92,6 +92,13 @@ class Frame:
         """Yield the steps of a solver in coefficients of X."""
         for step in inner:
             yield step._replace(coef=self.outward(step.coef))
+
+
+def _sums(own: Array, row: Array, coef: Array) -> list[float]:
+    """Return ``own + row coef`` of every output, rounded once."""
+    used = np.flatnonzero(row)
+    products = [np.concatenate(two_product(row[used], column[used])) for column in coef.T]
+    return [math.fsum([float(first), *parts.tolist()]) for first, parts in zip(own, products, strict=True)]
 
 
 def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | None:
@@ -115,10 +122,8 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
     if not center.any():
         return None
     moved = [replace(block, design=less(block.design, center)) for block in blocks]
-    multiples = np.zeros((len(center), len(center)))
-    multiples[0] = center
     inner = Problem.of(Blocks(moved, problem.source.columns), problem.loss, problem.penalty)
-    return Frame(inner, multiples, exact)
+    return Frame(inner, np.zeros(1, dtype=np.intp), center[None, :], exact)
 
 
 def projected(problem: Problem) -> Frame | None:
@@ -146,11 +151,12 @@ def projected(problem: Problem) -> Frame | None:
         return None
     z, multiples = found
     multiples[0] += center
+    used = np.flatnonzero(multiples.any(axis=1))
     edges = np.cumsum([block.n_rows for block in blocks])[:-1]
     designs = [_plain(part, intercept=problem.intercept) for part in np.split(z, edges)]
     moved = [replace(block, design=design) for block, design in zip(blocks, designs, strict=True)]
     inner = Problem.of(Blocks(moved, problem.source.columns), problem.loss, problem.penalty)
-    return Frame(inner, multiples, exact=False)
+    return Frame(inner, used, multiples[used], exact=False)
 
 
 def _projected(x: Array, root: Array, free: Index) -> tuple[Array, Array] | None:
