@@ -332,7 +332,7 @@ def test_a_lasso_with_twin_columns_claims_no_uniqueness():
 
 def test_dependent_uncharged_columns_beside_a_lasso_are_named():
     rng = np.random.default_rng(3)
-    x = rng.normal(size=(50, 4))
+    x = np.round(2.0**20 * rng.normal(size=(50, 4))) / 2.0**20  # so that the sum is exact
     x[:, 1] = 2.0 * x[:, 0] + 1.0
     y = x[:, :1] + x[:, 2:3] + rng.normal(size=(50, 1))
     names = ("(intercept)", "a", "b", "c", "d")

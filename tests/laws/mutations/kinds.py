@@ -143,6 +143,15 @@ def dependency_altered(case):
     verdict(case)["evidence"]["dependencies"] = [{"height": float(case.arrays["null_space"][1, 0]), "half": 1.0}]
 
 
+@mutation("not unique", "combinations of the others in every digit")
+def data_of_a_dependency_off_by_one_rounding_error_no_fingerprint(case):
+    """The last digit of one cell: to rounding it is still half of the other."""
+    case.meta["training"]["fingerprint"] = None
+    place = case.header.index("half")
+    row = next(row for row in case.rows if row[place] not in ("", "NA"))
+    row[place] = repr(float(np.nextafter(float(row[place]), np.inf)))
+
+
 @mutation("not unique", "the dependencies by name")
 def dependency_in_the_text_altered(case):
     verdict(case)["evidence"]["dependencies"] = [{"height": -0.5, "age": 1.0}]
