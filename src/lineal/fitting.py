@@ -220,8 +220,9 @@ def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit |
     coef, fit = moved
     lost = float(np.max(run.problem.blur(coef) / np.maximum(inner.blur(there.coef), 1e-300)))
     if keep and frame.exact and (fit.verdict.kind != there.verdict.kind or lost > MOST_LOST):
-        about = there.coef if level is None else level.plain(there.coef)
-        return replace(there, coef=about, problem=frame.problem, arrays={**there.arrays, "center": frame.center})
+        if level is not None:
+            there = _lowered(other, level, there, chosen)
+        return replace(there, problem=frame.problem, arrays={**there.arrays, "center": frame.center})
     if "covariance" in fit.arrays:
         fit.arrays["covariance"] = frame.covariance(fit.arrays["covariance"])
     return replace(fit, coef=coef, problem=run.problem, framed=True)
@@ -248,14 +249,20 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
     return None
 
 
-def _widened(problem: Problem, frame: Frame, coef: Array, proof: Proof) -> Proof:
-    """Return a proof at coefficients of a frame that were rounded once, as one of those that they come from.
+def _lowered(run: Run, level: Level, there: Fit, chosen: Solver) -> Fit:
+    """Return a fit about a center with the intercept of the offsets as they are, rounded, and what is proven of it."""
+    coef = level.plain(there.coef)
+    run.coef = level.inward(coef)
+    proof = in_time(graced(run.deadline), partial(prove, run.problem, run.coef, theta=run.theta, quiet=True), _none)
+    run.proof = None if proof is None else _widened(run.problem, EPS * float(np.sum(np.abs(coef[0]))), proof)
+    return replace(run.certified(chosen, there.reason), coef=coef)
 
-    Half a unit of each moves scores by at most ``reach``: a gap g by 2 sqrt(2 g W) reach + W reach^2, W the curvature, or by
-    2 reach where slopes are at most one apart.
+
+def _widened(problem: Problem, reach: float, proof: Proof) -> Proof:
+    """Return a proof at coefficients that were rounded, as one of those that they come from: scores ``reach`` apart.
+
+    A gap g grows by at most 2 sqrt(2 g W) reach + W reach^2, W the curvature, or by 2 reach where slopes are at most one apart.
     """
-    moved = frame.columns
-    reach = 0.5 * EPS * float(np.sum(problem.moments.largest[moved] @ np.abs(coef[moved])))
     if proof.gap is None:
         return proof
     if not problem.loss.smooth:

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
 from lineal.certify import Proof, prove
+from lineal.certify.proving import WHOLE
 from lineal.covariance import covariance
 from lineal.deadline import LATE, Deadline, graced, in_time
 from lineal.dependence import rounded, undecided
@@ -205,7 +206,7 @@ class Run:
             # Whoever interrupted does not wait for a better step than there is.
             hurried = self.stopped == "interrupted" or self.late
             proof = self._prove(np.inf if hurried else None) if finite else None
-            proof = self._nothing_to_gain(proof)
+            proof = self._nothing_to_gain(proof if hurried else self._without_hint(proof))
             doubtful = proof is not None and not (proof.interior and (self.cut or proof.within(self.tol)))
             if doubtful and self.stopped != "interrupted":
                 self._endless()
@@ -226,6 +227,13 @@ class Run:
             if spread is not None:
                 arrays["covariance"] = spread
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+
+    def _without_hint(self, proof: Proof | None) -> Proof | None:
+        """Return a better proof from the whole second derivative, where the solver's own step proves too little."""
+        if proof is None or self.shift is None or proof.within(self.tol) or self.coef.size > WHOLE:
+            return proof
+        other = prove(self.problem, self.coef, theta=self.theta, quiet=True)
+        return other if other.gap is not None and (proof.gap is None or other.gap < proof.gap) else proof
 
     def _nothing_to_gain(self, proof: Proof | None) -> Proof | None:
         """Return the proof of the null fit where that is no worse than what was reached, and proven to be the optimum."""

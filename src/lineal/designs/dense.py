@@ -15,6 +15,7 @@ from lineal.given import FLOATS
 class Dense(Native):
     """A float32 or float64 matrix, read in place in C order, packed block by block in others, copied where it lies askew.
 
+    >>> import numpy as np
     >>> Dense(np.array([[1.0, 2.0]], dtype=np.float32)).times(np.ones((2, 1)))
     array([[3.]])
     """

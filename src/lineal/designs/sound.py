@@ -39,7 +39,7 @@ def sound(matrix: Any, name: str = "X") -> Any:
     >>> from scipy.sparse import csr_array
     >>> matrix = csr_array(np.eye(3))
     >>> matrix.indices[1] = 7
-    >>> sound(matrix)
+    >>> sound(matrix)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
     lineal.errors.InputError: X is a damaged csr matrix: indices has 7, and there are 3 columns. ...

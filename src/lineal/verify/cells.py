@@ -29,7 +29,9 @@ def number(cell: object) -> float:
     if type(cell) is float and math.isfinite(cell):
         return cell
     try:
-        plain = cell.strip() if isinstance(cell, str) else cell  # float() takes fewer characters for blanks than strip()
+        plain = (
+            cell.strip() if isinstance(cell, str) else cell
+        )  # float() takes fewer characters for blanks than strip()
         value = float(plain) if isinstance(plain, str | int | float | decimal.Decimal) else math.nan
     except ValueError:
         value = math.nan
