@@ -29,6 +29,10 @@ from lineal.wording import judge
 Array = npt.NDArray[np.float64]
 
 
+NEWTON_MAX_STEPS = 2000
+"""Newton's method takes a dozen steps, a hundred beside corners; where it takes thousands, each brings next to nothing."""
+
+
 @dataclass(frozen=True)
 class Fit:
     """What a fit found: coefficients, the verdict on them, and how it got there."""
@@ -122,6 +126,9 @@ class Run:
                     self.stopped = "the last hundred steps brought nothing"
                     return
                 milestone = step.objective
+            if solver.name == "newton" and number >= NEWTON_MAX_STEPS:
+                self.stopped = f"{NEWTON_MAX_STEPS} steps of Newton's method were not enough"
+                return
             if not math.isfinite(step.objective):
                 self.stopped = "the steps were too long, and the objective is no longer finite"
                 return
@@ -229,9 +236,10 @@ class Run:
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
 
     def _without_hint(self, proof: Proof | None) -> Proof | None:
-        """Return a better proof from the whole second derivative, where the solver's own step proves too little."""
-        if proof is None or self.shift is None or proof.within(self.tol) or self.coef.size > WHOLE:
+        """Return a better proof from the rows and the whole second derivative, where products or a hint prove too little."""
+        if proof is None or proof.within(self.tol) or self.coef.size > WHOLE:
             return proof
+        self.problem.ask_rows()
         other = prove(self.problem, self.coef, theta=self.theta, quiet=True)
         return other if other.gap is not None and (proof.gap is None or other.gap < proof.gap) else proof
 

@@ -190,7 +190,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal:
             )
             # rounding errors of all columns add up there; charges take their squares, if there are any
             other = None if proof.within(TOLERANCE) else _of_slopes(problem, coef, hint)
-            return proof if other is None or not other.within(TOLERANCE) else other
+            return other if other is not None and other.gap is not None and other.gap < (proof.gap or 0.0) else proof
     if (known := gap_of_sides(problem, coef, here)) is not None and math.isfinite(known):
         return Proof(here.value, baseline, known, unit=_unit(problem, coef, baseline))
     moved, there = coef, here
