@@ -86,6 +86,7 @@ def test_a_pair_of_texts(tmp_path: Path) -> None:
     verify(path, data)
     meta, arrays = container.read(path)
     meta["encoder"]["terms"][0]["translations"][0] += 2
+    meta["encoding"] = container.encoding(meta)
     container.write(path, meta, arrays)
     with pytest.raises(VerificationError, match="every pair term"):
         verify(path, data)

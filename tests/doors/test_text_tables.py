@@ -106,6 +106,7 @@ def test_a_changed_vocabulary_is_refused(tmp_path: Path) -> None:
     meta, arrays = container.read(path)
     text = next(term for term in meta["encoder"]["terms"] if term["column"] == "note")
     text["documents"][5] += 1
+    meta["encoding"] = container.encoding(meta)
     container.write(path, meta, arrays)
     with pytest.raises(VerificationError, match="every text term"):
         verify(path, data)

@@ -120,4 +120,4 @@ def _deviance(y: Array, mean: Array) -> Array:
     """
     with np.errstate(divide="ignore", invalid="ignore"):
         part = np.where(y > 0.0, y * (np.log(y) - np.log(mean)), 0.0)
-    return np.asarray(2.0 * (part - y + mean)[:, 0])
+        return np.asarray(2.0 * (part - y + mean)[:, 0])

@@ -120,7 +120,7 @@ def cloud_of(
         weight = real(sample_weight, "sample_weight")
         if weight.shape != own.shape or not np.all(np.isfinite(weight)) or np.any(weight < 0.0):
             raise InputError("sample_weight must hold one finite number >= 0 for every row.")
-        if not np.isfinite(np.max(weight, initial=0.0) * len(weight)):
+        if not np.max(weight, initial=0.0) <= np.finfo(np.float64).max / max(len(weight), 1):
             raise InputError("the sum of sample_weight is too large for a double; divide them by their mean.")
         numbers = np.flatnonzero(weight > 0.0)
         if not len(numbers):
