@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.blas import one_thread
-from lineal.certify import Proof, prove
 from lineal.closed import brief, short
 from lineal.deadline import Deadline, Limit, graced, in_time
 from lineal.errors import InputError
@@ -240,10 +238,9 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
         coef = frame.outward(inward)
         run.coef = frame.inward(coef) if level is None else level.inward(frame.inward(coef))
         given = run.coef
-        run.proof = in_time(
-            graced(run.deadline), partial(prove, run.problem, given, theta=run.theta, quiet=True), _none
-        )
-        there = run.certified(chosen, there.reason)
+        moved = frame.columns  # half a unit of their coefficients is lost
+        reach = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(given[moved])))
+        there = run.anew(chosen, there.reason, reach)
         if np.array_equal(there.coef, gauged(run.problem, given)):
             return coef, there
     return None
@@ -253,23 +250,4 @@ def _lowered(run: Run, level: Level, there: Fit, chosen: Solver) -> Fit:
     """Return a fit about a center with the intercept of the offsets as they are, rounded, and what is proven of it."""
     coef = level.plain(there.coef)
     run.coef = level.inward(coef)
-    proof = in_time(graced(run.deadline), partial(prove, run.problem, run.coef, theta=run.theta, quiet=True), _none)
-    run.proof = None if proof is None else _widened(run.problem, EPS * float(np.sum(np.abs(coef[0]))), proof)
-    return replace(run.certified(chosen, there.reason), coef=coef)
-
-
-def _widened(problem: Problem, reach: float, proof: Proof) -> Proof:
-    """Return a proof at coefficients that were rounded, as one of those that they come from: scores ``reach`` apart.
-
-    A gap g grows by at most 2 sqrt(2 g W) reach + W reach^2, W the curvature, or by 2 reach where slopes are at most one apart.
-    """
-    if proof.gap is None:
-        return proof
-    if not problem.loss.smooth:
-        return replace(proof, gap=proof.gap + 2.0 * reach)
-    bend = problem.steepest
-    return replace(proof, gap=proof.gap + 2.0 * math.sqrt(2.0 * proof.gap * bend) * reach + bend * reach * reach)
-
-
-def _none() -> None:
-    """Return nothing, where time is over."""
+    return replace(run.anew(chosen, there.reason, EPS * float(np.sum(np.abs(coef[0])))), coef=coef)

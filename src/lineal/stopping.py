@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -89,6 +90,8 @@ class Run:
     shift: Array | None = None
     theta: Array | None = None
     cut: bool = False
+    reach: float = 0.0
+    """How far scores may be from those of the coefficients that were rounded to these."""
     began: float = field(default_factory=time.monotonic)
 
     @property
@@ -191,6 +194,13 @@ class Run:
             graced(self.deadline), lambda: self.finish(solver, reason), lambda: self._unproven(solver, reason, reached)
         )
 
+    def anew(self, solver: Solver, reason: str, reach: float) -> Fit:
+        """Certify coefficients that were put in place of those reached, rounded so that scores are up to ``reach`` off."""
+        self.reach = reach
+        work = partial(prove, self.problem, self.coef, theta=self.theta, quiet=True)
+        self.proof = in_time(graced(self.deadline), work, lambda: None)
+        return self.certified(solver, reason)
+
     def _unproven(self, solver: Solver, reason: str, reached: Array) -> Fit:
         """Return the last step with the verdict that no time was left for a proof."""
         self.stop()
@@ -225,6 +235,7 @@ class Run:
             self.coef = near.minimum_norm(self.coef, intercept=problem.intercept)
             value = problem.evaluate(self.coef).value
             proof = Proof(value, proof.null_objective, None, undecided(problem))
+        proof = self._widened(proof)
         objective = problem.evaluate(self.coef).value if proof is None else proof.objective
         verdict, arrays = judge(problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:
@@ -234,6 +245,19 @@ class Run:
             if spread is not None:
                 arrays["covariance"] = spread
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+
+    def _widened(self, proof: Proof | None) -> Proof | None:
+        """Return what a proof says of coefficients whose scores are up to ``reach`` from these.
+
+        A gap g grows by at most 2 sqrt(2 g W) reach + W reach^2, W the curvature; at corners, where slopes are at most one
+        apart, by 2 reach.
+        """
+        if proof is None or proof.gap is None or self.reach == 0.0:
+            return proof
+        if not self.problem.loss.smooth:
+            return replace(proof, gap=proof.gap + 2.0 * self.reach)
+        bend, gap = self.problem.steepest, proof.gap
+        return replace(proof, gap=gap + 2.0 * math.sqrt(2.0 * gap * bend) * self.reach + bend * self.reach**2)
 
     def _without_hint(self, proof: Proof | None) -> Proof | None:
         """Return a better proof from the rows and the whole second derivative, where products or a hint prove too little."""

@@ -113,6 +113,19 @@ def test_a_frame_has_the_scores_of_the_columns_as_they_are(seed):
         np.testing.assert_allclose(frame.inward(frame.outward(coef)), coef, rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_gaps_count_what_rounding_the_coefficients_costs(seed):
+    """With y around 1e6 half a unit of the intercept is 6e-11, and the gap only a few squares of that."""
+    rng = np.random.default_rng(seed)
+    x = np.column_stack([1.7e18 + 4096.0 * rng.integers(0, 50, size=25), rng.normal(size=25)])
+    y, offset = 1e6 + rng.normal(size=(25, 1)), 30.0 * rng.uniform(-1.0, 1.0, size=(25, 1))
+    result = fit(Memory(as_design(x), y, None, offset), Squared(1), NoPenalty(3))
+    exact = Exact(Squared(1), as_design(x).dense(), y, None, offset, 0.0, np.zeros(3))
+    here = exact.value([[number(v) for v in row] for row in result.coef])
+    assert result.framed
+    assert float((here - exact.optimum(result.coef)).mid()) <= result.verdict.gap
+
+
 FAR = {
     "Ridge": {},
     "Lasso": {"alpha": 0.1},
