@@ -53,7 +53,7 @@ def problem_of(loss: str, y: np.ndarray) -> Problem:
 @pytest.mark.parametrize("loss", [*ONE, *MANY])
 def test_values_are_those_of_the_document(loss):
     spec, plain, y, eta = rows_of(loss, 1)
-    found = problem_of(loss, y).rows(eta).value
+    found = problem_of(loss, y).at_scores(eta).value
     expected = [engine.loss_of(spec, target, row.tolist()) for target, row in zip(plain, eta, strict=True)]
     np.testing.assert_allclose(found, expected, rtol=1e-13, atol=1e-13)
 
@@ -63,10 +63,10 @@ def test_slopes_and_curvatures_are_derivatives(loss):
     _, _, y, eta = rows_of(loss, 2)
     eta = eta + 0.01 * np.random.default_rng(0).normal(size=eta.shape)  # away from the corners
     problem, step = problem_of(loss, y), 1e-6
-    rows = problem.rows(eta)
+    rows = problem.at_scores(eta)
     for k in range(eta.shape[1]):
         move = step * np.eye(eta.shape[1])[k]
-        up, down = problem.rows(eta + move), problem.rows(eta - move)
+        up, down = problem.at_scores(eta + move), problem.at_scores(eta - move)
         np.testing.assert_allclose(rows.slope[:, k], (up.value - down.value) / (2 * step), atol=1e-7)
         if loss not in CORNERED:
             unit = np.tile(np.eye(eta.shape[1])[k], (len(eta), 1))
@@ -81,7 +81,7 @@ def test_the_cost_of_a_dual_point_is_what_weak_duality_needs(loss, kappa):
     _, _, y, eta = rows_of(loss, 3, n=40)
     draw = np.random.default_rng(4)
     problem = problem_of(loss, y)
-    rows = problem.rows(eta)
+    rows = problem.at_scores(eta)
     step = 0.3 * draw.normal(size=eta.shape)
     duals = rows.duals([0.0 * step, step])
     if loss in CORNERED:
@@ -90,7 +90,7 @@ def test_the_cost_of_a_dual_point_is_what_weak_duality_needs(loss, kappa):
     duals += [eased for dual in duals[:1] for eased in dual.eased()]
     others = [eta + size * draw.normal(size=eta.shape) for size in (1e-3, 0.1, 1.0, 10.0) for _ in range(60)]
     others += [y + 0.25 * j + 0.0 * eta for j in range(-12, 13)]
-    values = [problem.rows(other).value for other in others]
+    values = [problem.at_scores(other).value for other in others]
     assert len(duals) >= 4
     for dual in duals:
         cost = dual.cost(kappa)

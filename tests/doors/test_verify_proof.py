@@ -18,6 +18,7 @@ from lineal.verify.covariance import covariance
 from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
 from lineal.verify.formulas import Problem
 from lineal.verify.null import null_objective
+from lineal.verify.plan import Plan
 from lineal.verify.proof import bound, newton_step, prove
 from lineal.verify.smooth import excess
 from lineal.verify.witnesses import independent, strict_rows
@@ -148,10 +149,8 @@ def test_the_gap_is_never_below_the_true_distance(loss, ridge, offset):
 
 def here(point, columns, plain: bool) -> float:
     """Return the gap proven without moving; infinite where nothing is proven, which is always sound."""
-    zero = np.zeros_like(point.eta)
-    u = zero if plain else point.problem.x @ newton_step(point)
     try:
-        return prove(point, point.rows.duals([u])[0], columns, both=True).gap
+        return prove(Plan(point, None if plain else newton_step(point)), columns, both=True).gap
     except NotProvenError:
         return np.inf
 
@@ -201,7 +200,7 @@ def test_dependent_columns_have_no_provable_gap_until_one_is_set_aside(loss):
     assert dependence(x, direction) <= DEPENDENT
     assert dependence(x, direction + 1e-12) > DEPENDENT
     kept = independent(direction[:, None], np.abs(x).max(axis=0), problem.uncharged)
-    for columns in (kept, spanning(problem.x, problem.uncharged)):
+    for columns in (kept, spanning(problem, problem.uncharged)):
         assert len(columns) == 4
         assert bound(problem.at(coef), columns).gap <= 1e-20 * max(1.0, base.at(best).objective)
 
@@ -213,7 +212,7 @@ def test_powers_are_ill_conditioned_and_not_dependent():
     problem = Problem(
         "squared", x, y, np.full(200, 1 / 200), np.zeros((200, 1)), Charges.ridge(np.zeros(15)), True, np.arange(200)
     )
-    assert len(spanning(problem.x, problem.uncharged)) == 15
+    assert len(spanning(problem, problem.uncharged)) == 15
     exact = mpmath_least_squares(x, y)
     assert bound(problem.at(exact), problem.uncharged).gap < 1e-20
     assert bound(problem.at(exact * (1 + 1e-6)), problem.uncharged).gap > 1e-18

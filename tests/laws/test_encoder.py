@@ -27,6 +27,7 @@ from lineal.features.learning import learn
 from lineal.table import as_table, split
 from lineal.verify import cells as twin_cells
 from lineal.verify import rows as twin_rows
+from lineal.verify import terms
 from lineal.verify.terms import BY_KIND
 
 LAW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -160,8 +161,8 @@ def test_the_plain_twin_agrees(table, seed, test_size):
     for term in learned.encoder.terms:
         data = term.to_dict()
         names += BY_KIND[term.kind].names(data)
-        expected += BY_KIND[term.kind].values(data, columns[term.column])
-        assert BY_KIND[term.kind].learned(data, columns[term.column]) is None
+        expected += [found.tolist() for found in BY_KIND[term.kind].values(data, columns[term.column])]
+        assert terms.learned(data, columns) is None
     design, y = whole(Encoded(train, learned))
     assert learned.encoder.columns == tuple(names)
     assert design.T.tolist() == expected

@@ -21,6 +21,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.table import as_table
 from lineal.verify import quoting as twin
+from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker
 
 LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -47,7 +48,7 @@ def both(text: str, delimiter: str, encoding: str, packed: bool, names: list[str
         data = text.encode(encoding)
         path.write_bytes(gzip.compress(data) if packed else data)
         try:
-            found = checker(path, names, delimiter=delimiter, quote=quote, header=True)
+            found = kept(checker(path, names, delimiter=delimiter, quote=quote, header=True), names)
             checked = [list(row) for row in zip(*(found.columns[name] for name in names), strict=True)]
         except InputError:
             checked = None

@@ -17,6 +17,7 @@ import lineal.tables.file
 from lineal.cli import run
 from lineal.errors import InputError
 from lineal.table import as_table
+from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker
 
 Rows = list[tuple[float, str, str | None]]
@@ -92,7 +93,7 @@ def test_rows_of_svmlight_are_lines_that_are_not_comments(tmp_path):
     path.write_text("\n".join(lines))
     wanted = sum(bool(line) and not line.startswith("#") for line in lines)
     assert sum(rows.num_rows for rows in as_table(path).batches()) == wanted
-    assert checker(path, ["y", "1"]).rows == wanted
+    assert kept(checker(path, ["y", "1"]), ["y", "1"]).rows == wanted
 
 
 LATE = {
@@ -126,7 +127,7 @@ def test_a_bad_line_far_down_is_named(case, tmp_path, monkeypatch):
         list(as_table(path).batches())
     if name == "j.jsonl":
         with pytest.raises(InputError, match="line 40001 "):
-            checker(path, ["a"])
+            kept(checker(path, ["a"]), ["a"])
 
 
 OBJECTS = [
@@ -168,9 +169,9 @@ def test_objects_cut_anywhere_are_rows_or_refused(seed, tmp_path, monkeypatch):
         fine = False
     if fine:
         assert sum(batch.num_rows for batch in as_table(path).batches()) == len(expected)
-        assert checker(path, ["a"]).rows == len(expected)
+        assert kept(checker(path, ["a"]), ["a"]).rows == len(expected)
     else:
         with pytest.raises(InputError, match=r"line \d+ of j\.jsonl"):
             list(as_table(path).batches())
         with pytest.raises(InputError, match=r"line \d+ "):
-            checker(path, ["a"])
+            kept(checker(path, ["a"]), ["a"])

@@ -103,7 +103,7 @@ def checked(loss, x, y, weight, offset, penalty, intercept, result):
         None if theta is None else theta[on],
     )
     try:
-        columns = spanning(problem.x, problem.uncharged)
+        columns = spanning(problem, problem.uncharged)
         return lighter_bound(centred(problem.at(result.coef), columns), columns, result.verdict.gap).gap
     except NotProvenError:
         return None

@@ -21,7 +21,7 @@ import pytest
 
 from lineal.errors import InputError
 from lineal.table import as_table, split, uniform
-from lineal.verify import reading as twin
+from lineal.verify.text_files import TextFile
 
 COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -225,13 +225,13 @@ def test_encodings_are_found(tmp_path, name, rows):
     assert found["b"][-1] == odd
     assert len(found["b"]) == rows + 1
     assert bool(table.notes) == (not name.startswith("utf-8"))
-    assert twin.decoded(path.read_bytes()).strip("\ufeff") == text
+    assert "".join(TextFile(path).pieces()) == text
 
 
 def test_bytes_without_a_character_are_kept(tmp_path):
     path = written(tmp_path / "t.csv", b"a,b\n1,\x81\x80\n")
     assert cells(as_table(path))["b"] == ["\x81€"]
-    assert twin.decoded(path.read_bytes()).endswith("\x81€\n")
+    assert "".join(TextFile(path).pieces()).endswith("\x81€\n")
 
 
 def test_files_that_are_not_there(tmp_path):

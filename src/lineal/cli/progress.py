@@ -39,6 +39,10 @@ class Watch:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], description=words)
 
+    def share(self, words: str, done: float) -> None:
+        """Say what is going on and which share of it is done."""
+        self.say(f"{words}: {min(max(done, 0.0), 1.0):.0%}")
+
     def step(self, record: Record) -> None:
         """Show one step of a fit."""
         passes = "1 pass" if record.passes == 1 else f"{record.passes} passes"

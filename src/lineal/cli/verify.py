@@ -28,9 +28,11 @@ def run(
     """Check every claim of the model file and print each with a mark; the first that fails ends it with exit code 1."""
     refused: Refused | None = None
     try:
-        with Watch(f"checking {model} against {data}"):
+        with Watch(f"checking {model} against {data}") as watch:
             others = list(map(joined, beside))
-            report = verify(model, data, beside=others, delimiter=delimiter, quote=quote, header=header)
+            report = verify(
+                model, data, beside=others, delimiter=delimiter, quote=quote, header=header, watch=watch.share
+            )
     except Refused as error:
         report, refused = error.report, error
     screen = Screen()

@@ -21,6 +21,7 @@ from lineal.verify.margins import check_margin
 from lineal.verify.members import Committee, check_committee, take_committee
 from lineal.verify.report import Line, Refused, Report
 from lineal.verify.separability import FORMAT, Record, check_record, take_record
+from lineal.verify.store import Watch, silent
 from lineal.verify.training import training_problem
 from lineal.verify.verdicts import check_verdict
 
@@ -35,12 +36,15 @@ def verify(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    watch: Watch = silent,
 ) -> Report:
     """Check every claim of a model file (or separability record) against its data, and return the checked lines.
 
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
     where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None.
+    ``watch`` is told what is going on and which share of it is done. The data is read in blocks, so that memory does not grow
+    with its rows, except where docs/verdicts.md says so.
     """
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
@@ -68,13 +72,13 @@ def verify(
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):
-                space, places = check_record(report, claims, table)
+                space, places = check_record(report, claims, table, watch)
                 if claims.margin is not None:
                     check_margin(report, space, claims.margin, places)
             elif isinstance(claims, Committee):
-                check_committee(report, claims, table)
+                check_committee(report, claims, table, watch)
             else:
-                check_verdict(report, claims, training_problem(report, claims, table))
+                check_verdict(report, claims, training_problem(report, claims, table, watch))
         except np.linalg.LinAlgError as error:
             report.check("the figures can be computed", False, str(error))
         except Refused as error:

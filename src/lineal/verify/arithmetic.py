@@ -15,6 +15,12 @@ Whole = npt.NDArray[Any]
 EPS: Final = 2.0**-52
 SPLIT: Final = 2.0**27 + 1
 BLOCK: Final = 2**20
+TILE: Final = 2**16
+"""Cells that stay in the cache while they are multiplied and added."""
+WIDE: Final = 64
+"""Matrices of fewer columns are not looked through for zeros."""
+DOUBLED: Final = 2.0**-84
+"""Rounding of a sum with twice the digits, as a share of the sizes of its terms: EPS^2 times 2^20 blocks and halvings."""
 
 
 def two_product(a: Array, b: Array) -> tuple[Array, Array]:
@@ -32,6 +38,17 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     return high, ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2
 
 
+def two_sum(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return ``a + b`` as high + low, exactly (Knuth).
+
+    >>> two_sum(np.array([1e16]), np.array([1.0]))
+    (array([1.e+16]), array([1.]))
+    """
+    high = a + b
+    part = high - a
+    return high, (a - (high - part)) + (b - part)
+
+
 def times(x: Array, b: Array, start: Array | None = None) -> Array:
     """Return ``X B (+ start)`` as if computed with twice the digits, then rounded (Ogita, Rump and Oishi's Dot2).
 
@@ -42,41 +59,103 @@ def times(x: Array, b: Array, start: Array | None = None) -> Array:
     """
     n, p = x.shape
     out = np.zeros((n, b.shape[1])) if start is None else np.broadcast_to(start, (n, b.shape[1])).copy()
+    if _sparse(x):
+        row, column = np.nonzero(x)
+        places = row[np.flatnonzero(np.diff(row, prepend=-1))]
+        for k in range(b.shape[1]):
+            high, low = two_product(x[row, column], b[column, k])
+            high, low = _by_segment(high, low, row)
+            high, rest = two_sum(out[places, k], high)
+            out[places, k] = high + (rest + low)
+        return out
     step = max(1, BLOCK // max(1, b.shape[1]))
     for begin in range(0, n, step):
         rows = slice(begin, begin + step)
         high, low = out[rows], np.zeros_like(out[rows])
         for j in range(p):
-            used = _used(x[rows, j])  # the other rows do not change
-            before = high[used]
-            product, rest = two_product(x[rows, j][used, None], b[None, j, :])
-            total = before + product
-            part = total - before
-            low[used] += ((before - (total - part)) + (product - part)) + rest
-            high[used] = total
+            product, rest = two_product(x[rows, j, None], b[None, j, :])
+            high, lost = two_sum(high, product)
+            low += lost + rest
         out[rows] = high + low
     return out
 
 
 def sums(x: Array, v: Array) -> Array:
-    """Return ``X' V``, every entry correctly rounded from exact products.
+    """Return ``X' V``, every entry rounded once from sums with twice the digits.
 
     >>> sums(np.array([[1e16], [1.0], [-1e16]]), np.ones((3, 1)))
     array([[1.]])
     """
-    out = np.empty((x.shape[1], v.shape[1]))
-    for j in range(x.shape[1]):
-        used = _used(x[:, j])
+    high, low = double_sums(x, v)
+    return high + low
+
+
+def double_sums(x: Array, v: Array) -> tuple[Array, Array]:
+    """Return ``X' V`` as high + low; its error is at most DOUBLED |X|'|V|, also of many blocks added by `added`.
+
+    >>> high, low = double_sums(np.array([[1.0], [2.0**-60]]), np.ones((2, 1)))
+    >>> float(high[0, 0]), float(low[0, 0]) * 2.0**60
+    (1.0, 1.0)
+    """
+    n, p = x.shape
+    high, low = np.zeros((p, v.shape[1])), np.zeros((p, v.shape[1]))
+    if _sparse(x):
+        column, row = np.nonzero(x.T)
+        places = column[np.flatnonzero(np.diff(column, prepend=-1))]
         for k in range(v.shape[1]):
-            high, low = two_product(x[used, j], v[used, k])
-            out[j, k] = math.fsum(np.concatenate([high, low]).tolist())
-    return out
+            high[places, k], low[places, k] = _by_segment(*two_product(x[row, column], v[row, k]), column)
+        return high, low
+    step = max(256, TILE // max(1, p))
+    for begin in range(0, n, step):
+        part = x[begin : begin + step]
+        for k in range(v.shape[1]):
+            one, rest = _by_halves(*two_product(part, v[begin : begin + step, k, None]))
+            high[:, k], lost = two_sum(high[:, k], one)
+            low[:, k] += lost + rest
+    return high, low
 
 
-def _used(column: Array) -> slice | npt.NDArray[np.intp]:
-    """Return the rows in which a column is not zero; all of them where most are not."""
-    rows = np.flatnonzero(column)
-    return rows if 2 * len(rows) < len(column) else slice(None)
+def added(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:
+    """Return the sum of two sums of high and low parts."""
+    high, lost = two_sum(first[0], second[0])
+    return high, first[1] + second[1] + lost
+
+
+def _by_halves(high: Array, low: Array) -> tuple[Array, Array]:
+    """Return the sums over the rows, the later half added to the earlier until one is left."""
+    while len(high) > 1:
+        half = len(high) // 2
+        rest = high[2 * half :], low[2 * half :]
+        top, lost = two_sum(high[:half], high[half : 2 * half])
+        low = low[:half] + low[half : 2 * half] + lost
+        high = top
+        if len(rest[0]):
+            high, low = np.concatenate([high, rest[0]]), np.concatenate([low, rest[1]])
+    return (high[0], low[0]) if len(high) else (np.zeros(high.shape[1:]), np.zeros(high.shape[1:]))
+
+
+def _by_segment(high: Array, low: Array, keys: npt.NDArray[np.intp]) -> tuple[Array, Array]:
+    """Return the sums over runs of equal keys: neighbours of one run are added until every run is one number."""
+    while len(keys):
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        if len(first) == len(keys):
+            break
+        count = np.diff(first, append=len(keys))
+        place = np.arange(len(keys)) - np.repeat(first, count)
+        left = np.flatnonzero(place % 2 == 0)
+        paired = left[(place[left] + 1) < np.repeat(count, count)[left]]
+        top, lost = two_sum(high[paired], high[paired + 1])
+        low = low.copy()
+        low[paired] += low[paired + 1] + lost
+        high = high.copy()
+        high[paired] = top
+        high, low, keys = high[left], low[left], keys[left]
+    return high, low
+
+
+def _sparse(x: Array) -> bool:
+    """Whether a wide matrix is mostly zeros, so that going through the others pays."""
+    return x.shape[1] >= WIDE and 8 * int(np.count_nonzero(x)) < x.size
 
 
 def total(values: Array) -> float:

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import decimal
 import math
-from typing import Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
+T = TypeVar("T")
+Array = npt.NDArray[np.float64]
+Column = Sequence[object] | npt.NDArray[Any]
+"""Cells of a column: of any kind, or numbers, of which NaN is missing."""
+
+ROWS: Final = 2**14
+"""Rows that are read at a time."""
 MISSING: Final = frozenset({"", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"})
 
 
@@ -42,16 +54,76 @@ def number(cell: object) -> float:
     return value
 
 
-def settled(cell: object) -> object:
-    """Return a cell of a number column as None or a double, so that it is parsed once; as it is if it is neither.
+def gone(column: Column) -> npt.NDArray[np.bool_]:
+    """Return which cells hold nothing.
 
-    >>> [settled(cell) for cell in ("NA", " 1.5", 2, "tall")]
-    [None, 1.5, 2.0, 'tall']
+    >>> gone(["a", "NA"]).tolist(), gone(np.array([np.nan, 1.0])).tolist()
+    ([False, True], [True, False])
+    """
+    if isinstance(column, np.ndarray):
+        return np.asarray(np.isnan(column)) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
+    return np.array(each(column, missing), dtype=bool)
+
+
+def each(column: Column, function: Callable[[object], T]) -> list[T]:
+    """Return what a function makes of every cell; of equal texts it is asked once.
+
+    >>> each(["a", "b", "a"], str.upper)
+    ['A', 'B', 'A']
+    """
+    known: dict[str, T] = {}
+    found = []
+    for cell in listed(column):
+        if type(cell) is not str:
+            found.append(function(cell))
+            continue
+        if cell not in known:
+            known[cell] = function(cell)
+        found.append(known[cell])
+    return found
+
+
+def spelled(cell: object) -> str | None:
+    """Return a cell as text, None if it holds nothing."""
+    return None if missing(cell) else text(cell)
+
+
+def numbers(column: Column) -> Array:
+    """Return the cells of a number column as doubles, NaN where one holds nothing; ValueError if one is no finite number.
+
+    >>> numbers(["NA", " 1.5", 2]).tolist()
+    [nan, 1.5, 2.0]
+    """
+    if isinstance(column, np.ndarray):
+        found = column.astype(np.float64)
+    else:
+        try:
+            found = np.array(list(map(float, column)), dtype=np.float64)  # type: ignore[arg-type]
+            plain = not np.any(np.isnan(found))  # a nan may be spelled in a way that is no missing cell
+        except (TypeError, ValueError, OverflowError):
+            plain = False
+        if not plain:
+            found = np.array([math.nan if missing(cell) else number(cell) for cell in column], dtype=np.float64)
+    if np.any(np.isinf(found)):
+        raise ValueError(f"{column[int(np.argmax(np.isinf(found)))]!r} is not finite")
+    return found
+
+
+def settled(column: Column) -> Column:
+    """Return a number column as doubles, so that it is parsed once; as it is if a cell is neither number nor missing.
+
+    >>> settled(["NA", " 1.5"]).tolist(), settled(["tall"])
+    ([nan, 1.5], ['tall'])
     """
     try:
-        return None if missing(cell) else number(cell)
+        return numbers(column)
     except ValueError:
-        return cell  # the line that needs a number will say so
+        return column  # the line that needs numbers will say so
+
+
+def listed(column: Column) -> Sequence[object]:
+    """Return the cells as Python objects."""
+    return column.tolist() if isinstance(column, np.ndarray) else column
 
 
 def text(cell: object) -> str:
@@ -68,3 +140,20 @@ def text(cell: object) -> str:
         value = float(cell)
         return str(int(value)) if value.is_integer() else repr(value)
     return str(cell)
+
+
+@dataclass
+class Cells:
+    """Some rows: named columns of cells, all of one length. ``share`` is how much of the file has been read.
+
+    ``zero`` says that an absent number column is all zeros (SVMlight).
+    """
+
+    rows: int
+    columns: dict[str, Column]
+    zero: bool = False
+    share: float = 1.0
+
+    def column(self, name: str) -> Column:
+        """Return the cells of a column."""
+        return self.columns[name] if name in self.columns else np.zeros(self.rows)

@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 
 from lineal.verify.arithmetic import Array, two_product
-from lineal.verify.formulas import RESIDUAL, Index, Point
+from lineal.verify.formulas import RESIDUAL, Index, Point, Problem, Training
 
 FAR = 100.0
 """A mean of more than so many standard deviations is far from zero."""
@@ -26,24 +26,38 @@ def centred(point: Point, columns: Index) -> Point:
     p = point.problem
     if not p.intercept or 0 not in columns:
         return point
-    mean, level = _centres(p.x, p.q), _centres(p.y, p.q)
-    level = np.broadcast_to(level if p.loss in RESIDUAL else 0.0, p.y.shape[1])
+    mean, level = _centres(p, "x"), _centres(p, "y")
+    level = np.broadcast_to(level if p.loss in RESIDUAL else 0.0, p.outputs)
     if not (np.any(mean) or np.any(level)):
         return point
-    coef = point.coef.copy()
-    offset = np.array(np.broadcast_to(p.offset, (len(p.x), coef.shape[1])))  # (one column may serve several outputs)
+    coef, rest = point.coef.copy(), np.zeros(p.outputs)
     for output, column in enumerate(point.coef.T):
         parts = [float(column[0]), -float(level[output]), *np.concatenate(two_product(mean, column)).tolist()]
         coef[0, output] = math.fsum(parts)
-        offset[:, output] += math.fsum([*parts, -float(coef[0, output])])
-    return replace(p, x=p.x - mean, y=p.y - level, offset=offset).at(coef)
+        rest[output] = math.fsum([*parts, -float(coef[0, output])])
+
+    def moved(block: Problem) -> Problem:  # (one column of offsets may serve several outputs)
+        return replace(block, x=block.x - mean, y=block.y - level, offset=block.offset + rest)
+
+    return p.changed(moved, p.charges).at(coef)
 
 
-def _centres(x: Array, q: Array) -> Array:
+def _centres(problem: Training, name: str) -> Array:
     """Return the mean of each column that is far from zero and can be taken off exactly, else 0."""
-    mean = q @ x
-    spread = np.sqrt(q @ (x - mean) ** 2)
-    mean = np.where((np.abs(mean) > FAR * spread) & (np.ptp(x, axis=0) > 0.0), mean, 0.0)
-    moved = x - mean
-    # x - m is a double if both ways back are exact
-    return np.where(np.all((moved + mean == x) & (x - moved == mean), axis=0), mean, 0.0)
+    mean = moments(problem, name)[0]
+    variance, exact = np.zeros_like(mean), np.ones(len(mean), dtype=bool)
+    low, high = np.full_like(mean, np.inf), np.full_like(mean, -np.inf)
+    for block in problem.blocks():
+        x = getattr(block, name)
+        away = x - mean
+        variance = variance + block.q @ away**2
+        low, high = np.minimum(low, x.min(axis=0)), np.maximum(high, x.max(axis=0))
+        # x - m is a double if both ways back are exact
+        exact &= np.all((away + mean == x) & (x - away == mean), axis=0)
+    return np.where((np.abs(mean) > FAR * np.sqrt(variance)) & (high > low) & exact, mean, 0.0)
+
+
+def moments(problem: Training, name: str) -> tuple[Array, Array]:
+    """Return mean and variance of every column of ``x`` or ``y``, each from a pass of its own."""
+    mean = np.asarray(sum(block.q @ getattr(block, name) for block in problem.blocks()))
+    return mean, np.asarray(sum(block.q @ (getattr(block, name) - mean) ** 2 for block in problem.blocks()))

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from lineal.verify.arithmetic import Array, total
+from lineal.verify.arithmetic import Array
+from lineal.verify.basis import basis
 from lineal.verify.formulas import Point
-from lineal.verify.proof import basis
+from lineal.verify.plan import Plan
 
 
 def covariance(point: Point, weight_sum: float) -> Array:
     """Return the covariance of unpenalised coefficients, output-major: sigma^2 (X'SX)^-1, or the inverse information."""
     p, k = point.problem, point.problem.outputs
-    columns = p.x.shape[1]
-    (dual,) = point.rows.duals([np.zeros_like(point.eta)])
-    found = basis(point, dual, np.ones((columns, k), dtype=bool))
+    columns = p.columns
+    found = basis(Plan(point), np.ones((columns, k), dtype=bool))
     change = np.zeros((k * columns, k * columns))
     for output, part in enumerate(found.parts):
         place = slice(output * columns, (output + 1) * columns)
@@ -22,6 +22,6 @@ def covariance(point: Point, weight_sum: float) -> Array:
     matrix = change @ found.inverse @ change.T / weight_sum
     if p.loss == "squared":
         freedom = weight_sum - columns
-        spread = [weight_sum * total(p.q * point.rows.slope[:, output] ** 2) / freedom for output in range(k)]
+        spread = weight_sum * np.asarray(sum(at.block.q @ at.rows.slope**2 for at in point.blocks())) / freedom
         matrix = matrix * np.repeat(spread, columns)[:, None]
     return np.asarray(matrix)

@@ -27,26 +27,26 @@ def firth(point: Point, weight_sum: float) -> Stationary:
 
     The slope is ``g = sum_i s_i x_i (y_i - p_i + h_i (1/2 - p_i))``, h the leverages; its norm ``sqrt(g' (X'SWX)^-1 g)``.
     """
-    p = point.problem
+    at, p = point.whole, point.whole.block
     scale = np.max(np.abs(p.x), axis=0)
     x, s = p.x / np.where(scale > 0.0, scale, 1.0), weight_sum * p.q
-    mean = 1.0 / (1.0 + np.exp(-point.eta))
-    weight = point.rows.weight[:, 0]
+    mean = 1.0 / (1.0 + np.exp(-at.eta))
+    weight = at.rows.weight[:, 0]
     root = np.sqrt(s * weight)[:, None] * x
     orthonormal, factor = np.linalg.qr(root)
     # an observation of weight s counts s times: its leverage per unit of weight
     h = np.sum(orthonormal**2, axis=1) / s
-    gradient = sums(x, s[:, None] * (h[:, None] * (0.5 - mean) - point.rows.slope))
+    gradient = sums(x, s[:, None] * (h[:, None] * (0.5 - mean) - at.rows.slope))
     norm = float(np.linalg.norm(np.linalg.solve(factor.T, gradient)))
     determinant = 2.0 * (float(np.sum(np.log(np.abs(np.diag(factor))))) + float(np.sum(np.log(scale))))
-    value = weight_sum * total(p.q * point.rows.value) - 0.5 * determinant
-    spread = np.linalg.norm(np.linalg.solve(factor.T, np.abs(x).T @ (s * (np.abs(point.rows.slope[:, 0]) + h))))
+    value = weight_sum * total(p.q * at.rows.value) - 0.5 * determinant
+    spread = np.linalg.norm(np.linalg.solve(factor.T, np.abs(x).T @ (s * (np.abs(at.rows.slope[:, 0]) + h))))
     return Stationary(norm, 1e-13 * float(spread), "objective", value / weight_sum)
 
 
 def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, Any]) -> Stationary:
     """Return the slope of the log-evidence of a ridge by log 1/noise and log 1/prior, over those that were estimated."""
-    p = point.problem
+    at, p = point.whole, point.whole.block
     alpha, lam = 1.0 / float(stated["noise"]), 1.0 / float(stated["prior"])
     a1, a2, l1, l2 = (float(value) for value in stated["hyper"])
     free = [name in stated["free"] for name in ("noise", "prior")]
@@ -56,7 +56,7 @@ def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, 
     ridge = np.vstack([np.sqrt(s)[:, None] * x, np.diag(np.sqrt(lam / alpha * charges) / scale)[charged]])
     orthonormal = np.linalg.qr(ridge)[0]
     gamma = float(np.sum(orthonormal[: len(x)] ** 2)) - int(np.sum(~charged))
-    squares = weight_sum * total(p.q * point.rows.slope[:, 0] ** 2)
+    squares = weight_sum * total(p.q * at.rows.slope[:, 0] ** 2)
     size = total(charges * point.coef[:, 0] ** 2)
     slope = np.array(
         [

@@ -7,7 +7,11 @@ digit: doubles are exact numbers, and a column that is off by one rounding error
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -34,55 +38,127 @@ def dependence(x: Array, weights: Array) -> float:
     return float(np.max(np.where(size > 0.0, value / np.where(size > 0.0, size, 1.0), 0.0), initial=0.0))
 
 
-def spanning(whole: Array, columns: Index) -> Index:
+class Design(Protocol):
+    """Rows that come block by block."""
+
+    @property
+    def extent(self) -> Extent:
+        """How large the numbers are."""
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield all rows, some at a time."""
+
+
+class Block(Protocol):
+    """Some rows."""
+
+    @property
+    def x(self) -> Array:
+        """Their design."""
+
+
+class Extent(Protocol):
+    """How large the numbers are."""
+
+    @property
+    def x(self) -> Array:
+        """The largest size in every column."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Some columns of a design, each in a unit of its own: a power of two, so that no dependency changes."""
+
+    design: Design
+    chosen: Index
+
+    @cached_property
+    def unit(self) -> Array:
+        """The powers of two."""
+        scale = self.design.extent.x[self.chosen]
+        return np.asarray(np.exp2(np.round(np.log2(np.where(scale > 0.0, scale, 1.0)))))
+
+    def blocks(self) -> Iterator[Array]:
+        """Yield the columns, some rows at a time."""
+        for block in self.design.blocks():
+            yield block.x[:, self.chosen] / self.unit
+
+
+def triangle(x: Array) -> Array:
+    """Return R of a matrix Q R with orthonormal columns Q."""
+    return np.asarray(np.linalg.qr(x, mode="r"))
+
+
+def spanning(design: Design, columns: Index) -> Index:
     """Return columns of which all others are combinations: found by pivoting, each checked row by row."""
-    x = whole[:, columns]
-    scale = np.max(np.abs(x), axis=0, initial=0.0)
-    x = x / np.exp2(np.round(np.log2(np.where(scale > 0.0, scale, 1.0))))  # exact, and changes no dependency
-    left, kept = x.copy(), np.zeros(len(columns), dtype=bool)
-    for _ in range(min(x.shape)):
+    x = Columns(design, columns)
+    factor = np.zeros((0, len(columns)))
+    for part in x.blocks():
+        factor = triangle(np.vstack([factor, part]))
+    left, kept = factor.copy(), np.zeros(len(columns), dtype=bool)
+    for _ in range(min(left.shape)):
         size = np.linalg.norm(left, axis=0)
         pivot = int(np.argmax(size))
-        if not size[pivot] > 1e-12 * np.linalg.norm(x[:, pivot]):
+        if not size[pivot] > 1e-12 * np.linalg.norm(factor[:, pivot]):
             break
         kept[pivot] = True
         unit = left[:, pivot] / size[pivot]
         left -= np.outer(unit, unit @ left)
         left -= np.outer(unit, unit @ left)
         left[:, kept] = 0.0
-    base = x[:, kept]
-    inverse = np.linalg.pinv(base)
-    for j in np.flatnonzero(~kept):
-        weights = -inverse @ x[:, j]
-        weights -= inverse @ times(base, weights[:, None], x[:, j, None])[:, 0]
-        both = np.column_stack([base, x[:, j]])
-        if dependence(both, np.append(weights, 1.0)) > DEPENDENT or not _combined(both, weights):
+    others = np.flatnonzero(~kept)
+    if len(others):
+        weights = _weights(x, factor, np.flatnonzero(kept), others)
+        if not _combined(x, np.flatnonzero(kept), others, weights):
             raise NotProvenError("the columns are nearly but not quite dependent")
     return columns[kept]
 
 
-def _combined(x: Array, weights: Array) -> bool:
-    """Whether the last column is a combination of the others, which are independent, in every digit.
+def _weights(x: Columns, factor: Array, base: Index, others: Index) -> Array:
+    """Return weights of the base columns that take each other column away: least squares, with one correction."""
+    inverse = np.linalg.pinv(factor[:, base])
+    weights = -inverse @ factor[:, others]
+    # (A'A)^-1 A' r, with the residuals r in twice the digits
+    right = sum(part[:, base].T @ times(part[:, base], weights, part[:, others]) for part in x.blocks())
+    return np.asarray(weights - inverse @ (inverse.T @ np.asarray(right)))
 
-    It is if there are no more rows than others; else its weights are near the given ones: simple ones, or those that as many
-    rows as columns leave no choice of.
+
+def _combined(x: Columns, base: Index, others: Index, weights: Array) -> bool:
+    """Whether every other column is a combination of the base, whose columns are independent, in every digit.
+
+    It is if there are no more rows than base columns; else its weights are near the given ones: simple ones, or those that as
+    many rows as columns leave no choice of.
     """
-    rows, others = len(x), len(weights)
-    if rows <= others:
-        return True
-    simple = np.append(np.round(64.0 * weights) / 64.0, 1.0)
-    if not np.any(signs(x, simple)):
-        return True
-    if others > ELIMINATED:
+    rows, far = 0, 0.0
+    simple = np.vstack([np.round(64.0 * weights) / 64.0, np.ones(len(others))])
+    plain = np.ones(len(others), dtype=bool)
+    chosen = np.zeros((0, len(base) + len(others)))
+    for part in x.blocks():
+        rows += len(part)
+        for k, j in enumerate(others):
+            both = part[:, [*base, j]]
+            far = max(far, dependence(both, np.append(weights[:, k], 1.0)))
+            plain[k] = plain[k] and not np.any(signs(both, simple[:, k]))
+        some = np.vstack([chosen, part[:, [*base, *others]]])
+        chosen = some[_regular(some[:, : len(base)])]
+    if far > DEPENDENT or (rows > len(base) > ELIMINATED and not np.all(plain)):
         return False
-    found = _solved(x, _regular(x[:, :-1]))
-    return found is not None and not np.any(signs(x, found))
+    left = [] if rows <= len(base) else np.flatnonzero(~plain).tolist()
+    exact = {k: _solved(chosen[:, [*range(len(base)), len(base) + k]]) for k in left}
+    if any(found is None for found in exact.values()):
+        return False
+    return not any(
+        np.any(signs(part[:, [*base, others[k]]], found))
+        for part in (x.blocks() if exact else ())
+        for k, found in exact.items()
+        if found is not None
+    )
 
 
 def _regular(base: Array) -> Index:
     """Return as many rows as columns, independent as far as floats can tell."""
     left, rows = base.copy(), list[int]()
-    for _ in range(base.shape[1]):
+    for _ in range(min(base.shape)):
         size = np.linalg.norm(left, axis=1)
         rows.append(int(np.argmax(size)))
         unit = left[rows[-1]] / max(size[rows[-1]], 1e-300)
@@ -90,9 +166,9 @@ def _regular(base: Array) -> Index:
     return np.array(rows, dtype=np.intp)
 
 
-def _solved(x: Array, rows: Index) -> Whole | None:
-    """Return whole weights that make the combination of all columns zero in these rows; None where they leave a choice."""
-    left = [[Fraction(cell) for cell in line] for line in x[rows].tolist()]
+def _solved(x: Array) -> Whole | None:
+    """Return whole weights that make the combination of all columns zero in all rows; None where they leave a choice."""
+    left = [[Fraction(cell) for cell in line] for line in x.tolist()]
     size = len(left)
     for k in range(size):
         pivot = next((i for i in range(k, size) if left[i][k]), None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lineal.verify.arithmetic import Array, sums
+from lineal.verify.arithmetic import Array, added, double_sums
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.formulas import CORNERED, Point
 
@@ -47,7 +47,7 @@ def _steps(point: Point) -> Iterator[Array]:
     if not p.charges.smooth and not p.charges.group:
         yield _model_step(point, h)
     if p.loss not in ("squared", "poisson", *CORNERED):  # W is at most 1, wherever the scores are
-        steep: Array = p.x.T @ (p.q[:, None] * p.x) + np.diag(p.charges.square)
+        steep: Array = sum(block.x.T @ (block.q[:, None] * block.x) for block in p.blocks()) + np.diag(p.charges.square)
         steep = np.asarray(np.kron(np.eye(p.outputs), steep))
         gradient = _gradient(point)
         size = np.sqrt(np.where(np.diag(steep) > 0.0, np.diag(steep), 1.0))  # columns of any unit
@@ -57,15 +57,23 @@ def _steps(point: Point) -> Iterator[Array]:
 
 def _gradient(point: Point) -> Array:
     """Return the gradient of F by the coefficients that move, else 0."""
-    p = point.problem
-    slope = sums(p.x, p.q[:, None] * point.rows.slope) + p.charges.gradient(point.coef)
-    return np.where(p.charges.moving(point.coef), slope, 0.0)
+    charges = point.problem.charges
+    return np.where(charges.moving(point.coef), _slope(point) + charges.gradient(point.coef), 0.0)
+
+
+def _slope(point: Point) -> Array:
+    """Return the gradient of the loss, X'Q slope, with twice the digits, then rounded."""
+    shape = point.coef.shape
+    found = np.zeros(shape), np.zeros(shape)
+    for at in point.blocks():
+        found = added(found, double_sums(at.block.x, at.block.q[:, None] * at.rows.slope))
+    return np.asarray(found[0] + found[1])
 
 
 def _model_step(point: Point, h: Array, sweeps: int = 200) -> Array:
     """Return -t that minimises ``g't + t'Ht/2 + penalty(b + t)`` within the bounds, coefficient by coefficient."""
     p = point.problem
-    gradient = sums(p.x, p.q[:, None] * point.rows.slope).T.ravel()
+    gradient = _slope(point).T.ravel()
     linear, square, lower, upper = (
         np.tile(part, p.outputs) for part in (p.charges.linear, p.charges.square, p.charges.lower, p.charges.upper)
     )
@@ -92,12 +100,12 @@ def newton_step(point: Point) -> Array:
     moving = p.charges.moving(point.coef)
     square = p.charges.square[:, None]
     gradient = _gradient(point)
-    diagonal = (p.x**2).T @ (p.q[:, None] * point.rows.weight) + square
+    diagonal = sum((at.block.x**2).T @ (at.block.q[:, None] * at.rows.weight) for at in point.blocks()) + square
     scale = np.where(moving & (diagonal > 0.0), 1.0 / np.sqrt(np.where(diagonal > 0.0, diagonal, 1.0)), 0.0)
 
     def curve(t: Array) -> Array:
-        image = p.x.T @ (p.q[:, None] * point.rows.curved(p.x @ t)) + square * t
-        return np.where(moving, image, 0.0)
+        parts = (at.block.x.T @ (at.block.q[:, None] * at.rows.curved(at.block.x @ t)) for at in point.blocks())
+        return np.where(moving, sum(parts) + square * t, 0.0)
 
     if gradient.size <= MOST:
         flat = scale.T.ravel()
@@ -120,13 +128,15 @@ def newton_step(point: Point) -> Array:
 
 def _hessian(point: Point) -> Array:
     """Return X' Q W X, output-major; softmax and its kin do not see what all outputs share."""
-    p, k = point.problem, point.problem.outputs
-    m = p.x.shape[1]
+    k, m = point.problem.outputs, point.problem.columns
     h = np.zeros((m * k, m * k))
-    for b in range(k):
-        image = point.rows.curved(np.eye(k)[np.full(len(p.q), b)])
-        for a in range(b + 1) if point.rows.coupled else [b]:
-            tile = p.x.T @ ((p.q * image[:, a])[:, None] * p.x)
-            h[a * m : (a + 1) * m, b * m : (b + 1) * m] = tile
-            h[b * m : (b + 1) * m, a * m : (a + 1) * m] = tile.T
+    for at in point.blocks():
+        x, q = at.block.x, at.block.q
+        for b in range(k):
+            image = at.rows.curved(np.eye(k)[np.full(len(q), b)])
+            for a in range(b + 1) if at.rows.coupled else [b]:
+                tile = x.T @ ((q * image[:, a])[:, None] * x)
+                h[a * m : (a + 1) * m, b * m : (b + 1) * m] += tile
+                if a != b:
+                    h[b * m : (b + 1) * m, a * m : (a + 1) * m] += tile.T
     return h

@@ -48,7 +48,7 @@ class Moves:
 
 def balanced(point: Point, dual: Dual, free: Mask) -> Dual:
     """Return a dual point near the given one that is zero, exactly but for rounding theta once, on the free coefficients."""
-    if not isinstance(dual, Boxed | Mixed) or free.sum() * len(point.eta) > LARGEST:
+    if not isinstance(dual, Boxed | Mixed) or free.sum() * point.problem.rows > LARGEST:
         raise NotProvenError("too few rows are between the corners of the loss")
     for cut in CUTS:
         found = _near(point, dual, free, cut)
@@ -61,7 +61,7 @@ def _near(point: Point, dual: Boxed | Mixed, free: Mask, cut: float) -> Dual | N
     """Return the dual point found with all put to an end of their domain that are within ``cut`` of it."""
     columns, outputs = np.nonzero(free)
     dual, moves = _boxed(dual, cut) if isinstance(dual, Boxed) else _mixed(dual, cut)
-    problem = point.problem
+    problem = point.whole.block
     s = problem.q if problem.weight is None else problem.weight
     cells = moves.signs(outputs) * (problem.x * s[:, None])[moves.row][:, columns].T
     size = np.maximum(np.max(np.abs(cells), axis=1, initial=0.0), 1e-300)

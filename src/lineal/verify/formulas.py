@@ -1,20 +1,28 @@
-"""The training problem F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b), and a point of it."""
+"""The training problem F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b), and a point of it; both block by block.
+
+Rows come in blocks, each a small `Problem` of its own; what is asked of all rows is added up over them. A `Problem` that is in
+memory is its only block; a `Streamed` one reads its blocks from a store, as often as it is asked.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.errors import InputError
 from lineal.verify import corners, simplex, smooth
 from lineal.verify.arithmetic import EPS, Array, times, total
 from lineal.verify.charges import Charges
 from lineal.verify.dual import Rows
+from lineal.verify.store import Store
 
 Index = npt.NDArray[np.intp]
-
 
 CORNERED = (*corners.CORNERED, "crammer-singer")
 """Losses whose slopes are no dual point: the file holds one."""
@@ -24,11 +32,82 @@ ENDLESS = ("logistic", "softmax", "poisson")
 """Losses that fall for ever in some direction: a dual point proves that a minimiser exists where it is off its border."""
 RESIDUAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")
 """Losses that see nothing of score and target but their difference."""
+ROWS = ("x", "y", "q", "offset", "numbers", "theta", "weight")
+"""The fields of a problem that have an entry for every row."""
+MOST = 8 * 2**30
+"""Bytes of a matrix that is held in memory, at most."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The largest |x| of every column, |y| and |offset|."""
+
+    x: Array
+    y: float
+    offset: float
+
+
+class Training(Protocol):
+    """What a proof asks of the training rows, wherever they are."""
+
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+
+    @property
+    def charges(self) -> Charges:
+        """What coefficients cost."""
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the first column is one of ones."""
+
+    @property
+    def parameter(self) -> float:
+        """The loss's own."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of positive weight."""
+
+    @property
+    def columns(self) -> int:
+        """Columns of the design."""
+
+    @property
+    def outputs(self) -> int:
+        """Scores per row."""
+
+    @property
+    def uncharged(self) -> Index:
+        """Columns that the penalty does not see."""
+
+    @property
+    def extent(self) -> Extent:
+        """How large the numbers are."""
+
+    def blocks(self) -> Iterator[Problem]:
+        """Yield all rows, some at a time, in order."""
+
+    def changed(self, change: Callable[[Problem], Problem], charges: Charges) -> Training:
+        """Return the problem of changed rows: ``change`` is asked of every block."""
+
+    def charged(self, charges: Charges) -> Training:
+        """Return the problem of the same rows with another penalty."""
+
+    def kept(self) -> Training:
+        """Return the same problem with its rows, as they have been changed, in a place of their own."""
+
+    def whole(self) -> Problem:
+        """Return all rows at once, for what cannot be added up."""
+
+    def at(self, coef: Array) -> Point:
+        """Return everything about one point."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """The training rows of positive weight: design, target, q = weight / weight sum, offset; and what coefficients cost.
+    """Training rows of positive weight: design, target, q = weight / weight sum, offset; and what coefficients cost.
 
     ``numbers`` are their places among all training rows, counted from 0; ``parameter`` is the loss's own; ``theta`` the
     dual point that the file holds; ``weight`` the weights before they were divided and rounded.
@@ -47,6 +126,16 @@ class Problem:
     weight: Array | None = None
 
     @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.q)
+
+    @property
+    def columns(self) -> int:
+        """Columns of the design."""
+        return int(self.x.shape[1])
+
+    @property
     def outputs(self) -> int:
         """Number of scores per row."""
         return int(self.y.shape[1])
@@ -56,7 +145,32 @@ class Problem:
         """Columns that the penalty does not see."""
         return np.flatnonzero(~self.charges.seen)
 
-    def rows(self, eta: Array) -> Rows:
+    @cached_property
+    def extent(self) -> Extent:
+        """How large the numbers are."""
+        return _extent(self)
+
+    def blocks(self) -> Iterator[Problem]:
+        """Yield itself: all rows are here."""
+        yield self
+
+    def changed(self, change: Callable[[Problem], Problem], charges: Charges) -> Problem:
+        """Return the problem of changed rows."""
+        return replace(change(self), charges=charges)
+
+    def charged(self, charges: Charges) -> Problem:
+        """Return the problem of the same rows with another penalty."""
+        return replace(self, charges=charges)
+
+    def kept(self) -> Problem:
+        """Return itself."""
+        return self
+
+    def whole(self) -> Problem:
+        """Return itself."""
+        return self
+
+    def at_scores(self, eta: Array) -> Rows:
         """Return the loss at some scores."""
         if self.loss in smooth.NAMES:
             return smooth.SmoothRows(self.loss, self.y, eta)
@@ -70,43 +184,194 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Point:
-    """Coefficients, and what follows from them row by row."""
+class Streamed:
+    """A problem whose rows are in a store; ``make`` turns what is stored of a block into its problem."""
 
-    problem: Problem
+    loss: str
+    store: Store
+    make: Callable[[dict[str, npt.NDArray[Any]]], Problem]
+    charges: Charges
+    intercept: bool
+    rows: int
+    columns: int
+    outputs: int
+    parameter: float = 0.0
+
+    @cached_property
+    def uncharged(self) -> Index:
+        """Columns that the penalty does not see."""
+        return np.flatnonzero(~self.charges.seen)
+
+    @cached_property
+    def extent(self) -> Extent:
+        """How large the numbers are."""
+        return _extent(self)
+
+    def blocks(self) -> Iterator[Problem]:
+        """Yield all rows, some at a time, in order."""
+        for arrays in self.store:
+            block = self.make(arrays)
+            if block.rows:
+                yield replace(block, charges=self.charges)
+
+    def changed(self, change: Callable[[Problem], Problem], charges: Charges) -> Streamed:
+        """Return the problem of changed rows: ``change`` is asked of every block, whenever it is read."""
+        make = self.make
+        return replace(self, make=lambda arrays: change(make(arrays)), charges=charges, columns=len(charges.linear))
+
+    def charged(self, charges: Charges) -> Streamed:
+        """Return the problem of the same rows with another penalty."""
+        return replace(self, charges=charges)
+
+    def kept(self) -> Streamed:
+        """Return the same problem with its rows, as they have been changed, in a store of their own.
+
+        Worth its while where few columns are left and many passes are to come.
+        """
+        store = Store()
+        for block in self.blocks():
+            parts = {name: getattr(block, name) for name in ROWS}
+            store.append({name: part for name, part in parts.items() if part is not None})
+        return replace(self, store=store, make=self._of)
+
+    def _of(self, arrays: dict[str, npt.NDArray[Any]]) -> Problem:
+        rows: dict[str, Any] = dict(arrays)
+        return Problem(self.loss, charges=self.charges, intercept=self.intercept, parameter=self.parameter, **rows)
+
+    def whole(self) -> Problem:
+        """Return all rows at once, for what cannot be added up."""
+        if 8 * self.rows * self.columns > MOST:
+            raise InputError(
+                f"the matrix of {self.rows:,} rows and {self.columns:,} columns is too large for this check, which works"
+                f" with all of it, zeros included (at most {MOST // 2**30} GB); fit fewer columns, or fewer rows."
+            )
+        return joined(list(self.blocks()))
+
+    def at(self, coef: Array) -> Point:
+        """Return everything about one point."""
+        return Point(self, coef)
+
+
+def _extent(problem: Training) -> Extent:
+    x, y, offset = np.zeros(problem.columns), 0.0, 0.0
+    for block in problem.blocks():
+        x = np.maximum(x, np.max(np.abs(block.x), axis=0, initial=0.0))
+        y = max(y, float(np.max(np.abs(block.y), initial=0.0)))
+        offset = max(offset, float(np.max(np.abs(block.offset), initial=0.0)))
+    return Extent(x, y, offset)
+
+
+def joined(blocks: list[Problem]) -> Problem:
+    """Return the problem of all rows of some blocks."""
+    if len(blocks) == 1:
+        return blocks[0]
+    first = blocks[0]
+    parts: dict[str, Any] = {
+        name: np.concatenate([getattr(block, name) for block in blocks])
+        for name in ROWS
+        if getattr(first, name) is not None
+    }
+    return replace(first, **parts)
+
+
+@dataclass(frozen=True)
+class Figures:
+    """F(b) without the penalty, how far its evaluation with twice the digits may be off, and one in plain float64."""
+
+    objective: float
+    rounding: float
+    allowance: float
+    finite: bool
+
+
+@dataclass(frozen=True)
+class At:
+    """Some rows at some coefficients, and what follows row by row."""
+
+    block: Problem
     coef: Array
+    known: Array | None = None
 
     @cached_property
     def eta(self) -> Array:
         """X b + offset with twice the digits."""
-        return times(self.problem.x, self.coef, self.problem.offset)
+        return times(self.block.x, self.coef, self.block.offset) if self.known is None else self.known
 
     @cached_property
     def rows(self) -> Rows:
         """The loss of every row."""
-        return self.problem.rows(self.eta)
+        return self.block.at_scores(self.eta)
+
+    @property
+    def figures(self) -> Figures:
+        """What these rows add to the figures of the point."""
+        p, value = self.block, self.rows.value
+        size = np.abs(p.x) @ np.abs(self.coef) + np.abs(p.offset)
+        large = np.abs(self.eta * p.y)[:, 0] if p.loss == "poisson" else np.zeros(1)
+        blur = EPS * np.abs(self.eta) + (p.columns + 4) ** 2 * EPS**2 * size
+        plain = (p.columns + 4) * EPS * size
+        bend = 0.0 if p.loss in CORNERED else self.rows.weight if p.loss == "poisson" else 1.0
+        moved = np.sum(self.rows.steep * plain + 0.5 * bend * plain**2, axis=1)
+        return Figures(
+            objective=total(p.q * value),
+            rounding=16 * EPS * total(p.q * (np.abs(value) + large))
+            + total(p.q * np.sum(self.rows.steep * blur, axis=1)),
+            allowance=32 * EPS * (abs(total(p.q * value)) + total(p.q * large)) + total(p.q * moved),
+            finite=bool(np.all(np.isfinite(self.eta))),
+        )
+
+
+@dataclass(frozen=True)
+class Point:
+    """Coefficients of a problem, and what follows from them."""
+
+    problem: Training
+    coef: Array
+
+    def blocks(self) -> Iterator[At]:
+        """Yield all rows with what follows, some at a time."""
+        if isinstance(self.problem, Problem):
+            yield self.whole
+            return
+        for place, block in enumerate(self.problem.blocks()):
+            yield At(block, self.coef, self._scores.block(place)["eta"])
 
     @cached_property
+    def _scores(self) -> Store:
+        """The scores of a streamed problem, computed once."""
+        store = Store()
+        for block in self.problem.blocks():
+            store.append({"eta": At(block, self.coef).eta})
+        return store
+
+    @cached_property
+    def whole(self) -> At:
+        """All rows at once, for what cannot be added up."""
+        return At(self.problem.whole(), self.coef)
+
+    @cached_property
+    def figures(self) -> Figures:
+        """What one pass over the rows adds up, with the penalty."""
+        charged = total(self.problem.charges.terms(self.coef))
+        found = [at.figures for at in self.blocks()]
+        return Figures(
+            objective=math.fsum([charged, *(part.objective for part in found)]),
+            rounding=math.fsum([16 * EPS * charged, *(part.rounding for part in found)]),
+            allowance=math.fsum([32 * EPS * charged, *(part.allowance for part in found)]),
+            finite=all(part.finite for part in found),
+        )
+
+    @property
     def objective(self) -> float:
         """F(b), for coefficients within their bounds."""
-        return total(np.concatenate([self.problem.q * self.rows.value, self.problem.charges.terms(self.coef)]))
+        return self.figures.objective
 
-    @cached_property
+    @property
     def rounding(self) -> float:
         """How far ``objective`` may be from F(b): scores known to twice the digits and rounded once, values to 16 EPS."""
-        p = self.problem
-        size = np.abs(p.x) @ np.abs(self.coef) + np.abs(p.offset)
-        blur = EPS * np.abs(self.eta) + (p.x.shape[1] + 4) ** 2 * EPS**2 * size
-        terms = np.abs(self.rows.value) + (np.abs(self.eta * p.y)[:, 0] if p.loss == "poisson" else 0.0)
-        charged = total(p.charges.terms(self.coef))
-        return 16 * EPS * (total(p.q * terms) + charged) + total(p.q * np.sum(self.rows.steep * blur, axis=1))
+        return self.figures.rounding
 
-    @cached_property
+    @property
     def allowance(self) -> float:
         """How far a plain float64 evaluation of F(b) may be from the true value: scores rounded, exp and log 8 EPS."""
-        p = self.problem
-        blur = (p.x.shape[1] + 4) * EPS * (np.abs(p.x) @ np.abs(self.coef) + np.abs(p.offset))
-        bend = 0.0 if p.loss in CORNERED else self.rows.weight if p.loss == "poisson" else 1.0
-        moved = np.sum(self.rows.steep * blur + 0.5 * bend * blur**2, axis=1)
-        large = np.abs(self.eta * p.y)[:, 0] * p.q if p.loss == "poisson" else np.zeros(1)
-        return 32 * EPS * (abs(self.objective) + total(large)) + total(p.q * moved)
+        return self.figures.allowance

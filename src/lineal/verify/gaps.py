@@ -51,7 +51,7 @@ def check_gap(report: Report, claims: Claims, point: Point, columns: Index, stat
     """Prove a gap at the coefficients and compare the stated figures with it; what is stated may be weaker, not stronger."""
     check_objective(report, point, stated.objective)
     if claims.loss in CORNERED:
-        report.check("the file holds a dual point, since the loss has corners", point.problem.theta is not None)
+        report.check("the file holds a dual point, since the loss has corners", "theta" in claims.arrays)
     here, null = centred(point, columns), null_objective(point.problem)
     size = max(abs(point.objective), null - point.objective)
     own = SLACK * size + here.rounding

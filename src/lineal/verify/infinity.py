@@ -30,11 +30,15 @@ def check_infinity(report: Report, claims: Claims, point: Point) -> None:
     report.check("the direction leaves every charged column alone", not np.any(direction[held] != 0))
     below, above = direction[np.isfinite(charges.lower)] < 0, direction[np.isfinite(charges.upper)] > 0
     report.check("the direction leaves no bound", not (np.any(below) or np.any(above)))
+    named = claims.evidence.get("rows")
+    count, true, bad = 0, set[int](), ""
     try:
-        strict = strict_rows(problem, direction)
-        count, bad = int(np.sum(strict)), ""
+        for block in problem.blocks():
+            strict = strict_rows(block, direction)
+            count += int(np.sum(strict))
+            true |= set(map(_whole, named if isinstance(named, list) else [])) & set(block.numbers[strict].tolist())
     except NotProvenError as error:
-        strict, count, bad = np.zeros(len(problem.q), dtype=bool), 0, str(error)
+        bad = str(error)
     report.check("along the direction the loss of no training row grows (exact)", not bad, bad)
     stated = claims.evidence.get("strict_rows")
     report.check(
@@ -42,8 +46,6 @@ def check_infinity(report: Report, claims: Claims, point: Point) -> None:
         count > 0 and count == stated,
         f"{count} rows, stated {stated}",
     )
-    named = claims.evidence.get("rows")
-    true = set(problem.numbers[strict].tolist())
     report.check(
         "the rows named are among them", isinstance(named, list) and true.issuperset(map(_whole, named)), f"{named}"
     )
@@ -57,7 +59,7 @@ def check_infinity(report: Report, claims: Claims, point: Point) -> None:
         point.objective <= null + 1e-9 * abs(null) + point.allowance,
         f"{point.objective!r} against {null!r}",
     )
-    _said(report, claims, count, len(problem.q))
+    _said(report, claims, count, problem.rows)
 
 
 def _said(report: Report, claims: Claims, strict: int, rows: int) -> None:

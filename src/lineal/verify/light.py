@@ -29,9 +29,15 @@ def weak(point: Point) -> Mask:
     """Return the columns whose charges may be left out."""
     p, charges = point.problem, point.problem.charges
     rest = np.clip(np.zeros(len(charges.linear)), charges.lower, charges.upper)[:, None].repeat(p.outputs, axis=1)
-    slope = float(np.max(p.q @ np.abs(p.at(rest).rows.slope)))
-    low = charges.linear <= LINEAR * slope * np.max(np.abs(p.x), axis=0)
-    low &= charges.square <= SQUARE * (p.q @ p.x**2) * max(1.0, slope)
+    if not np.any(charges.linear + charges.square):
+        return np.zeros(len(charges.linear), dtype=bool)
+    slopes, squares = np.zeros(p.outputs), np.zeros(p.columns)
+    for at in p.at(rest).blocks():
+        slopes += at.block.q @ np.abs(at.rows.slope)
+        squares += at.block.q @ at.block.x**2
+    slope = float(np.max(slopes))
+    low = charges.linear <= LINEAR * slope * p.extent.x
+    low &= charges.square <= SQUARE * squares * max(1.0, slope)
     return np.asarray(low & ((charges.linear > 0.0) | (charges.square > 0.0)))
 
 
@@ -62,7 +68,7 @@ def _without(point: Point, chosen: Mask, enough: float) -> Gap:
     charges = point.problem.charges
     light = replace(charges, linear=np.where(chosen, 0.0, charges.linear), square=np.where(chosen, 0.0, charges.square))
     spared = replace(charges, linear=charges.linear - light.linear, square=charges.square - light.square)
-    problem = replace(point.problem, charges=light)
+    problem = point.problem.charged(light)
     more = total(spared.terms(point.coef)) * (1.0 + ROUNDED)
-    found = bound(problem.at(point.coef), spanning(problem.x, problem.uncharged), enough - more)
+    found = bound(problem.at(point.coef), spanning(problem, problem.uncharged), enough - more)
     return Gap(found.gap + more, found.weakest + more, found.rounding)

@@ -16,12 +16,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import ModelFileError
-from lineal.verify.arithmetic import EPS, total
+from lineal.verify.arithmetic import EPS, Array, total
 from lineal.verify.claims import Claims, take_apart
+from lineal.verify.formulas import Training
 from lineal.verify.ground import Ground, field, ground
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
-from lineal.verify.training import codes_of, examples, problem_of
+from lineal.verify.store import Watch, silent
+from lineal.verify.training import Examples, examples, problem_of
 from lineal.verify.verdicts import check_verdict
 
 SHARED = ("format", "version", "made_by", "columns", "encoder", "roles", "tol")
@@ -87,26 +89,37 @@ def take_committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
     )
 
 
-def check_committee(report: Report, claims: Committee, table: Table) -> None:
+def check_committee(report: Report, claims: Committee, table: Table, watch: Watch = silent) -> None:
     """Check the code, then every member on its own rows, then that the verdict is the worst of theirs."""
     _code(report, claims)
-    found = examples(report, claims, table)
-    codes = codes_of(report, claims.classes or [], found.targets[0])
+    found = examples(report, claims, table, watch)
+    found.targets.check_classes(report)
+    rows, weight = np.zeros(len(claims.words), dtype=np.int64), np.zeros(len(claims.words))
+    for block in found.store:
+        codes = block["target"][:, 0].astype(np.intp)
+        rows += np.bincount(codes, minlength=len(rows))
+        weight += np.bincount(codes, block["weight"], minlength=len(rows))
     for number, member in enumerate(claims.members):
-        part = Asked(report, f"member {number}, {member.targets[0]}")
-        entry = claims.words[codes, number]
-        rows = replace(found, weight=np.where(entry != 0, found.weight, 0.0))
+        part, word = Asked(report, f"member {number}, {member.targets[0]}"), claims.words[:, number]
+        own = replace(found, rows=int(rows[word != 0].sum()), weight=total(weight[word != 0]))
         part.check("it is asked what its place of the code says", member.targets[0] == _asked(claims, number))
-        seen, whole = int(np.sum(rows.weight > 0.0)), total(rows.weight)
         part.check(
             "the number of its rows and their weight are as stated",
-            seen == member.rows and abs(whole - member.weight_sum) <= (len(codes) + 8) * EPS * whole,
-            f"{seen} rows of weight {whole!r}, stated {member.rows} and {member.weight_sum!r}",
+            own.rows == member.rows and abs(own.weight - member.weight_sum) <= (found.every + 8) * EPS * own.weight,
+            f"{own.rows} rows of weight {own.weight!r}, stated {member.rows} and {member.weight_sum!r}",
         )
-        yes = (entry > 0).astype(np.intp)
-        y = yes.astype(np.float64)[:, None] if member.outputs == 1 else np.eye(2)[yes]
-        check_verdict(part, member, problem_of(part, member, rows, y))
+        check_verdict(part, member, _asked_of(part, member, own, word))
     _worst(report, claims)
+
+
+def _asked_of(report: Report, member: Claims, found: Examples, word: Words) -> Training:
+    """Return the problem of a member: the rows whose class its place of the code asks about."""
+
+    def y_of(target: Array) -> Array:
+        yes = word[target[:, 0].astype(np.intp)] > 0
+        return yes.astype(np.float64)[:, None] if member.outputs == 1 else np.eye(2)[yes.astype(np.intp)]
+
+    return problem_of(report, member, found, y_of, lambda target: word[target[:, 0].astype(np.intp)] != 0)
 
 
 def _code(report: Report, claims: Committee) -> None:

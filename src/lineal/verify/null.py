@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from lineal.verify.centring import centred
 from lineal.verify.charges import Charges
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.descent import descend
-from lineal.verify.formulas import CORNERED, FLAT, RESIDUAL, Point, Problem
+from lineal.verify.formulas import CORNERED, FLAT, RESIDUAL, Point, Problem, Training
 
 CLASSES = ("logistic", "softmax", "sparsemax")
 """Losses that depend on scores alone, and hardly bend where those are large."""
@@ -20,32 +21,34 @@ COLD = 2.0**-40
 """The temperature at which a smooth loss stands for one with corners."""
 
 
-def null_objective(problem: Problem) -> float:
+def null_objective(problem: Training) -> float:
     """Return F of the best fit of the uncharged columns alone (of the intercept alone where nothing is charged).
 
     The other coefficients are zero, or as near to it as their bounds allow. For a loss with corners it is the intercept
     alone in any case.
     """
     columns, charges = problem.uncharged, problem.charges
-    if len(columns) == problem.x.shape[1] or problem.loss in CORNERED:
+    if len(columns) == problem.columns or problem.loss in CORNERED:
         columns = np.arange(int(problem.intercept))
-    rest = np.clip(np.zeros(problem.x.shape[1]), charges.lower, charges.upper)[:, None].repeat(problem.outputs, axis=1)
-    small = replace(
-        problem,
-        x=problem.x[:, columns],
-        offset=times(problem.x, rest, problem.offset),
-        charges=Charges.ridge(np.zeros(len(columns))),
-    )
+    rest = np.clip(np.zeros(problem.columns), charges.lower, charges.upper)[:, None].repeat(problem.outputs, axis=1)
+    held = bool(np.any(rest))
+
+    def narrow(block: Problem) -> Problem:
+        offset = times(block.x, rest, block.offset) if held else block.offset
+        return replace(block, x=block.x[:, columns], offset=offset)
+
+    small = problem.changed(narrow, Charges.ridge(np.zeros(len(columns)))).kept()
     alone = len(columns) == 1 and problem.intercept
     return _best(small, alone=alone) + total(charges.terms(rest))
 
 
-def _best(problem: Problem, *, alone: bool) -> float:
+def _best(problem: Training, *, alone: bool) -> float:
     """Return the least loss that uncharged columns reach; ``alone``: they are one column of ones."""
     if alone:  # the constant makes up for what all offsets have in common
-        problem = replace(problem, offset=problem.offset - _common(problem.offset))
-    shares = problem.q @ problem.y
-    level = not np.any(problem.offset)
+        common = _common(problem)
+        problem = problem.changed(lambda block: replace(block, offset=block.offset - common), problem.charges)
+    shares = np.asarray(sum(block.q @ block.y for block in problem.blocks()))
+    level = not problem.extent.offset
     if alone and level and problem.loss == "crammer-singer":
         return _value(problem, (shares > 0.5).astype(np.float64))
     if alone and problem.loss == "crammer-singer":
@@ -57,40 +60,45 @@ def _best(problem: Problem, *, alone: bool) -> float:
         return -total(shares * np.log(np.where(shares > 0.0, shares, 1.0)))
     if alone and problem.loss == "poisson":
         mean = float(shares[0])
-        return _value(problem, np.array([_log_rate(problem)])) if mean > 0.0 else 0.0
+        return _value(problem, np.array([_log_rate(problem, mean)])) if mean > 0.0 else 0.0
     if alone and problem.outputs == 1 and problem.loss != "squared":
         return _value(problem, np.array([_level(problem)]))
-    coef = np.zeros((problem.x.shape[1], problem.outputs))
+    coef = np.zeros((problem.columns, problem.outputs))
     if problem.intercept and problem.outputs == 1 and problem.loss != "squared":
         coef[0] = _level(problem)
     return _cooled(problem, coef).objective
 
 
-def _common(offset: Array) -> Array:
+def _common(problem: Training) -> Array:
     """Return, per output, a number that can be taken off every offset without rounding, as large as may be."""
-    low, high = np.min(offset, axis=0), np.max(offset, axis=0)
+    low, high = np.array(np.inf), np.array(-np.inf)
+    for block in problem.blocks():
+        low, high = np.minimum(low, block.offset.min(axis=0)), np.maximum(high, block.offset.max(axis=0))
     near = np.where(low > 0.0, high <= 2.0 * low, low >= 2.0 * high) & (low * high > 0.0)  # Sterbenz
     return np.where(near, low, 0.0)
 
 
-def _log_rate(problem: Problem) -> float:
+def _log_rate(problem: Training, mean: float) -> float:
     """Return the best constant of Poisson loss, log(sum q y) - log(sum q e^offset)."""
-    top = float(np.max(problem.offset))
-    with np.errstate(divide="ignore"):
-        rate = np.log(problem.q @ problem.y)[0]
-    return float(rate - top - np.log(problem.q @ np.exp(problem.offset[:, 0] - top)))
+    top = max(float(np.max(block.offset)) for block in problem.blocks())
+    rate = sum(float(block.q @ np.exp(block.offset[:, 0] - top)) for block in problem.blocks())
+    return float(np.log(mean) - top - np.log(rate))
 
 
-def _cooled(problem: Problem, coef: Array, coolest: float = 1.0) -> Point:
+def _cooled(problem: Training, coef: Array, coolest: float = 1.0) -> Point:
     """Return the minimiser: where offsets are large, of T loss(eta / T) first, with a temperature T that falls.
 
     Scores of hundreds leave losses of classes no curvature to go by.
     """
-    heat = max(float(np.max(np.abs(problem.offset), initial=0.0)), 1.0)
+    heat = max(problem.extent.offset, 1.0)
+
+    def at_heat(t: float) -> Point:
+        return problem.changed(lambda block: replace(block, offset=block.offset / t), problem.charges).at(coef / t)
+
     while problem.loss in CLASSES and heat > 8.0 * coolest:
         heat /= 8.0
-        coef = heat * _descended(replace(problem, offset=problem.offset / heat).at(coef / heat)).coef
-    last = replace(problem, offset=problem.offset / coolest).at(coef / coolest)
+        coef = heat * _descended(at_heat(heat)).coef
+    last = at_heat(coolest)
     return _descended(centred(last, np.arange(len(coef) if problem.intercept else 0)))
 
 
@@ -108,29 +116,55 @@ def _descended(point: Point) -> Point:
     return point
 
 
-def _of_corners(problem: Problem) -> float:
+def _of_corners(problem: Training) -> float:
     """Return the best loss of Crammer and Singer for constant scores, to ``COLD log(classes)``.
 
     The largest of some numbers is at most T log sum e^(number / T), and at least that less T log(how many).
     """
-    cost = problem.offset + (1.0 - problem.y)
-    point = _cooled(replace(problem, loss="softmax", offset=cost), np.zeros((1, problem.outputs)), COLD)
+
+    def softened(block: Problem) -> Problem:
+        return replace(block, loss="softmax", offset=block.offset + (1.0 - block.y))
+
+    soft = problem.whole().changed(softened, problem.charges)
+    point = _cooled(soft, np.zeros((1, problem.outputs)), COLD)
     return _value(problem, COLD * point.coef[0])
 
 
-def _value(problem: Problem, scores: Array) -> float:
-    return total(problem.q * problem.rows(scores + problem.offset).value)
+def _value(problem: Training, scores: Array) -> float:
+    parts = (total(block.q * block.at_scores(scores + block.offset).value) for block in problem.blocks())
+    return math.fsum(parts)
 
 
-def _level(problem: Problem) -> float:
-    """Return the constant where the summed slope changes sign; where it never does, one far out."""
-    at = problem.y if problem.loss in RESIDUAL else np.zeros(1)
+def _level(problem: Training) -> float:
+    """Return the constant where the summed slope changes sign; where it never does, one far out.
+
+    F is convex, so that an end of the interval is within its slope times the width of the best; the search ends where that
+    is less than doubles can tell.
+    """
     wide = problem.parameter + (1.0 if problem.loss in FLAT else 800.0)
-    left, right = float(np.min(at - problem.offset)) - wide, float(np.max(at - problem.offset)) + wide
-    for _ in range(2000):
+    left, right = math.inf, -math.inf
+    for block in problem.blocks():
+        at = (block.y if problem.loss in RESIDUAL else np.zeros(1)) - block.offset
+        left, right = min(left, float(np.min(at))), max(right, float(np.max(at)))
+    left, right = left - wide, right + wide
+    low, high, floor = -math.inf, math.inf, 0.0  # the slopes at both ends, once they are known
+    for turn in range(2000):
+        if turn % 8 == 7:
+            known = [end for end, slope in ((left, low), (right, high)) if math.isfinite(slope)]
+            floor = 1e-15 * min(_value(problem, np.array([end])) for end in known)
         middle = 0.5 * (left + right)
+        if turn % 3 and math.isfinite(high - low):  # where the line through both ends is zero
+            middle = left - low * ((right - left) / (high - low)) if low < 0.0 < high else middle
         if not left < middle < right:
+            middle = 0.5 * (left + right)
+        if not left < middle < right or min(abs(low), abs(high)) * (right - left) <= floor:
             break
-        slope = total(problem.q[:, None] * problem.rows(middle + problem.offset).slope)
-        left, right = (left, middle) if slope > 0.0 else (middle, right)
+        slope = _pull(problem, middle)
+        left, low, right, high = (left, low, middle, slope) if slope > 0.0 else (middle, slope, right, high)
     return min(left, right, key=lambda constant: _value(problem, np.array([constant])))
+
+
+def _pull(problem: Training, constant: float) -> float:
+    """Return the derivative of the loss by a constant."""
+    parts = (total(block.q[:, None] * block.at_scores(constant + block.offset).slope) for block in problem.blocks())
+    return math.fsum(parts)

@@ -11,6 +11,8 @@ import numpy.typing as npt
 
 from lineal.errors import ModelFileError
 from lineal.verify import cells
+from lineal.verify.cells import Cells
+from lineal.verify.reading import Kept, Table
 from lineal.verify.rows import drawn, uniform
 
 Mask = npt.NDArray[np.bool_]
@@ -20,36 +22,70 @@ NO: Final = ("0", "false", "f", "no", "n")
 OTHERS: Final = ("validation", "validate", "valid", "val", "dev", "test", "testing", "holdout")
 
 
-def fitted(split: Mapping[str, Any] | None, rows: int, column: Sequence[object] | None) -> Mask:
-    """Return which rows are not held out; ``column`` is the one that the split goes by, if any.
+class Split:
+    """Which rows of a file are not held out. By classes or by time it depends on all rows, and a bit for each is kept."""
 
-    >>> fitted({"seed": 0, "test_size": 0.0, "by": "column", "column": "part"}, 2, ["train", "test"]).tolist()
-    [True, False]
-    """
-    if split is None:
-        return np.ones(rows, dtype=bool)
-    test, validation = float(split["test_size"]), float(split.get("validation_size", 0.0))
-    if column is None:
-        return uniform(split["seed"], rows) >= test + validation
-    texts = [None if cells.missing(cell) else cells.text(cell) for cell in column]
-    if split["by"] == "stratified":
-        return _stratified(texts, uniform(split["seed"], rows), test, validation)
-    if None in texts:
-        raise ModelFileError(f"row {texts.index(None) + 1} has no value in the column that the rows are split by.")
-    words = [str(text) for text in texts]
-    if split["by"] == "column":
-        return np.array([_trains(word.lower(), str(split["column"]).lower()) for word in words], dtype=bool)
-    if split["by"] == "group":
+    def __init__(self, split: Mapping[str, Any] | None, divider: str | None, table: Table) -> None:
+        self._split, self._divider, self._mask, self._row = split, divider, None, 0
+        if split is not None and divider is not None and split["by"] in ("stratified", "time"):
+            columns = (block.column(divider) for block in table.blocks([divider]))
+            self._mask = _over_all(split, [text for column in columns for text in _texts(column)])
+
+    def fitted(self, block: Cells) -> Mask:
+        """Return which of the next rows are fitted."""
+        first, rows, split = self._row, block.rows, self._split
+        self._row += rows
+        if split is None:
+            return np.ones(rows, dtype=bool)
+        if self._mask is not None:
+            return self._mask[first : first + rows]
+        share = float(split["test_size"]) + float(split.get("validation_size", 0.0))
+        if self._divider is None:
+            return uniform(split["seed"], rows, first) >= share
+        words = _present(_texts(block.column(self._divider)), first)
+        if split["by"] == "column":
+            return np.array([_trains(word.lower(), str(split["column"]).lower()) for word in words], dtype=bool)
         hashes = [int.from_bytes(hashlib.sha256(word.encode()).digest()[:8], "big") >> 1 for word in words]
-        return drawn(split["seed"], np.array(hashes, dtype=np.uint64)) >= test + validation
+        return drawn(split["seed"], np.array(hashes, dtype=np.uint64)) >= share
+
+
+def _texts(column: cells.Column) -> list[str | None]:
+    return cells.each(column, cells.spelled)
+
+
+def _present(texts: Sequence[str | None], first: int = 0) -> list[str]:
+    """Return texts of which none may be missing."""
+    if None in texts:
+        row = first + texts.index(None) + 1
+        raise ModelFileError(f"row {row} has no value in the column that the rows are split by.")
+    return [str(text) for text in texts]
+
+
+def _over_all(split: Mapping[str, Any], texts: list[str | None]) -> Mask:
+    """Return which rows a split by classes or by time leaves to the fit."""
+    test, validation = float(split["test_size"]), float(split.get("validation_size", 0.0))
+    if split["by"] == "stratified":
+        return _stratified(texts, uniform(split["seed"], len(texts)), test, validation)
+    words = _present(texts)
     try:
         keys: list[Any] = [float(word) for word in words]
     except ValueError:
         keys = words
-    count = int(rows * (1.0 - test - validation))
-    return (
-        np.array([key <= sorted(keys)[count - 1] for key in keys], dtype=bool) if count else np.zeros(rows, dtype=bool)
-    )
+    count = int(len(texts) * (1.0 - test - validation))
+    if not count:
+        return np.zeros(len(texts), dtype=bool)
+    last = sorted(keys)[count - 1]
+    return np.array([key <= last for key in keys], dtype=bool)
+
+
+def fitted(split: Mapping[str, Any] | None, rows: int, column: cells.Column | None) -> Mask:
+    """Return which rows are not held out, all at once; ``column`` is the one that the split goes by, if any.
+
+    >>> fitted({"seed": 0, "test_size": 0.0, "by": "column", "column": "part"}, 2, ["train", "test"]).tolist()
+    [True, False]
+    """
+    table = Kept(rows, {} if column is None else {"by": column})
+    return Split(split, None if column is None else "by", table).fitted(next(table.blocks(["by"])))
 
 
 def _trains(word: str, name: str) -> bool:
@@ -64,8 +100,11 @@ def _trains(word: str, name: str) -> bool:
 def _stratified(texts: list[str | None], u: npt.NDArray[np.float64], test: float, validation: float) -> Mask:
     """Return all but the rows of least u of every class: its shares, rounded."""
     found = np.ones(len(texts), dtype=bool)
-    for label in {text for text in texts if text is not None}:
-        members = sorted((row for row, text in enumerate(texts) if text == label), key=lambda row: (u[row], row))
+    rows: dict[str | None, list[int]] = {}
+    for row, text in enumerate(texts):
+        rows.setdefault(text, []).append(row)
+    for label in rows.keys() - {None}:
+        members = sorted(rows[label], key=lambda row: (u[row], row))
         held = int(len(members) * test + 0.5) + int(len(members) * validation + 0.5)
         found[members[:held]] = False
     return found

@@ -25,23 +25,27 @@ one the file holds: nobody trusts it), put it into the domain of loss*, and
 
 If theta' lies in the interior of the domain (logistic, softmax, Poisson) and the columns X_U are independent, this also proves
 that a finite minimiser exists.
+
+Rows come block by block (`Plan.blocks`); everything that is proven is a sum or a maximum over them.
 """
 
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from lineal.verify.arithmetic import EPS, Array, sums, times, total, two_product
+from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, sums, total, two_product
+from lineal.verify.basis import basis
 from lineal.verify.charges import Mask
-from lineal.verify.dependence import DEPENDENT, NotProvenError, spanning
+from lineal.verify.dependence import NotProvenError, spanning
 from lineal.verify.descent import descend, newton_step
-from lineal.verify.dual import Dual
 from lineal.verify.exact import balanced
-from lineal.verify.formulas import CORNERED, ENDLESS, FLAT, Index, Point
+from lineal.verify.formulas import CORNERED, ENDLESS, FLAT, Index, Point, Problem
+from lineal.verify.plan import Move, Plan, Shrink
 
 ROUNDED = 1e-12
 """Every term of a gap is >= 0 and known to far more digits than this."""
@@ -50,162 +54,117 @@ WIDER = 4.0
 
 
 @dataclass(frozen=True)
-class Part:
-    """Independent columns of one output seen through ``z = X_U T``, T triangular and nonsingular."""
-
-    columns: Index
-    change: Array
-    z: Array
-
-
-@dataclass(frozen=True)
-class Basis:
-    """The coefficients U of all outputs in columns in which ``h = Z' Q V Z`` (output-major) is well conditioned.
-
-    ``inverse`` is its inverse; where V couples outputs it does not see what all of them share, nor does the inverse.
-    """
-
-    parts: list[Part]
-    h: Array
-    inverse: Array
-
-    def sums(self, v: Array) -> Array:
-        """Return Z' v, flat."""
-        return np.concatenate([sums(part.z, v[:, k : k + 1])[:, 0] for k, part in enumerate(self.parts)])
-
-    def sizes(self, v: Array) -> Array:
-        """Return |Z|' v, flat, for v >= 0."""
-        return np.concatenate([np.abs(part.z).T @ v[:, k] for k, part in enumerate(self.parts)])
-
-    def split(self, t: Array) -> list[Array]:
-        """Return the pieces of a flat vector, output by output."""
-        return np.split(t, np.cumsum([part.z.shape[1] for part in self.parts])[:-1])
-
-    def lift(self, t: Array) -> Array:
-        """Return Z t, one column per output."""
-        return np.hstack([times(part.z, one[:, None]) for part, one in zip(self.parts, self.split(t), strict=True)])
-
-    def largest(self, t: Array) -> float:
-        """Return the largest entry of |Z| t, for t >= 0."""
-        pairs = zip(self.parts, self.split(t), strict=True)
-        return max(float(np.max(np.abs(part.z) @ one, initial=0.0)) for part, one in pairs)
-
-
-def basis(point: Point, dual: Dual, free: Mask) -> Basis:
-    """Return the free coefficients in a basis in which H is well conditioned: also the proof that they are independent."""
-    q = point.problem.q
-    weight = q * np.sum(dual.weight, axis=1)
-    parts: list[Part] = []
-    for k in range(free.shape[1]):
-        same = k > 0 and bool(np.all(free[:, k] == free[:, k - 1]))
-        parts.append(parts[-1] if same else _part(point.problem.x, weight, np.flatnonzero(free[:, k])))
-    edges = np.cumsum([0, *(part.z.shape[1] for part in parts)])
-    h = np.zeros((edges[-1], edges[-1]))
-    for b, right in enumerate(parts):
-        image = dual.bend(np.eye(free.shape[1])[np.full(len(q), b)])
-        for a in range(b + 1) if dual.coupled else [b]:
-            tile = parts[a].z.T @ ((q * image[:, a])[:, None] * right.z)
-            h[edges[a] : edges[a + 1], edges[b] : edges[b + 1]] = tile
-            h[edges[b] : edges[b + 1], edges[a] : edges[a + 1]] = tile.T
-    if not np.all(np.isfinite(h)):
-        raise NotProvenError("the second derivative is not finite")
-    values, vectors = np.linalg.eigh(h)
-    shared = int(np.sum(np.all(free, axis=1))) if dual.coupled else 0
-    if len(h) and not values[shared] > 1e-11 * values[-1]:
-        raise NotProvenError("the columns are dependent, or the fit has left no curvature in some direction")
-    seen = vectors[:, shared:]
-    return Basis(parts, h, (seen / values[shared:]) @ seen.T)
-
-
-def _part(x: Array, weight: Array, columns: Index) -> Part:
-    """Return some columns in a basis of their own, orthonormal in the given weight of the rows (roughly)."""
-    x = x[:, columns]
-    if not len(columns):
-        return Part(columns, np.zeros((0, 0)), x)
-    scale = np.max(np.abs(x), axis=0, initial=0.0)
-    if not np.all(scale > 0.0):
-        raise NotProvenError("a column is zero in every row")
-    if len(x) < len(columns):
-        raise NotProvenError(f"{len(columns)} columns of {len(x)} rows are dependent")
-    factor = np.linalg.qr(weight[:, None] ** 0.5 * (x / scale), mode="r")
-    pivots = np.abs(np.diag(factor))
-    if not np.all(np.isfinite(factor)) or not np.all(pivots > 1e-18 * np.max(pivots, initial=0.0)):
-        raise NotProvenError("the columns are dependent, or the fit has left no curvature")
-    change = np.triu(np.linalg.solve(factor, np.eye(len(columns)))) / scale[:, None]
-    z = times(x, change)
-    size = np.abs(x) @ np.abs(change)
-    if np.any(np.all(np.abs(z) <= DEPENDENT * size, axis=0)):
-        raise NotProvenError("the columns are dependent: a weighted sum of them is zero in every row")
-    return Part(columns, change, z)
-
-
-@dataclass(frozen=True)
 class Settled:
     """A dual point whose g is zero on the free coefficients but for a move by at most kappa; g is known to e."""
 
-    dual: Dual
+    plan: Plan
     kappa: float
     g: Array
     e: Array
 
 
-def settle(point: Point, dual: Dual, free: Mask) -> Settled:
+@dataclass(frozen=True)
+class Sums:
+    """What one pass adds up of a dual point: g = X'Q theta in two parts, the size of its terms, and of errors and sways."""
+
+    g: tuple[Array, Array]
+    size: Array
+    noise: Array
+    sway: Array
+
+    @property
+    def rounding(self) -> Array:
+        """A bound on what the sums themselves lose."""
+        return DOUBLED * self.size
+
+
+def added_up(plan: Plan, chosen: Index, *, errors: bool = True) -> Sums:
+    """Return the sums over all rows, of some columns; zero for the others. Without ``errors`` g is all that is made."""
+    shape = (plan.point.problem.columns, plan.point.problem.outputs)
+    g = np.zeros(shape), np.zeros(shape)
+    size, noise, sway = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    for at, dual in plan.blocks():
+        q, x = at.block.q[:, None], at.block.x if len(chosen) == shape[0] else at.block.x[:, chosen]
+        v = q * dual.theta
+        part = double_sums(x, v)
+        top, low = added((g[0][chosen], g[1][chosen]), part)
+        g[0][chosen], g[1][chosen] = top, low
+        if errors:
+            more = np.abs(x).T @ np.hstack([np.abs(v), q * dual.noise, q * dual.sway])
+            for whole, some in zip((size, noise, sway), np.split(more, 3, axis=1), strict=True):
+                whole[chosen] += some
+    return Sums(g, size, noise, sway)
+
+
+def settle(plan: Plan, free: Mask) -> Settled:
     """Move a dual point until g is zero to rounding on the free coefficients, and bound the rest of the way.
 
     Where too few rows can be moved for that bound, g is made zero exactly.
     """
-    p, q = point.problem, point.problem.q[:, None]
-    kappa = 0.0
-    if p.loss in ENDLESS and np.any(free) and not np.any(dual.theta):
+    p = plan.point.problem
+    kappa, used = 0.0, bool(np.any(free)) and any(np.any(dual.theta) for _, dual in plan.blocks())
+    if p.loss in ENDLESS and np.any(free) and not used:
         raise NotProvenError("scores are so large that all slopes vanish: a sign of no finite optimum")
-    if np.any(free) and np.any(dual.theta):
+    if used:
         try:
-            dual, kappa = _nearly(point, dual, free)
+            plan, kappa = _nearly(plan, free)
         except NotProvenError:
             if p.loss not in FLAT:  # on the border of their domain a dual point would not prove that a minimiser exists
                 raise
-            dual = balanced(point, dual, free)
-    g = sums(p.x, q * dual.theta)
-    charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * point.coef)
-    e = np.abs(p.x).T @ (q * (dual.noise + kappa * dual.sway)) + 4 * EPS * (np.abs(g) + charged)
-    return Settled(dual, kappa, g, e)
+            plan = Plan(plan.point, made=balanced(plan.point, plan.whole, free))
+    found = added_up(plan, np.arange(p.columns))
+    g = found.g[0] + found.g[1]
+    charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * plan.point.coef)
+    e = (found.noise + kappa * found.sway) * (1.0 + ROUNDED) + found.rounding + 4 * EPS * (np.abs(g) + charged)
+    return Settled(plan, kappa, g, e)
 
 
-def _nearly(point: Point, dual: Dual, free: Mask) -> tuple[Dual, float]:
+def _nearly(plan: Plan, free: Mask) -> tuple[Plan, float]:
     """Return a dual point that one more move by at most kappa would settle exactly, and kappa."""
-    q, last = point.problem.q[:, None], np.inf
-    found = basis(point, dual, free)
-    for _ in range(3 if dual.steady else 12):  # after the first full move only rounding is left
-        step = found.inverse @ found.sums(q * dual.theta)
-        z = found.lift(step)
-        size = float(np.max(np.abs(z), initial=0.0))
+    last = np.inf
+    used, steady, reach = np.flatnonzero(np.any(free, axis=1)), plan.sample.steady, plan.sample.reach
+    found = basis(plan, free)
+    for _ in range(3 if steady else 12):  # after the first full move only rounding is left
+        flat = found.inverse @ found.seen(added_up(plan, used, errors=False).g)
+        step = found.step(flat)
+        # how far scores move; where they may go any way, only whether that still becomes less is of interest
+        size = float(np.max(np.abs(flat), initial=0.0)) if steady else _farthest(plan, step)
         if not size < 0.5 * last:
             break
-        short = size > dual.reach
-        dual = dual.moved(z * (dual.reach / size) if short else z)
+        short = size > reach
+        plan = plan.then(Move(step * (reach / size) if short else step))
         last = np.inf if short else size
-        if not dual.steady:
-            found = basis(point, dual, free)
-    left = np.abs(found.sums(q * dual.theta)) * (1.0 + EPS) + found.sizes(q * dual.noise)
-    kappa = 2.0 * found.largest(np.abs(found.inverse) @ left)
-    if not np.all(np.isfinite(dual.cost(kappa))):
+        if not steady:
+            found = basis(plan, free)
+    sizes = sum(found.sizes(at.block.x, at.block.q[:, None] * dual.noise) for at, dual in plan.blocks())
+    left = added_up(plan, used)
+    flat = np.abs(found.seen(left.g)) * (1.0 + EPS) + np.asarray(sizes) * (1.0 + ROUNDED) + found.spread(left.rounding)
+    far = np.abs(found.inverse) @ flat
+    kappa = 2.0 * max(found.largest(at.block.x, far) for at, _ in plan.blocks())
+    if not all(np.all(np.isfinite(dual.cost(kappa))) for _, dual in plan.blocks()):
         raise NotProvenError("the uncharged columns do not allow the dual point")
-    return dual, kappa
+    return plan, kappa
 
 
-def enough(point: Point, dual: Dual, free: Mask) -> Mask:
+def _farthest(plan: Plan, step: Array) -> float:
+    """Return the largest |X step|."""
+    return max(float(np.max(np.abs(block.x @ step), initial=0.0)) for block in plan.point.problem.blocks())
+
+
+def enough(plan: Plan, free: Mask) -> Mask:
     """Return free coefficients whose g has to be zero for that of all free ones to be: where bounds free dependent columns.
 
     ``columns`` are independent as they are given; a gradient is zero where those are whose combination its column is. Rows of
     one score where theta is zero, and stays so because V is, have no part in it; nor have columns that no V can move, and
     that are balanced exactly.
     """
-    x, q, kept = point.problem.x, point.problem.q[:, None], free.copy()
-    stuck = free.shape[1] == 1 and bool(np.sum(free) > 1) and not np.all(dual.weight)
-    stuck &= point.problem.loss not in ENDLESS  # whose dual points have to be off the border
-    if not (stuck or np.any(free & point.problem.charges.bounded[:, None])):
+    problem = plan.point.problem
+    stuck = free.shape[1] == 1 and bool(np.sum(free) > 1) and problem.loss in FLAT  # others bend everywhere
+    stuck = stuck and not all(np.all(dual.weight) for _, dual in plan.blocks())
+    if not (stuck or np.any(free & problem.charges.bounded[:, None])):
         return free
-    alive = np.full(len(x), fill_value=True)
+    whole, dual, kept = problem.whole(), plan.whole, free.copy()
+    x, q, alive = whole.x, whole.q[:, None], np.full(whole.rows, fill_value=True)
     if stuck:
         alive = ((dual.theta != 0.0) | (dual.weight != 0.0))[:, 0]
         if not np.any(two_product(q, dual.theta)[1]):
@@ -213,8 +172,22 @@ def enough(point: Point, dual: Dual, free: Mask) -> Mask:
     for output in range(free.shape[1]):
         columns = np.flatnonzero(kept[:, output])
         with contextlib.suppress(NotProvenError):
-            kept[np.setdiff1d(columns, spanning(x[alive], columns)), output] = False
+            kept[np.setdiff1d(columns, spanning(of_rows(whole, alive), columns)), output] = False
     return kept
+
+
+def of_rows(problem: Problem, chosen: Mask) -> Problem:
+    """Return the problem of some rows, as far as its design is concerned."""
+    return Problem(
+        problem.loss,
+        problem.x[chosen],
+        problem.y[chosen],
+        problem.q[chosen],
+        problem.offset[chosen],
+        problem.charges,
+        problem.intercept,
+        problem.numbers[chosen],
+    )
 
 
 @dataclass(frozen=True)
@@ -225,18 +198,18 @@ class Bound:
     rounding: float
 
 
-def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> Bound:
+def prove(plan: Plan, columns: Index, *, both: bool) -> Bound:
     """Bound F(b) - F* by one dual point, its g zero on ``columns`` (all uncharged ones, or a basis of them).
 
     ``both``: bounded coefficients that cost nothing and are strictly inside are treated like uncharged ones also where
     both bounds are finite.
     """
-    p, charges = point.problem, point.problem.charges
-    free = charges.inside(point.coef, both=both)
+    coef, charges = plan.point.coef, plan.point.problem.charges
+    free = charges.inside(coef, both=both)
     free[columns] = True
     for _ in range(20):
-        kept = enough(point, dual, free)
-        found = settle(point, dual, kept)
+        kept = enough(plan, free)
+        found = settle(plan, kept)
         more = charges.open(found.g, found.e) & ~free
         if not np.any(more):
             break
@@ -244,17 +217,22 @@ def prove(point: Point, dual: Dual, columns: Index, *, both: bool) -> Bound:
     chosen = charges.seen[:, None] & ~free
     zero = np.zeros_like(found.e)
     scale = charges.shrink(found.g, zero, chosen)
-    plain = found.dual if scale == 1.0 else found.dual.shrunk(scale)
-    without = total(p.q * plain.cost(0.0)) + charges.mismatch(point.coef, scale * found.g, zero, chosen)
+    plain = found.plan if scale == 1.0 else found.plan.then(Shrink(scale))
+    without = _cost(plain, 0.0) + charges.mismatch(coef, scale * found.g, zero, chosen)
     for _ in range(4):  # rounding errors do not shrink with theta, so that the first time may not be enough
         scale = charges.shrink(found.g, found.e, chosen)
         if scale == 1.0:
             break
-        found = settle(point, found.dual.shrunk(scale), kept)
-    gap = total(p.q * found.dual.cost(found.kappa)) + charges.mismatch(point.coef, found.g, found.e, chosen)
+        found = settle(found.plan.then(Shrink(scale)), kept)
+    gap = _cost(found.plan, found.kappa) + charges.mismatch(coef, found.g, found.e, chosen)
     if not np.isfinite(gap):
         raise NotProvenError("the coefficients are too far from an optimum, or there is none")
     return Bound(gap * (1.0 + ROUNDED), max(gap - without, 0.0) if np.isfinite(without) else 0.0)
+
+
+def _cost(plan: Plan, kappa: float) -> float:
+    """Return the mismatch of all rows, each at its largest within a move of kappa."""
+    return math.fsum(total(at.block.q * dual.cost(kappa)) for at, dual in plan.blocks())
 
 
 @dataclass(frozen=True)
@@ -276,11 +254,11 @@ def gaps(point: Point, columns: Index, enough: float) -> Gap:
     """
     found: list[list[Bound]] = []
     reason = NotProvenError("nothing was tried")
-    for dual in _candidates(point):
+    for plan in _candidates(point):
         own: list[Bound] = []
-        for one, both in [(dual, True), (dual, False), *((eased, True) for eased in dual.eased())]:
+        for one, both in _ways(plan):
             try:
-                own.append(prove(point, one, columns, both=both))
+                own.append(prove(one, columns, both=both))
             except NotProvenError as error:
                 reason = error
             if own and own[-1].gap <= enough:
@@ -292,6 +270,15 @@ def gaps(point: Point, columns: Index, enough: float) -> Gap:
     return Gap(best.gap, max(own[0].gap for own in found), best.rounding)
 
 
+def _ways(plan: Plan) -> Iterator[tuple[Plan, bool]]:
+    """Yield a dual point as it is, with finite bounds left to it, and moved into its domain a little."""
+    yield plan, True
+    if plan.point.problem.charges.bounded.any():  # else it is the same again
+        yield plan, False
+    for eased in plan.eased():
+        yield eased, True
+
+
 def eased_gap(point: Point, columns: Index) -> float:
     """Return the weakest gap that a dual point proves if moved a little into its domain, or if finite bounds are left to it.
 
@@ -300,25 +287,22 @@ def eased_gap(point: Point, columns: Index) -> float:
     """
     problem, found = point.problem, [0.0]
     if problem.loss not in CORNERED and problem.charges.smooth:
-        for slopes in point.rows.duals([np.zeros_like(point.eta)]):
-            g = sums(problem.x, problem.q[:, None] * slopes.theta)
-            seen = np.broadcast_to(problem.charges.seen[:, None], g.shape)
-            found.append(WIDER * problem.charges.mismatch(point.coef, g, np.zeros_like(g), seen))
-    for dual in _candidates(point):
-        for one in [dual, *dual.eased()[:-1]]:
+        g = sum(sums(at.block.x, at.block.q[:, None] * dual.theta) for at, dual in Plan(point).blocks())
+        g = np.asarray(g)
+        seen = np.broadcast_to(problem.charges.seen[:, None], g.shape)
+        found.append(WIDER * problem.charges.mismatch(point.coef, g, np.zeros_like(g), seen))
+    for plan in _candidates(point):
+        for one in [plan, *plan.eased()[:-1]]:
             with contextlib.suppress(NotProvenError):
-                found.append(prove(point, one, columns, both=False).gap)
+                found.append(prove(one, columns, both=False).gap)
     return max(found)
 
 
-def _candidates(point: Point) -> Iterator[Dual]:
-    problem, zero = point.problem, np.zeros_like(point.eta)
-    if problem.loss in CORNERED:
-        yield from point.rows.duals([zero], problem.theta)
-        return
-    if problem.loss in FLAT or np.any(problem.charges.seen):
-        yield from point.rows.duals([times(problem.x, newton_step(point))])
-    yield from point.rows.duals([zero])
+def _candidates(point: Point) -> Iterator[Plan]:
+    problem = point.problem
+    if problem.loss not in CORNERED and (problem.loss in FLAT or np.any(problem.charges.seen)):
+        yield Plan(point, newton_step(point))
+    yield Plan(point)
 
 
 def bound(point: Point, columns: Index, enough: float = 0.0, moves: int = 30) -> Gap:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final
 
 from lineal.verify import cells
@@ -31,7 +31,7 @@ def about(name: str) -> str | None:
     return None if found is None else found[1]
 
 
-def answers(name: str, column: Sequence[object]) -> list[object]:
+def answers(name: str, column: cells.Column) -> list[object]:
     """Return yes or no for every cell, None where it is missing.
 
     >>> answers("num > 0", ["1", "0", "NA"]), answers("kind != 'a'", ["a", "b"])
@@ -45,7 +45,7 @@ def answers(name: str, column: Sequence[object]) -> list[object]:
     except ValueError:
         value = word
     told: list[object] = []
-    for cell in column:
+    for cell in cells.listed(column):
         if cells.missing(cell):
             told.append(None)
             continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from lineal.errors import InputError
@@ -33,69 +35,103 @@ class _Patterns:
 
 @dataclass
 class _Count:
-    """Records whose quotes enclose cells, those that are not well-formed, those whose lines are rows by themselves."""
+    """All lines; records whose quotes enclose cells, that are not well-formed, whose lines are rows by themselves."""
 
+    total: int = 0
     sound: int = 0
     odd: int = 0
     alike: int = 0
-    odd_at: int = 0
+    odd_line: int = 0
     ragged: bool = False
     spanning: int = 0
     inner: int = 0
     longest: int = 1
-    longest_at: int = 0
+    longest_line: int = 0
     doubtful: int = 1
-    doubtful_at: int = 0
+    doubtful_line: int = 0
 
 
-def quoting(content: str, delimiter: str, quote: str = '"') -> str:
+def quoting(content: Iterable[str], delimiter: str, quote: str = '"') -> str:
     r"""Return the quote character if quotes enclose cells, an empty string if they are plain text.
 
-    Where something speaks for and something against each, or a quoted cell has too many lines, an InputError names it.
+    The content is a text, or its pieces. Where something speaks for and something against each, or a quoted cell has too many
+    lines, an InputError names it.
 
     >>> quoting('a,b\n"x, y",1\n', ","), quoting('a\tb\n"\t1\n"\t2\n', "\t")
     ('"', '')
     """
-    if quote not in content:
-        return quote
     found = _counted(content, _Patterns(delimiter, quote))
-    total = len(_ENDS.findall(content)) + (not content.endswith(("\n", "\r")))
-    if found.odd + found.alike and not found.ragged and 2 * found.sound <= total:
+    if found.odd + found.alike and not found.ragged and 2 * found.sound <= found.total:
         return ""
     if found.odd or (found.alike and not found.ragged):
-        line = len(_ENDS.findall(content, 0, found.odd_at)) + 1
-        raise InputError(f"the quotes of line {line} of the data are neither around cells nor plain text; say --quote.")
-    rare = 2 * found.spanning < total - found.inner
+        raise InputError(
+            f"the quotes of line {found.odd_line} of the data are neither around cells nor plain text; say --quote."
+        )
+    rare = 2 * found.spanning < found.total - found.inner
     if found.doubtful > LINES or (found.longest > LINES and rare):
-        at = found.doubtful_at if found.doubtful > LINES else found.longest_at
-        line = len(_ENDS.findall(content, 0, at)) + 1
+        line = found.doubtful_line if found.doubtful > LINES else found.longest_line
         raise InputError(
             f"the row in line {line} of the data has a quoted cell of more than {LINES} lines; say --quote."
         )
     return quote
 
 
-def _counted(content: str, patterns: _Patterns) -> _Count:
-    count = _Count()
-    quote, delimiter = patterns.quote, patterns.delimiter
-    start = len(content) - len(content.lstrip("\r\n"))
-    first = patterns.record.match(content, start)
-    head = first.group() if first else ""
+class _Window:
+    """The part of a text that is being looked at, from ``at`` on; ``lines`` have ended before."""
+
+    def __init__(self, content: Iterable[str]) -> None:
+        self._pieces = iter([content] if isinstance(content, str) else content)
+        self.text, self.at, self.lines, self.last, self.ended, self._count = "", 0, 0, "", False, 1
+
+    def more(self) -> None:
+        """Take further pieces: twice as many each time in a row, so that a long record is not gone through too often."""
+        pieces = list(itertools.islice(self._pieces, self._count))
+        self.ended = len(pieces) < self._count
+        self.last = "".join(pieces)[-1:] or self.last
+        self.text, self.at, self._count = self.text[self.at :] + "".join(pieces), 0, 2 * self._count
+
+    def go(self, to: int) -> None:
+        """Go on, up to a line's beginning."""
+        self.lines += len(_ENDS.findall(self.text, self.at, to))
+        self.at, self._count = to, 1
+
+    def match(self, pattern: re.Pattern[str]) -> str:
+        """Return what a pattern finds here, all of it, and with it whatever line end follows."""
+        while True:
+            match = pattern.match(self.text, self.at)
+            text = match.group() if match else ""
+            if self.ended or self.at + len(text) + 2 <= len(self.text):
+                return text
+            self.more()
+
+    def find(self, quote: str) -> bool:
+        """Go to the beginning of the next line with a quote; False, and to the end, if there is none."""
+        while (hit := self.text.find(quote, self.at)) < 0:
+            if self.ended:
+                return False
+            self.go(max(self.at, self.text.rfind("\n") + 1, self.text.rfind("\r", 0, -1) + 1))
+            self.more()
+        self.go(max(self.at, self.text.rfind("\n", self.at, hit) + 1, self.text.rfind("\r", self.at, hit) + 1))
+        return True
+
+
+def _counted(content: Iterable[str], patterns: _Patterns) -> _Count:
+    count, window, delimiter = _Count(), _Window(content), patterns.delimiter
+    window.go(len(window.match(re.compile(r"[\r\n]*+"))))
+    head = window.match(patterns.record)
     width = head.count(delimiter) - sum(part.count(delimiter) for part in patterns.enclosed.findall(head))
-    end = _ENDS.search(content, start)
-    wide = content.count(delimiter, start, end.start() if end else len(content))
-    at = start
-    while (hit := content.find(quote, at)) >= 0:
-        at = max(at, content.rfind("\n", at, hit) + 1, content.rfind("\r", at, hit) + 1)
-        match = patterns.record.match(content, at)
-        text = match.group() if match else ""
-        _judge(count, text, at, patterns, width, wide)
-        at += len(text)
-        at += 2 if content[at : at + 2] == "\r\n" else 1
+    wide = window.match(re.compile(r"[^\r\n]*+")).count(delimiter)
+    while window.find(patterns.quote):
+        text = window.match(patterns.record)
+        _judge(count, text, window.lines + 1, patterns, width, wide)
+        end = window.at + len(text)
+        window.go(min(end + (2 if window.text[end : end + 2] == "\r\n" else 1), len(window.text)))
+    window.go(len(window.text))
+    count.total = window.lines + (window.last not in ("\n", "\r"))
     return count
 
 
-def _judge(count: _Count, text: str, at: int, patterns: _Patterns, width: int, wide: int) -> None:
+def _judge(count: _Count, text: str, line: int, patterns: _Patterns, width: int, wide: int) -> None:
     """Count one record: ``width`` and ``wide`` are the delimiters of the first record and of the first line."""
     delimiter = patterns.delimiter
     lines = _ENDS.split(text)
@@ -111,14 +147,14 @@ def _judge(count: _Count, text: str, at: int, patterns: _Patterns, width: int, w
     count.spanning += sum(span > 0 for span in spans)
     count.inner += sum(spans)
     if 2 * sum(even) >= len(even) and len(lines) > count.doubtful:
-        count.doubtful, count.doubtful_at = len(lines), at
+        count.doubtful, count.doubtful_line = len(lines), line
     if max(spans) + 1 > count.longest:
-        count.longest, count.longest_at = max(spans) + 1, at
+        count.longest, count.longest_line = max(spans) + 1, line
     if not patterns.faultless.fullmatch(text) or (holds and text.count(delimiter) - inner != width):
-        count.odd_at = count.odd_at if count.odd else at
+        count.odd_line = count.odd_line if count.odd else line
         count.odd += 1
     elif rows:
-        count.odd_at = count.odd_at if count.odd + count.alike else at
+        count.odd_line = count.odd_line if count.odd + count.alike else line
         count.alike += 1
     else:
         count.sound += 1

@@ -1,42 +1,45 @@
-"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet and Feather, to named cells."""
+"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet, Feather and NumPy, block by block."""
 
 from __future__ import annotations
 
 import csv
-import gzip
-import io
+import itertools
 import json
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Final, Protocol
 
 import numpy as np
 
 from lineal.errors import InputError
+from lineal.verify.binary_files import Arrays, Arrow
+from lineal.verify.cells import ROWS, Cells, Column, listed
 from lineal.verify.quoting import quoting
+from lineal.verify.text_files import TextFile
 
-DELIMITERS = (",", "\t", ";", "|", " ")
-SVMLIGHT = (".svm", ".svmlight", ".libsvm")
-JSON_LINES = (".jsonl", ".ndjson")
+DELIMITERS: Final = (",", "\t", ";", "|", " ")
+SVMLIGHT: Final = (".svm", ".svmlight", ".libsvm")
+JSON_LINES: Final = (".jsonl", ".ndjson")
 
 
-@dataclass
-class Table:
-    """Named columns of cells, all of one length. ``zero`` says that an absent number column is all zeros (SVMlight)."""
+class Table(Protocol):
+    """A data file that can be read as often as one likes."""
 
-    rows: int
-    columns: dict[str, list[object]]
-    zero: bool = False
-    names: list[str] = field(default_factory=list)
+    @property
+    def zero(self) -> bool:
+        """Whether an absent number column is all zeros (SVMlight)."""
+
+    @property
+    def names(self) -> list[str]:
+        """Its columns, as far as they are known without reading all of it."""
 
     def has(self, name: str) -> bool:
         """Return whether the table has a column of that name."""
-        return name in self.columns or (self.zero and name.isdecimal())
 
-    def column(self, name: str) -> list[object]:
-        """Return the cells of a column."""
-        return self.columns[name] if name in self.columns else [0.0] * self.rows
+    def blocks(self, needed: Iterable[str], rows: int = ROWS) -> Iterator[Cells]:
+        """Yield the needed columns, ``rows`` rows at a time."""
 
 
 def read(
@@ -47,89 +50,77 @@ def read(
     quote: str | None = None,
     header: bool | None = None,
 ) -> Table:
-    """Return the needed columns of a data file.
+    """Return a data file as a table.
 
     Where the delimiter or the header is not given, the reading under which the needed names are found is taken; whether
     quotes quote follows from the file. ``quote=""`` switches quoting off.
     """
     path, needed = Path(path), set(needed)
     try:
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(6)
     except OSError as error:
         raise InputError(f"the data file {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
-    if data[:6] == b"\x93NUMPY" or path.suffix.lower() == ".npz":
-        return _arrays(path)
-    if data[:4] == b"PAR1" or data[:6] == b"ARROW1":
-        return _arrow(path, needed, parquet=data[:4] == b"PAR1")
-    try:
-        content = decoded(gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
-    except (OSError, EOFError) as error:
-        raise InputError(f"the data file {path} is damaged: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"the data file {path} is not text: byte {error.start} cannot be read.") from error
+    if data == b"\x93NUMPY" or path.suffix.lower() == ".npz":
+        return Arrays(path)
+    if data[:4] == b"PAR1" or data == b"ARROW1":
+        return Arrow(path, parquet=data[:4] == b"PAR1")
+    text = TextFile(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in SVMLIGHT:
-        return _svmlight(content, path)
+        return Svmlight(text)
     if suffix in JSON_LINES:
-        return _json_lines(content, needed, path)
+        return JsonLines(text, needed)
     if quote is None:
-        delimiter = _chosen(content, needed, delimiter, '"', header)[0]
-        quote = quoting(content, delimiter)
-    return _delimited(content, needed, path, delimiter, quote, header)
+        chosen = _chosen(text, needed, delimiter, '"', header)[0]
+        delimiter = chosen if delimiter is None else delimiter
+        quote = quoting(text.pieces(), chosen) if text.quoted else '"'
+    return Delimited(text, needed, delimiter, quote, header)
 
 
-def decoded(data: bytes) -> str:
-    r"""Return the text of a file: UTF-16 if its first bytes say so, UTF-8, or else Windows-1252.
+class Delimited:
+    """Cells between delimiters, a row a line, perhaps with a header."""
 
-    A byte that is none of UTF-8 after a character of several bytes is damage, not another encoding.
+    zero = False
 
-    >>> decoded(b"caf\xe9"), decoded("für".encode("utf-16"))
-    ('café', 'für')
-    """
-    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return data.decode("utf-16")
-    for encoding, zero in (("utf-16-le", 1), ("utf-16-be", 0)):
-        some = data[:400]
-        if len(some) >= 4 and some[zero::2].count(0) > 0.8 * len(some[zero::2]) and not some[1 - zero :: 2].count(0):
-            return data.decode(encoding)
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        if max(data[: error.start], default=0) > 127:
-            raise
-    holes = {0x81, 0x8D, 0x8F, 0x90, 0x9D}  # not assigned in Windows-1252: as in Latin-1
-    return "".join(chr(code) if code in holes else bytes([code]).decode("cp1252") for code in data)
+    def __init__(
+        self, text: TextFile, needed: set[str], delimiter: str | None, quote: str, header: bool | None
+    ) -> None:
+        self._text, self._quote = text, quote
+        self._delimiter, self._header, first = _chosen(text, needed, delimiter, quote, header)
+        self.names = [name.strip() for name in first] if self._header else [f"c{i}" for i in range(1, len(first) + 1)]
 
+    def has(self, name: str) -> bool:
+        """Return whether there is a column of that name."""
+        return name in self.names
 
-def _delimited(
-    content: str, needed: set[str], path: Path, delimiter: str | None, quote: str, header: bool | None
-) -> Table:
-    best, first_is_header, first = _chosen(content, needed, delimiter, quote, header)
-    names = [name.strip() for name in first] if first_is_header else [f"c{i}" for i in range(1, len(first) + 1)]
-    for name in names:
-        if name in needed and names.count(name) > 1:
-            raise InputError(f"{path} has two columns called {name!r}; rename one.")
-    wanted = [(position, name) for position, name in enumerate(names) if name in needed]
-    columns: dict[str, list[object]] = {name: [] for _, name in wanted}
-    rows = 0
-    for record in _records(content, best, quote):
-        if first_is_header:
-            first_is_header = False
-            continue
-        rows += 1
-        if len(record) != len(names):
-            raise InputError(f"row {rows} of {path} has {len(record)} cells, the first line has {len(names)}.")
-        for position, name in wanted:
-            columns[name].append(record[position])
-    return Table(rows, columns, names=names)
+    def blocks(self, needed: Iterable[str], rows: int = ROWS) -> Iterator[Cells]:
+        """Yield the needed columns, ``rows`` rows at a time."""
+        wanted = {name: self.names.index(name) for name in needed if name in self.names}
+        for name in wanted:
+            if self.names.count(name) > 1:
+                raise InputError(f"{self._text.path} has two columns called {name!r}; rename one.")
+        records, before = _records(self._text, self._delimiter, self._quote), 0
+        if self._header:
+            next(records, None)
+        while block := list(itertools.islice(records, rows)):
+            if set(map(len, block)) != {len(self.names)}:
+                place = next(place for place, record in enumerate(block) if len(record) != len(self.names))
+                raise InputError(
+                    f"row {before + place + 1} of {self._text.path} has {len(block[place])} cells, the first line has"
+                    f" {len(self.names)}."
+                )
+            columns = list(zip(*block, strict=True))
+            yield Cells(len(block), {name: columns[at] for name, at in wanted.items()}, share=self._text.share)
+            before += len(block)
 
 
 def _chosen(
-    content: str, needed: set[str], delimiter: str | None, quote: str, header: bool | None
+    text: TextFile, needed: set[str], delimiter: str | None, quote: str, header: bool | None
 ) -> tuple[str, bool, list[str]]:
     """Return the delimiter, whether the first record is a header, and that record."""
     choices = DELIMITERS if delimiter is None else (delimiter,)
-    firsts = {choice: _first(content, choice, quote) for choice in choices}
+    firsts = {choice: _first(text, choice, quote) for choice in choices}
     named, numbered = header is not False, header is not True
     if not needed:
         best = next((choice for choice in choices if len(firsts[choice]) > 1), choices[0])
@@ -143,23 +134,23 @@ def _chosen(
     return best, named, firsts[best]
 
 
-def _first(content: str, delimiter: str, quote: str) -> list[str]:
+def _first(text: TextFile, delimiter: str, quote: str) -> list[str]:
     """Return the first record; its line as it stands where quoted cells do not end at a delimiter."""
     try:
-        return next(_records(content, delimiter, quote), [])
+        return next(_records(text, delimiter, quote), [])
     except InputError:
-        return next(_records(content, delimiter, ""), [])
+        return next(_records(text, delimiter, ""), [])
 
 
-def _records(content: str, delimiter: str, quote: str) -> Iterator[list[str]]:
+def _records(text: TextFile, delimiter: str, quote: str) -> Iterator[list[str]]:
     """Yield the records of a delimited text; blank lines are not records."""
     limit = csv.field_size_limit(2**31 - 1)  # the default refuses cells longer than 128 kB
     try:
-        text = io.StringIO(content, newline="")
+        lines = text.lines()
         if quote:
-            reader = csv.reader(text, delimiter=delimiter, quotechar=quote, strict=True)
+            reader = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
         else:
-            reader = csv.reader(text, delimiter=delimiter, quoting=csv.QUOTE_NONE)
+            reader = csv.reader(lines, delimiter=delimiter, quoting=csv.QUOTE_NONE)
         yield from (record for record in reader if record)
     except csv.Error as error:
         raise InputError(f"the data is not delimited text: {error}.") from error
@@ -167,92 +158,110 @@ def _records(content: str, delimiter: str, quote: str) -> Iterator[list[str]]:
         csv.field_size_limit(limit)
 
 
-def _json_lines(content: str, needed: set[str], path: Path) -> Table:
-    columns: dict[str, list[object]] = {}
+class JsonLines:
+    """A JSON object a line; keys may differ from line to line."""
+
+    zero = False
+
+    def __init__(self, text: TextFile, needed: set[str]) -> None:
+        self._text = text
+        found: dict[str, None] = {}
+        for record in self._records():
+            found |= dict.fromkeys(record)
+            if needed and needed <= set(found):
+                break
+        self.names = list(found)
+
+    def has(self, name: str) -> bool:
+        """Return whether any line has such a key."""
+        return name in self.names
+
+    def blocks(self, needed: Iterable[str], rows: int = ROWS) -> Iterator[Cells]:
+        """Yield the needed columns, ``rows`` rows at a time."""
+        wanted, records = [name for name in needed if name in self.names], self._records()
+        while block := list(itertools.islice(records, rows)):
+            columns: dict[str, Column] = {name: [record.get(name) for record in block] for name in wanted}
+            yield Cells(len(block), columns, share=self._text.share)
+
+    def _records(self) -> Iterator[dict[str, object]]:
+        for number, line in enumerate(self._text.lines("\n"), 1):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError as error:
+                raise InputError(f"line {number} of {self._text.path} is not JSON: {error}.") from error
+            if not isinstance(record, dict):
+                raise InputError(f"line {number} of {self._text.path} is not a JSON object.")
+            yield record
+
+
+class Svmlight:
+    """``label index:value ... # comment`` lines: target ``y``, columns named by their index, absent ones zero."""
+
+    zero = True
+
+    def __init__(self, text: TextFile) -> None:
+        self._text, self.names = text, ["y"]
+
+    def has(self, name: str) -> bool:
+        """Return whether it is the label, or an index."""
+        return name == "y" or name.isdecimal()
+
+    def blocks(self, needed: Iterable[str], rows: int = ROWS) -> Iterator[Cells]:
+        """Yield the needed columns, ``rows`` rows at a time."""
+        wanted, records = set(needed), self._records()
+        while block := list(itertools.islice(records, rows)):
+            columns: dict[str, Column] = {"y": [label for label, _ in block]}
+            found: dict[str, Any] = {}
+            for row, (_, entries) in enumerate(block):
+                for name, value in entries:
+                    if name in wanted:
+                        found.setdefault(name, np.zeros(len(block)))[row] = value
+            yield Cells(len(block), columns | found, zero=True, share=self._text.share)
+
+    def _records(self) -> Iterator[tuple[str, list[tuple[str, float]]]]:
+        for number, line in enumerate(self._text.lines("\n"), 1):
+            fields = line.split("#", 1)[0].split()
+            if not fields:
+                continue
+            try:
+                pairs = [item.split(":") for item in fields[1:]]
+                entries = [(str(int(index)), float(value)) for index, value in pairs if index != "qid"]
+            except ValueError as error:
+                raise InputError(f"line {number} of {self._text.path} is not SVMlight: {error}.") from error
+            yield fields[0], entries
+
+
+@dataclass
+class Kept:
+    """A table in memory, which is its only block."""
+
+    rows: int
+    columns: dict[str, Column]
+    zero: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        """The columns."""
+        return list(self.columns)
+
+    def has(self, name: str) -> bool:
+        """Return whether there is a column of that name."""
+        return name in self.columns
+
+    def blocks(self, needed: Iterable[str], rows: int = ROWS) -> Iterator[Cells]:
+        """Yield all rows."""
+        yield Cells(self.rows, {name: self.columns[name] for name in needed if name in self.columns})
+
+
+def kept(table: Table, needed: Iterable[str]) -> Kept:
+    """Return the needed columns of a table, all of their cells in memory."""
+    wanted = list(needed)
+    columns: dict[str, list[object]] = {name: [] for name in wanted}
     rows = 0
-    for number, line in enumerate(content.split("\n"), 1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except ValueError as error:
-            raise InputError(f"line {number} of {path} is not JSON: {error}.") from error
-        if not isinstance(record, dict):
-            raise InputError(f"line {number} of {path} is not a JSON object.")
-        for name in record:
-            if name not in columns:
-                columns[name] = [None] * rows
-        for name, cells in columns.items():
-            cells.append(record.get(name))
-        rows += 1
-    return Table(rows, {name: cells for name, cells in columns.items() if name in needed}, names=list(columns))
-
-
-def _svmlight(content: str, path: Path) -> Table:
-    """Read ``label index:value ... # comment`` lines: target ``y``, columns named by their index, absent ones zero."""
-    labels: list[object] = []
-    entries: dict[str, dict[int, float]] = {}
-    for number, line in enumerate(content.split("\n"), 1):
-        fields = line.split("#", 1)[0].split()
-        if not fields:
-            continue
-        try:
-            for item in fields[1:]:
-                index, value = item.split(":")
-                if index != "qid":
-                    entries.setdefault(str(int(index)), {})[len(labels)] = float(value)
-        except ValueError as error:
-            raise InputError(f"line {number} of {path} is not SVMlight: {error}.") from error
-        labels.append(fields[0])
-    columns: dict[str, list[object]] = {"y": labels}
-    for name, values in entries.items():
-        columns[name] = [values.get(row, 0.0) for row in range(len(labels))]
-    return Table(len(labels), columns, zero=True, names=list(columns))
-
-
-def _arrow(path: Path, needed: set[str], *, parquet: bool) -> Table:
-    import pyarrow as pa  # here: only these two formats need it
-
-    try:
-        if parquet:
-            import pyarrow.parquet as pq
-
-            table = pq.read_table(path)
-        else:
-            with pa.OSFile(str(path), "rb") as file:
-                table = pa.ipc.open_file(file).read_all()
-    except (OSError, pa.ArrowException) as error:
-        raise InputError(f"the data file {path} cannot be read: {error}.") from error
-    names = list(table.column_names)
-    for name in needed:
-        if names.count(name) > 1:
-            raise InputError(f"{path} has two columns called {name!r}; rename one.")
-    columns = {name: table.column(name).to_pylist() for name in names if name in needed}
-    for name in names:
-        if name not in needed and any(other.startswith(f"{name}[") for other in needed):
-            columns |= _spread(name, table.column(name).to_pylist(), path)
-    return Table(table.num_rows, columns, names=[*names, *(name for name in columns if name not in names)])
-
-
-def _spread(name: str, vectors: list[list[object] | None], path: Path) -> dict[str, list[object]]:
-    """Return a column of vectors as one column per component, called name[0], name[1], ..."""
-    present = [vector for vector in vectors if isinstance(vector, list)]
-    if len(present) < len(vectors) or len({len(vector) for vector in present}) != 1:
-        raise InputError(f"the vectors in column {name!r} of {path} are not all there, or not of one length.")
-    return {f"{name}[{k}]": list(part) for k, part in enumerate(zip(*present, strict=True))}
-
-
-def _arrays(path: Path) -> Table:
-    """Return the arrays of a NumPy file as columns: those of a matrix are called name[0], name[1], ..."""
-    try:
-        loaded = np.load(path, allow_pickle=False)
-        arrays = dict(loaded) if hasattr(loaded, "files") else {path.stem: loaded}
-    except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"the data file {path} cannot be read as NumPy arrays: {error}.") from error
-    columns: dict[str, list[object]] = {}
-    for name, array in arrays.items():
-        if array.ndim == 1:
-            columns[name] = array.tolist()
-        else:
-            columns |= {f"{name}[{k}]": array[:, k].astype(float).tolist() for k in range(array.shape[1])}
-    return Table(len(next(iter(arrays.values()))), columns, names=list(columns))
+    for block in table.blocks(wanted):
+        rows += block.rows
+        for name in wanted:
+            columns[name] += listed(block.column(name))
+    return Kept(rows, {**columns}, table.zero)

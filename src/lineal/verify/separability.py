@@ -17,7 +17,8 @@ from lineal.verify.halfspaces import Halfspaces
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
 from lineal.verify.sentences import check_sentence
-from lineal.verify.training import Examples, codes_of, examples
+from lineal.verify.store import Watch, silent
+from lineal.verify.training import Examples, examples
 
 FORMAT = "lineal-separability"
 KINDS = ("complete", "quasi", "overlap")
@@ -105,9 +106,11 @@ def _integer(value: int | str, most: int = 4000) -> int:
     return _integer(value[:-half], most) * int(10**half) + _integer(value[-half:], most)
 
 
-def check_record(report: Report, record: Record, table: Table) -> tuple[Halfspaces, dict[int, int]]:
+def check_record(
+    report: Report, record: Record, table: Table, watch: Watch = silent
+) -> tuple[Halfspaces, dict[int, int]]:
     """Prove the answer of a record from the data; return its rows, and their places by number."""
-    found = examples(report, record, table)
+    found = examples(report, record, table, watch)
     space, places = halfspaces(report, record, found)
     signs = None
     if record.direction is not None:
@@ -145,9 +148,11 @@ def check_record(report: Report, record: Record, table: Table) -> tuple[Halfspac
 
 def halfspaces(report: Report, record: Ground, found: Examples) -> tuple[Halfspaces, dict[int, int]]:
     """Return the rows of positive weight with their classes, and their places by number among the training rows."""
-    seen = np.flatnonzero(found.weight > 0.0)
-    codes = codes_of(report, record.classes or (), [found.targets[0][row] for row in seen.tolist()])
-    return Halfspaces(found.x[seen], codes, len(record.classes or ())), {row: i for i, row in enumerate(seen.tolist())}
+    found.targets.check_classes(report, "seen")
+    blocks = list(found.store)
+    x, codes, numbers = (np.concatenate([block[name] for block in blocks]) for name in ("x", "target", "numbers"))
+    places = {row: place for place, row in enumerate(numbers.tolist())}
+    return Halfspaces(x, codes[:, 0].astype(np.intp), len(record.classes or ())), places
 
 
 def check_sum(report: Report, space: Halfspaces, stated: Sum, places: Mapping[int, int]) -> tuple[list[int], list[int]]:

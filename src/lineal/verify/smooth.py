@@ -30,8 +30,10 @@ def excess(v: Array) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
         direct = (1.0 + v) * np.log1p(v) - v
     small = np.where(np.abs(v) < 0.02, v, 0.0)
-    series = sum((-1.0) ** m * small**m / (m * (m - 1)) for m in range(10, 1, -1))
-    return np.where(np.abs(v) < 0.02, series, direct)
+    series = np.zeros_like(small)
+    for m in range(10, 1, -1):  # sum of (-v)^m / (m (m - 1)), Horner's way
+        series = 1.0 / (m * (m - 1)) - small * series
+    return np.where(np.abs(v) < 0.02, small * small * series, direct)
 
 
 @dataclass(frozen=True)

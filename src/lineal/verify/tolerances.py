@@ -41,7 +41,10 @@ def box_slack(point: Point) -> float:
     """
     p = point.problem
     roaming = p.charges.inside(point.coef, both=True) & ~p.charges.inside(point.coef, both=False)
-    size = np.abs(p.x).T @ (p.q[:, None] * np.abs(point.rows.slope))
+    if not np.any(roaming):
+        return 0.0
+    parts = (np.abs(at.block.x).T @ (at.block.q[:, None] * np.abs(at.rows.slope)) for at in point.blocks())
+    size = np.asarray(sum(parts))
     width = np.where(roaming, (p.charges.upper - p.charges.lower)[:, None], 0.0)
     return 1e-9 * float(np.sum(size * width))
 
@@ -65,7 +68,7 @@ def dust(point: Point, null: float) -> float:
     A constant score is no larger than targets and offsets, or than the logarithm of any share or mean that is a double.
     """
     p = point.problem
-    size = float(np.max(np.abs(p.offset))) + (float(np.max(np.abs(p.y))) if p.loss in RESIDUAL else 800.0)
+    size = p.extent.offset + (p.extent.y if p.loss in RESIDUAL else 800.0)
     blur = (len(point.coef) + 4) * EPS * size
     if p.loss in FLAT or not p.charges.smooth:
         return 4.0 * blur * p.outputs + (256 * EPS + 4e-11) * abs(null)
@@ -75,7 +78,7 @@ def dust(point: Point, null: float) -> float:
 def unit(point: Point, null: float) -> float:
     """Return the gap that doubles cannot see."""
     p = point.problem
-    size = np.max(np.abs(p.x), axis=0, initial=0.0) @ np.abs(point.coef) + np.max(np.abs(p.offset))
+    size = p.extent.x @ np.abs(point.coef) + p.extent.offset
     blur = (len(point.coef) + 4) * EPS * size
     full = 4.0 * float(np.sum(blur)) + (256 * EPS + 2e-11) * abs(null) if p.loss in FLAT else 0.0
     full = full if p.charges.smooth else max(full, 2e-11 * abs(null))

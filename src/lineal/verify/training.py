@@ -2,98 +2,353 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.errors import InputError, near
+from lineal.errors import near
 from lineal.verify import cells, terms
 from lineal.verify.arithmetic import EPS, Array, total
+from lineal.verify.cells import ROWS, Cells
+from lineal.verify.centring import moments
 from lineal.verify.claims import Claims
-from lineal.verify.formulas import Problem
+from lineal.verify.formulas import Problem, Streamed, Training
 from lineal.verify.ground import Ground, plain_numbers
-from lineal.verify.parts import fitted
+from lineal.verify.parts import Split
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
-from lineal.verify.rows import class_of, fingerprint
+from lineal.verify.rows import Fingerprint, class_of
+from lineal.verify.store import Store, Watch, silent
 
-Columns = dict[str, list[object]]
-MOST: Final = 8 * 2**30
-"""Bytes of a matrix at most."""
+Columns = dict[str, cells.Column]
+CELLS: Final = 2**21
+"""Numbers of a block at most, as far as a few rows allow."""
 COUNT = "(count)"
 """The weight of a row of a table of counts: the count, times the row's own weight."""
 
 
 @dataclass(frozen=True)
 class Examples:
-    """The training rows, those of weight 0 included: design, cells of the target columns, weight and offset."""
+    """The training rows of positive weight in a store: x, target, weight, offset, numbers among all training rows.
 
-    x: Array
-    targets: list[list[object]]
-    weight: Array
-    offset: Array
+    A target is a column of numbers for every output, or one of class numbers. ``every`` counts all training rows.
+    """
+
+    store: Store
+    rows: int
+    every: int
+    weight: float
+    targets: Targets
 
 
-def examples(report: Report, ground: Ground, table: Table) -> Examples:
+class Targets:
+    """The targets of all rows as numbers, and what is wrong with them."""
+
+    def __init__(self, ground: Ground) -> None:
+        self._classes = ground.classes
+        self.bad = {"all": "", "seen": ""}
+        """The first cell that is none of the classes, or no number: of all rows, and of those of positive weight."""
+        self.found: dict[str, set[int]] = {"all": set(), "seen": set()}
+        self.least = math.inf
+
+    def read(self, columns: Sequence[cells.Column], seen: npt.NDArray[np.bool_]) -> Array:
+        """Return the targets of some rows, one column each; ``seen`` have positive weight."""
+        if self._classes is None:
+            return np.column_stack([self._numbers(column) for column in columns])
+        try:
+            codes = np.array(cells.each(columns[0], self._code), dtype=np.intp)
+        except ValueError as error:
+            self.bad["all"] = self.bad["all"] or str(error)
+            codes = np.array(cells.each(columns[0], self._try), dtype=np.intp)
+            if np.any(codes[seen] < 0):
+                self.bad["seen"] = self.bad["seen"] or str(error)
+        self.found["all"] |= set(codes.tolist())
+        self.found["seen"] |= set(codes[seen].tolist())
+        return codes.astype(np.float64)[:, None]
+
+    def _code(self, cell: object) -> int:
+        return class_of(cell, self._classes or ())
+
+    def _try(self, cell: object) -> int:
+        try:
+            return self._code(cell)
+        except ValueError:
+            return -1
+
+    def _numbers(self, column: cells.Column) -> Array:
+        try:
+            found = _finite(column)
+        except ValueError as error:
+            self.bad["all"] = self.bad["all"] or str(error)
+            return np.zeros(len(column))
+        self.least = min(self.least, float(np.min(found, initial=math.inf)))
+        return found
+
+    def check_numbers(self, report: Report, least: float = -math.inf) -> None:
+        """Check that every target is a number, not below ``least``."""
+        bad = self.bad["all"] or (f"{self.least!r} is below {least!r}" if self.least < least else "")
+        report.check(f"every target is a {'number of at least 0' if least == 0.0 else 'finite number'}", not bad, bad)
+
+    def check_classes(self, report: Report, of: str = "all") -> None:
+        """Check that every row is of a class, and that each class occurs."""
+        classes = self._classes or ()
+        unused, bad = sorted(set(range(len(classes))) - self.found[of]), self.bad[of]
+        if not bad and unused:
+            bad = f"no training row is of class {classes[unused[0]]!r}"
+        report.check("the classes are those of the training rows", not bad, bad or f"{len(classes)} classes")
+
+
+def _finite(column: cells.Column) -> Array:
+    """Return numbers of which none may be missing."""
+    found = cells.numbers(column)
+    if np.any(np.isnan(found)):
+        cell = cells.listed(column)[int(np.argmax(np.isnan(found)))]
+        raise ValueError(f"{None if isinstance(column, np.ndarray) else cell!r} is not a number")
+    return found
+
+
+def examples(report: Report, ground: Ground, table: Table, watch: Watch = silent) -> Examples:
     """Return the rows a file was made from; every step on the way is a checked line."""
     absent = [name for name in ground.read if not table.has(name)]
     hint = f"{absent[0]!r} is not there.{near(absent[0], table.names)}" if absent else f"{len(ground.needed)} columns"
     report.check("the data has every column that the model uses", not absent, hint)
-    columns, rows = _training_rows(report, ground, table)
-    x = _design(report, ground, columns, table.zero)
-    weight, offset = np.ones(len(rows)), np.zeros((len(rows), 1))
-    heavy = ground.weight if ground.counts is None else COUNT
-    if heavy is not None:
-        weight = _numbers(report, "every weight is a number of at least 0", columns[heavy], least=0.0)
-    if ground.offset is not None:
-        offset = _numbers(report, "every offset is a finite number", columns[ground.offset])[:, None]
-    seen, whole = int(np.sum(weight > 0.0)), total(weight)
-    report.check(
-        "the number of training rows is as stated",
-        seen == ground.rows and ground.rows > 0,
-        f"{seen} rows of positive weight, stated {ground.rows}",
-    )
-    report.check(
-        "the sum of the weights is as stated",
-        abs(whole - ground.weight_sum) <= (len(rows) + 8) * EPS * whole,
-        f"{whole!r}, stated {ground.weight_sum!r}",
-    )
-    return Examples(x, [columns[name] for name in ground.targets], weight, offset)
+    found, split = _Gathering(ground, table.zero, watch), Split(ground.split, ground.divider, table)
+    rows = min(ROWS, max(64, CELLS // max(1, len(ground.columns))))
+    for block in table.blocks(ground.read, rows):
+        found.take(block, split.fitted(block))
+        watch("reading", block.share)
+    return found.checked(report)
 
 
-def training_problem(report: Report, claims: Claims, table: Table) -> Problem:
+class _Gathering:
+    """The training rows as they are read: encoded, and counted and hashed on the way."""
+
+    def __init__(self, ground: Ground, zero: bool, watch: Watch) -> None:
+        self._ground, self._zero = ground, zero
+        self._store, self._targets = Store(watch), Targets(ground)
+        self._every = self._rows = self._without = self._read = 0
+        self._weights: list[float] = []
+        kinds = dict(ground.needed)
+        if ground.counts is not None:
+            kinds = {name: kind for name, kind in kinds.items() if name not in (*ground.counts, ground.weight)}
+            kinds |= {ground.targets[0]: "t", COUNT: "n"}
+        self._hash = None if ground.fingerprint is None else Fingerprint(kinds)
+        self._learners = [terms.Learner(term) for term in ground.terms]
+        self._wrong: dict[int, str] = {}
+        self._bad = dict.fromkeys(("hash", "weight", "offset"), "")
+
+    def take(self, block: Cells, fitted: npt.NDArray[np.bool_]) -> None:
+        """Take the next rows of the file, of which some are ``fitted``."""
+        ground = self._ground
+        lost = np.zeros(block.rows, dtype=bool)
+        for name in ground.counts or ground.targets:
+            lost |= cells.gone(block.column(name))
+        self._without += int(np.sum(lost & fitted))
+        kept = np.flatnonzero(fitted & ~lost)
+        self._read += len(kept)
+        columns: Columns = {}
+        for name, kind in ground.needed.items():
+            column = _picked(block.column(name), kept)
+            columns[name] = cells.settled(column) if kind == "n" else column
+        if ground.counts is not None:
+            columns = _counted(ground, columns)
+        if self._hash is not None and not self._bad["hash"]:
+            try:
+                self._hash.see(columns)
+            except ValueError as error:
+                self._bad["hash"] = str(error)
+        self._encode(columns, len(kept) * (1 if ground.counts is None else 2))
+
+    def _encode(self, columns: Columns, rows: int) -> None:
+        ground = self._ground
+        weight, offset = np.ones(rows), np.zeros((rows, 1))
+        heavy = ground.weight if ground.counts is None else COUNT
+        if heavy is not None:
+            weight = self._plain("weight", columns[heavy], least=0.0)
+        if ground.offset is not None:
+            offset = self._plain("offset", columns[ground.offset])[:, None]
+        seen = weight > 0.0
+        target = self._targets.read([columns[name] for name in ground.targets], seen)
+        parts: list[Array] = [np.ones(rows)] if ground.intercept else []
+        for place, (term, learner) in enumerate(zip(ground.terms, self._learners, strict=True)):
+            if place in self._wrong:
+                continue
+            try:
+                parts += [_finite(columns[term["column"]])] if plain_numbers(term) else terms.values(term, columns)
+                if not (self._zero or plain_numbers(term)):
+                    learner.see(columns)
+            except ValueError as error:
+                self._wrong[place] = str(error)
+        numbers = np.arange(self._every, self._every + rows)
+        self._every += rows
+        self._rows += int(np.sum(seen))
+        self._weights.append(total(weight))
+        if rows and not self._wrong:
+            x = np.asfortranarray(np.column_stack(parts)) if parts else np.zeros((rows, 0))
+            whole = {"x": x, "target": target, "weight": weight, "offset": offset, "numbers": numbers}
+            every = bool(np.all(seen))
+            self._store.append({name: array if every else _rows(array, seen) for name, array in whole.items()})
+
+    def _plain(self, name: str, column: cells.Column, least: float = -math.inf) -> Array:
+        """Return weights or offsets; zeros where they are not numbers, which is kept for the line that says so."""
+        bad = ""
+        try:
+            found = _finite(column)
+            if np.min(found, initial=math.inf) < least:
+                bad = f"{float(np.min(found))!r} is below {least!r}"
+        except ValueError as error:
+            found, bad = np.zeros(len(column)), str(error)
+        self._bad[name] = self._bad[name] or bad
+        return found
+
+    def checked(self, report: Report) -> Examples:
+        """Return the rows, every line about them checked."""
+        ground = self._ground
+        report.check(
+            "the number of rows without a target is as stated",
+            self._without == ground.without_target,
+            f"{self._without} of the rows that are not held out, stated {ground.without_target}",
+        )
+        if self._hash is None or ground.fingerprint is None:
+            report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
+        else:
+            found = "" if self._bad["hash"] else self._hash.digest()
+            stated = f"{found[:19]}..., stated {ground.fingerprint[:19]}..."
+            report.check(
+                "the training rows are those the model was fitted on (fingerprint)",
+                found == ground.fingerprint,
+                self._bad["hash"] or f"{self._read} rows of {len(ground.needed)} columns, {stated}",
+            )
+        self._check_terms(report)
+        if ground.weight is not None or ground.counts is not None:
+            report.check("every weight is a number of at least 0", not self._bad["weight"], self._bad["weight"])
+        if ground.offset is not None:
+            report.check("every offset is a finite number", not self._bad["offset"], self._bad["offset"])
+        whole = math.fsum(self._weights)
+        report.check(
+            "the number of training rows is as stated",
+            self._rows == ground.rows and ground.rows > 0,
+            f"{self._rows} rows of positive weight, stated {ground.rows}",
+        )
+        report.check(
+            "the sum of the weights is as stated",
+            abs(whole - ground.weight_sum) <= (self._every + 8) * EPS * whole,
+            f"{whole!r}, stated {ground.weight_sum!r}",
+        )
+        return Examples(self._store, self._rows, self._every, whole, self._targets)
+
+    def _check_terms(self, report: Report) -> None:
+        """Each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
+        wrong: dict[str, str] = {}
+        for place, (term, learner) in enumerate(zip(self._ground.terms, self._learners, strict=True)):
+            problem = self._wrong.get(place)
+            if problem is None and not plain_numbers(term):
+                problem = _zero_fill(term) if self._zero else learner.wrong()
+            if problem is not None:
+                wrong.setdefault(term["kind"], f"{':'.join(name for name, _ in terms.inputs(term))!r}: {problem}")
+        for kind in dict.fromkeys(term["kind"] for term in self._ground.terms):
+            count = sum(term["kind"] == kind for term in self._ground.terms)
+            report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))
+
+
+def _picked(column: cells.Column, kept: npt.NDArray[np.intp]) -> cells.Column:
+    """Return some cells of a column."""
+    if len(kept) == len(column):
+        return column
+    return column[kept] if isinstance(column, np.ndarray) else [column[row] for row in kept.tolist()]
+
+
+def _rows(array: npt.NDArray[Any], seen: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
+    return np.asfortranarray(array[seen]) if array.ndim > 1 else array[seen]
+
+
+def _counted(ground: Ground, columns: Columns) -> Columns:
+    """Return every row twice: a success weighted by its count of them, then a failure weighted by its count."""
+    assert ground.counts is not None
+    success, failure = ground.counts
+    found: Columns = {
+        name: [cell for cell in cells.listed(column) for _ in range(2)] for name, column in columns.items()
+    }
+    rows = len(columns[success])
+    found[ground.targets[0]] = [success, failure] * rows
+    share = np.ones(rows) if ground.weight is None else columns[ground.weight]
+    try:
+        counts = np.column_stack([cells.numbers(columns[name]) for name in ground.counts])
+        found[COUNT] = (counts * cells.numbers(share)[:, None]).ravel()
+    except ValueError:  # a cell is no number; the line that needs it will say so
+        both = (cells.listed(columns[name]) for name in ground.counts)
+        found[COUNT] = [cell for pair in zip(*both, strict=True) for cell in pair]
+    return found
+
+
+def training_problem(report: Report, claims: Claims, table: Table, watch: Watch = silent) -> Training:
     """Return the problem the model was fitted to."""
-    found = examples(report, claims, table)
-    return problem_of(report, claims, found, _target(report, claims, found.targets))
+    found = examples(report, claims, table, watch)
+    if claims.classes is not None:
+        found.targets.check_classes(report)
+    else:
+        found.targets.check_numbers(report, 0.0 if claims.loss == "poisson" else -math.inf)
+    count = 0 if claims.classes is None or claims.outputs == 1 else len(claims.classes)
+    return problem_of(
+        report, claims, found, lambda target: np.eye(count)[target[:, 0].astype(np.intp)] if count else target
+    )
 
 
-def problem_of(report: Report, claims: Claims, found: Examples, y: Array) -> Problem:
-    """Return the problem of the training rows with targets ``y``; its charges are checked."""
-    seen = found.weight > 0.0
+def problem_of(
+    report: Report,
+    claims: Claims,
+    found: Examples,
+    y_of: Callable[[Array], Array],
+    chosen: Callable[[Array], npt.NDArray[np.bool_]] | None = None,
+) -> Training:
+    """Return the problem of training rows, all or those ``chosen`` by their targets, with their count and weight in ``found``.
+
+    Its charges are checked.
+    """
     theta = claims.arrays.get("theta")
     if theta is not None:
-        report.check("the dual point has a row for every training row", len(theta) == len(seen), f"{len(theta)} rows")
-    problem = Problem(
+        report.check("the dual point has a row for every training row", len(theta) == found.every, f"{len(theta)} rows")
+
+    def made(arrays: Mapping[str, npt.NDArray[Any]]) -> Problem:
+        if chosen is not None:
+            kept = chosen(arrays["target"])
+            arrays = {name: _rows(array, kept) for name, array in arrays.items()}
+        return Problem(
+            loss=claims.loss,
+            x=arrays["x"],
+            y=y_of(arrays["target"]),
+            q=arrays["weight"] / found.weight,
+            offset=arrays["offset"],
+            charges=claims.charges,
+            intercept=claims.intercept,
+            numbers=arrays["numbers"],
+            parameter=claims.parameter,
+            theta=None if theta is None else theta[arrays["numbers"]],
+            weight=arrays["weight"],
+        )
+
+    problem: Training = Streamed(
         loss=claims.loss,
-        x=found.x[seen],
-        y=y[seen],
-        q=found.weight[seen] / total(found.weight),
-        offset=found.offset[seen],
+        store=found.store,
+        make=made,
         charges=claims.charges,
         intercept=claims.intercept,
-        numbers=np.flatnonzero(seen),
+        rows=found.rows,
+        columns=len(claims.columns),
+        outputs=claims.outputs,
         parameter=claims.parameter,
-        theta=None if theta is None else theta[seen],
-        weight=found.weight[seen],
     )
+    if len(found.store) == 1:
+        problem = problem.whole()
     _charges(report, claims, problem)
     return _about(report, claims, problem)
 
 
-def _about(report: Report, claims: Claims, problem: Problem) -> Problem:
+def _about(report: Report, claims: Claims, problem: Training) -> Training:
     """Return the problem about the center that the file keeps, if any: ``eta = (x - center) b``, the same objective.
 
     ``x - center`` is a double if both ways back are exact; an intercept that nothing charges makes up for the center.
@@ -103,95 +358,12 @@ def _about(report: Report, claims: Claims, problem: Problem) -> Problem:
         return problem
     free = claims.intercept and center[0] == 0.0 and 0 in problem.uncharged
     report.check("the center leaves the intercept alone, which is not charged", free)
-    moved = problem.x - center
-    exact = bool(np.all((moved + center == problem.x) & (problem.x - moved == center)))
+    exact = all(
+        np.all((block.x - center + center == block.x) & (block.x - (block.x - center) == center))
+        for block in problem.blocks()
+    )
     report.check("every number less its center is a double", exact)
-    return replace(problem, x=moved)
-
-
-def _training_rows(report: Report, ground: Ground, table: Table) -> tuple[Columns, npt.NDArray[np.intp]]:
-    """Split, leave out the rows without a target, and compare counts and fingerprint."""
-    by = ground.divider
-    held = ~fitted(ground.split, table.rows, None if by is None else table.column(by))
-    lost = np.zeros(table.rows, dtype=bool)
-    for name in ground.counts or ground.targets:
-        lost |= np.fromiter((cells.missing(cell) for cell in table.column(name)), dtype=bool, count=table.rows)
-    without = int(np.sum(lost & ~held))
-    report.check(
-        "the number of rows without a target is as stated",
-        without == ground.without_target,
-        f"{without} of the rows that are not held out, stated {ground.without_target}",
-    )
-    rows = np.flatnonzero(~held & ~lost)
-    kept = rows.tolist()
-    columns: Columns = {}
-    for name, kind in ground.needed.items():
-        column = table.column(name)
-        columns[name] = [cells.settled(column[row]) if kind == "n" else column[row] for row in kept]
-    kinds = dict(ground.needed)
-    if ground.counts is not None:
-        columns, kinds = _counted(ground, columns, kinds)
-        rows = np.repeat(rows, 2)
-    if ground.fingerprint is None:
-        report.check("no fingerprint is stated, so everything below is proved about the data as given", True)
-        return columns, rows
-    try:
-        found = fingerprint((name, kind, columns[name]) for name, kind in kinds.items())
-        bad = ""
-    except ValueError as error:
-        found, bad = "", str(error)
-    report.check(
-        "the training rows are those the model was fitted on (fingerprint)",
-        found == ground.fingerprint,
-        bad or f"{len(kept)} rows of {len(columns)} columns, {found[:19]}..., stated {ground.fingerprint[:19]}...",
-    )
-    return columns, rows
-
-
-def _counted(ground: Ground, columns: Columns, kinds: dict[str, str]) -> tuple[Columns, dict[str, str]]:
-    """Return every row twice: a success weighted by its count of them, then a failure weighted by its count."""
-    assert ground.counts is not None
-    success, failure = ground.counts
-    pairs = list(zip(columns[success], columns[failure], strict=True))
-    shares = [1.0] * len(pairs) if ground.weight is None else columns[ground.weight]
-    roles = {success, failure, ground.weight}
-    found: Columns = {name: [cell for cell in cells_ for _ in range(2)] for name, cells_ in columns.items()}
-    found[ground.targets[0]] = [success, failure] * len(pairs)
-    found[COUNT] = [
-        count * share if isinstance(count, float) and isinstance(share, float) else None
-        for pair, share in zip(pairs, shares, strict=True)
-        for count in pair
-    ]
-    used = {name: kind for name, kind in kinds.items() if name not in roles}
-    return found, {**used, ground.targets[0]: "t", COUNT: "n"}
-
-
-def _design(report: Report, ground: Ground, columns: Columns, zero: bool) -> Array:
-    """Return X; each term must be what its training cells teach (an absent feature of an SVMlight file is zero)."""
-    rows = len(next(iter(columns.values())))
-    if 8 * rows * len(ground.columns) > MOST:
-        raise InputError(
-            f"the matrix of {rows:,} rows and {len(ground.columns):,} columns is too large for this checker, which works"
-            f" with all of it, zeros included (at most {MOST // 2**30} GB); fit fewer columns, or fewer rows."
-        )
-    parts: list[Sequence[float]] = [[1.0] * rows] if ground.intercept else []
-    wrong: dict[str, str] = {}
-    for term in ground.terms:
-        problem: str | None = None
-        try:
-            if plain_numbers(term):
-                parts.append([cells.number(cell) for cell in columns[term["column"]]])
-            else:
-                parts += terms.values(term, columns)
-                problem = _zero_fill(term) if zero else terms.learned(term, columns)
-        except ValueError as error:
-            problem = str(error)
-        if problem is not None:
-            wrong.setdefault(term["kind"], f"{':'.join(name for name, _ in terms.inputs(term))!r}: {problem}")
-    for kind in dict.fromkeys(term["kind"] for term in ground.terms):
-        count = sum(term["kind"] == kind for term in ground.terms)
-        report.check(f"every {kind} term is what these rows teach", kind not in wrong, wrong.get(kind, f"{count}"))
-    return np.array(parts, dtype=np.float64).reshape(len(parts), rows).T.copy()
+    return problem.changed(lambda block: replace(block, x=block.x - center), problem.charges)
 
 
 def _zero_fill(term: Mapping[str, Any]) -> str | None:
@@ -199,45 +371,7 @@ def _zero_fill(term: Mapping[str, Any]) -> str | None:
     return None if term.get("fill") == 0.0 else "the fill must be 0"
 
 
-def _target(report: Report, claims: Claims, found: list[list[object]]) -> Array:
-    """Return y: numbers (n, outputs), 0 or 1 (n, 1), or one column of zeros and ones per class."""
-    if claims.loss == "poisson":
-        return _numbers(report, "every target is a number of at least 0", found[0], least=0.0)[:, None]
-    if claims.classes is None:
-        return np.column_stack([_numbers(report, "every target is a finite number", column) for column in found])
-    codes = codes_of(report, claims.classes, found[0])
-    return codes.astype(np.float64)[:, None] if claims.outputs == 1 else np.eye(len(claims.classes))[codes]
-
-
-def codes_of(report: Report, classes: Sequence[object], column: Sequence[object]) -> npt.NDArray[np.intp]:
-    """Return the number of every row's class; each class must occur."""
-    codes, bad = [], ""
-    try:
-        codes = [class_of(cell, classes) for cell in column]
-    except ValueError as error:
-        bad = str(error)
-    unused = sorted(set(range(len(classes))) - set(codes))
-    if not bad and unused:
-        bad = f"no training row is of class {classes[unused[0]]!r}"
-    report.check("the classes are those of the training rows", not bad, bad or f"{len(classes)} classes")
-    return np.array(codes, dtype=np.intp)
-
-
-def _numbers(report: Report, sentence: str, column: Sequence[object], least: float = -np.inf) -> Array:
-    bad = ""
-    values = []
-    for cell in column:
-        try:
-            values.append(cells.number(cell))
-        except ValueError as error:
-            bad = bad or str(error)
-    if values and min(values) < least:
-        bad = f"{min(values)!r} is below {least!r}"
-    report.check(sentence, not bad, bad)
-    return np.array(values)
-
-
-def _charges(report: Report, claims: Claims, problem: Problem) -> None:
+def _charges(report: Report, claims: Claims, problem: Training) -> None:
     """Check the charges of a penalty: none below zero, the intercept free, variances or their roots where the file says so."""
     charges = claims.stated
     if claims.strength > 0.0:
@@ -245,11 +379,10 @@ def _charges(report: Report, claims: Claims, problem: Problem) -> None:
         report.check("no charge is below zero, and the intercept is not charged", bool(np.all(charges >= 0.0)) and free)
     if claims.stated_as not in ("variance", "sd"):
         return
-    mean = problem.q @ problem.x
-    variance = problem.q @ (problem.x - mean) ** 2
+    variance = moments(problem, "x")[1]
     variance[: int(claims.intercept)] = 0.0
     # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
-    slack = 1e-9 * variance + (64 * EPS * np.max(np.abs(problem.x), axis=0)) ** 2
+    slack = 1e-9 * variance + (64 * EPS * problem.extent.x) ** 2
     root = claims.stated_as == "sd"
     off = np.abs((charges**2 if root else charges) - variance) > slack
     worst = int(np.argmax(off))

@@ -11,7 +11,7 @@ from lineal.verify.arithmetic import EPS, Array
 from lineal.verify.claims import Claims
 from lineal.verify.covariance import covariance
 from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
-from lineal.verify.formulas import FLAT, Index, Point, Problem
+from lineal.verify.formulas import FLAT, Index, Point, Training
 from lineal.verify.gaps import FIGURES, check_gap, check_within, stated_gap
 from lineal.verify.infinity import check_infinity
 from lineal.verify.mistakes import check_mistakes
@@ -31,10 +31,10 @@ from lineal.verify.tolerances import check_objective
 from lineal.verify.witnesses import independent
 
 
-def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
+def check_verdict(report: Report, claims: Claims, problem: Training) -> None:
     """Check every claim of the verdict, and the covariance where there is one."""
     if claims.loss == "perceptron":
-        check_perceptron(report, claims, problem)
+        check_perceptron(report, claims, problem.whole())
         return
     known = {
         "optimal": _optimal,
@@ -49,7 +49,7 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
     if claims.kind not in known:
         report.check(f"this checker does not know verdicts of kind {claims.kind!r}", False)
     if claims.loss == "zero-one":
-        check_mistakes(report, claims, problem)
+        check_mistakes(report, claims, problem.whole())
         return
     point = problem.at(claims.coef)
     if claims.kind == "infeasible":
@@ -57,7 +57,7 @@ def check_verdict(report: Report, claims: Claims, problem: Problem) -> None:
         return
     if problem.charges.bounded.any():
         report.check("every coefficient is within its bounds", problem.charges.within(claims.coef))
-    finite = bool(np.all(np.isfinite(point.eta))) and math.isfinite(point.objective)
+    finite = point.figures.finite and math.isfinite(point.objective)
     if not finite and claims.kind == "budget" and claims.gap is None:
         _diverged(report, claims, point)
         return
@@ -92,7 +92,7 @@ def _progressive(report: Report, claims: Claims) -> None:
     report.check(words, False)
 
 
-def _gauge(report: Report, claims: Claims, problem: Problem) -> None:
+def _gauge(report: Report, claims: Claims, problem: Training) -> None:
     """Scores that only differences of matter are kept with zero sum over the classes, where the penalty has no say."""
     if claims.loss not in ("softmax", "crammer-singer", "sparsemax"):
         return
@@ -118,11 +118,11 @@ def _said(report: Report, claims: Claims, *keys: str, flat: str = "") -> None:
     check_sentence(report, claims.sentence, of_gap(claims.kind, claims.gap or 0.0, relative, claims.reason, flat))
 
 
-def _columns(problem: Problem) -> Index:
+def _columns(problem: Training) -> Index:
     """Return the columns a dual point has to respect; of dependent ones a basis, where no claim of uniqueness is made."""
     if problem.loss in FLAT:
         try:
-            return spanning(problem.x, problem.uncharged)
+            return spanning(problem, problem.uncharged)
         except NotProvenError:
             pass
     return problem.uncharged
@@ -144,16 +144,16 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     report.check("the file holds the null space and its dependencies", there and isinstance(listed, list))
     if null_space is None or not isinstance(listed, list):
         return
-    x, problem = point.problem.x, point.problem
+    problem = point.problem
     charged = np.any(null_space[problem.charges.seen] != 0.0)
     report.check("no charged column takes part in a dependency", not charged)
-    worst = max(dependence(x, direction) for direction in null_space.T)
+    worst = max(dependence(block.x, direction) for block in problem.blocks() for direction in null_space.T)
     report.check(
         "every dependency is zero in every row, to rounding", worst <= DEPENDENT, f"at most {worst:.1e} of its terms"
     )
     report.check("the dependencies by name are the null space", _spelled(claims, null_space, listed), f"{len(listed)}")
     try:
-        scale = np.max(np.abs(x), axis=0)
+        scale = problem.extent.x
         kept = independent(null_space, np.where(scale > 0.0, scale, 1.0), problem.uncharged)
         bad = ""
     except NotProvenError as error:
@@ -161,7 +161,7 @@ def _not_unique(report: Report, claims: Claims, point: Point) -> None:
     detail = bad or f"rank {len(kept)} of {len(problem.uncharged)}"
     report.check("the dependencies are independent of each other", not bad, detail)
     try:
-        kept, bad = spanning(problem.x, problem.uncharged), ""
+        kept, bad = spanning(problem, problem.uncharged), ""
     except NotProvenError as error:
         bad = str(error)
     exact = not bad and len(kept) == len(problem.uncharged) - null_space.shape[1]
@@ -182,7 +182,7 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
     """Find the dependencies where the null space was too large to keep; smallest coefficients are rows combined."""
     problem = point.problem
     try:
-        kept, bad = spanning(problem.x, problem.uncharged), ""
+        kept, bad = spanning(problem, problem.uncharged), ""
     except NotProvenError as error:
         kept, bad = problem.uncharged, str(error)
     report.check(
@@ -191,8 +191,8 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
     _within(report, claims, point, kept)
     first = 1 if claims.intercept else 0
     free = problem.uncharged[first:]
-    rows = problem.x[:, free] - (problem.q @ problem.x[:, free] if claims.intercept else 0.0)
-    coef = claims.coef[free]
+    block, coef = problem.whole(), claims.coef[free]
+    rows = block.x[:, free] - (block.q @ block.x[:, free] if claims.intercept else 0.0)
     off = np.linalg.norm(coef - np.linalg.pinv(rows) @ (rows @ coef), axis=0)
     smallest = bool(np.all(off <= 1e-8 * np.linalg.norm(coef, axis=0)))
     report.check("the coefficients are the smallest of their flat", smallest, "intercept not counted")
@@ -208,7 +208,7 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
             check_sentence(report, claims.sentence, f"Stopped without a proof: {claims.reason}.")
         return
     try:
-        columns = spanning(point.problem.x, point.problem.uncharged)
+        columns = spanning(point.problem, point.problem.uncharged)
     except NotProvenError:
         columns = point.problem.uncharged
     check_gap(report, claims, point, columns, stated_gap(report, claims.evidence, claims.gap, claims.relative_gap))

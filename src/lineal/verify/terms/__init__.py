@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final
 
+from lineal.verify import cells
 from lineal.verify.terms import (
     boolean,
     category,
@@ -40,7 +41,7 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "statistics": statistics,
     "pair": pair,
 }
-"""Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells), learned(term, cells)."""
+"""Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells) and a Learner(term)."""
 PAIR: Final = "pair"
 """The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
@@ -69,20 +70,45 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return product.names(found) if term["kind"] == PRODUCT else found[0]
 
 
-def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> list[list[float]]:
+def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list[cells.Array]:
     """Return the values of the design columns of a term, row by row."""
     if term["kind"] == PAIR:
         return pair.values(term, columns)
-    found = [BY_KIND[factor["kind"]].values(factor, columns[factor["column"]]) for factor in factors(term)]
-    return product.values(found) if term["kind"] == PRODUCT else list(found[0])
+    found = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
+    return product.values(found) if term["kind"] == PRODUCT else found[0]
 
 
-def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> str | None:
-    """Return what is wrong with a term as learned from these training cells."""
-    if term["kind"] == PAIR:
-        return pair.learned(term, columns)
-    for factor in factors(term):
-        problem: str | None = BY_KIND[factor["kind"]].learned(factor, columns[factor["column"]])
-        if problem is not None:
-            return problem
-    return None
+class Learner:
+    """What training cells teach a term, block after block.
+
+    >>> one = Learner({"kind": "number", "column": "age", "fill": 5.0, "indicator": False})
+    >>> one.see({"age": ["4", "6"]})
+    >>> one.wrong() is None
+    True
+    """
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._pair = pair.Learner(term) if term["kind"] == PAIR else None
+        own = [] if term["kind"] == PAIR else factors(term)
+        self._own = [(factor["column"], BY_KIND[factor["kind"]].Learner(factor)) for factor in own]
+
+    def see(self, columns: Mapping[str, cells.Column]) -> None:
+        """Take some more rows."""
+        if self._pair is not None:
+            self._pair.see(columns)
+        for name, learner in self._own:
+            learner.see(columns[name])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term as learned from these training cells."""
+        if self._pair is not None:
+            return self._pair.wrong()
+        found: Iterator[str | None] = (learner.wrong() for _, learner in self._own)
+        return next((problem for problem in found if problem is not None), None)
+
+
+def learned(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> str | None:
+    """Return what is wrong with a term as learned from all training cells at once."""
+    learner = Learner(term)
+    learner.see(columns)
+    return learner.wrong()

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from lineal.verify import cells
-from lineal.verify.terms.number import not_the_mean
+from lineal.verify.terms.category import spelled
+from lineal.verify.terms.number import Mean, filled
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -27,36 +30,48 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> values({"column": "s", "true": ["yes"], "false": ["no"], "fill": 0.2, "indicator": True}, ["yes", "no", ""])
+    >>> term = {"column": "s", "true": ["yes"], "false": ["no"], "fill": 0.2, "indicator": True}
+    >>> [found.tolist() for found in values(term, ["yes", "no", ""])]
     [[1.0, 0.0, 0.2], [0.0, 0.0, 1.0]]
     """
-    means = {**dict.fromkeys(term["true"], 1.0), **dict.fromkeys(term["false"], 0.0)}
-    filled = []
-    for cell in column:
-        if cells.missing(cell):
-            filled.append(float(term["fill"]))
-        elif cells.text(cell) in means:
-            filled.append(means[cells.text(cell)])
-        else:
-            raise ValueError(f"{cell!r} is neither true nor false")
-    lost = [float(cells.missing(cell)) for cell in column]
-    return [filled, lost] if term["indicator"] else [filled]
+    return filled(term, _meant(term, column))
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: texts in one list, the fill the mean.
+def _meant(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+    """Return 1 and 0, NaN where a cell holds nothing."""
+    means = {**dict.fromkeys(term["true"], 1.0), **dict.fromkeys(term["false"], 0.0), None: np.nan}
+    texts = spelled(column)
+    strange = set(texts) - set(means)
+    if strange:
+        raise ValueError(f"{min(map(str, strange))!r} is neither true nor false")
+    return np.array([means[text] for text in texts], dtype=np.float64)
 
-    >>> learned({"true": ["yes"], "false": ["yes", "no"], "fill": 0.5}, ["yes", "no"])
-    "'yes' means both true and false"
-    """
-    both = set(term["true"]) & set(term["false"])
-    if both:
-        return f"{min(both)!r} means both true and false"
-    present = [cell for cell in column if not cells.missing(cell)]
-    unused = (set(term["true"]) | set(term["false"])) - {cells.text(cell) for cell in present}
-    if unused:
-        return f"{min(unused)!r} does not occur in the training rows"
-    return not_the_mean(float(term["fill"]), values({**term, "indicator": False}, present)[0])
+
+class Learner:
+    """What the training cells teach: every text is in one list, the fill is the mean."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._seen, self._mean = term, set[str | None](), Mean()
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._seen.update(spelled(column))
+        found = _meant(self._term, column)
+        self._mean.see(found[~np.isnan(found)])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> Learner({"true": ["yes"], "false": ["yes", "no"], "fill": 0.5}).wrong()
+        "'yes' means both true and false"
+        """
+        both = set(self._term["true"]) & set(self._term["false"])
+        if both:
+            return f"{min(both)!r} means both true and false"
+        unused = (set(self._term["true"]) | set(self._term["false"])) - self._seen
+        if unused:
+            return f"{min(unused)!r} does not occur in the training rows"
+        return self._mean.wrong(float(self._term["fill"]))

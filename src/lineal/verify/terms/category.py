@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
+
+import numpy as np
 
 from lineal.verify import cells
 
@@ -26,27 +28,47 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [*found, f"{term['column']} is missing"] if term["missing"] else found
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> values({"column": "i", "levels": ["A", "B"], "reference": "A", "missing": True}, ["B", "A", ""])
+    >>> term = {"column": "i", "levels": ["A", "B"], "reference": "A", "missing": True}
+    >>> [found.tolist() for found in values(term, ["B", "A", ""])]
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    texts = [None if cells.missing(cell) else cells.text(cell) for cell in column]
-    found = [[float(text == level) for text in texts] for level in term["levels"] if level != term["reference"]]
-    return [*found, [float(text is None) for text in texts]] if term["missing"] else found
+    code = {level: number for number, level in enumerate(term["levels"])}
+    texts = spelled(column)
+    found = np.array([-1 if text is None else code.get(text, -2) for text in texts], dtype=np.int64)
+    chosen = [number for level, number in code.items() if level != term["reference"]]
+    return [(found == number).astype(np.float64) for number in ([*chosen, -1] if term["missing"] else chosen)]
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: its levels are theirs, sorted.
+def spelled(column: cells.Column) -> list[str | None]:
+    """Return the cells as texts, None where one holds nothing."""
+    return cells.each(column, cells.spelled)
 
-    >>> learned({"levels": ["A", "C"], "reference": "A", "missing": False}, ["A", "B"])
-    'the levels are not those of the training rows, sorted: they differ at ...B...'
-    """
-    found = {cells.text(cell) for cell in column if not cells.missing(cell)}
-    if term["levels"] != sorted(found):
-        odd = sorted(found.symmetric_difference(term["levels"])) or ["the order"]
-        return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."
-    if term["reference"] is not None and term["reference"] not in found:
-        return f"the reference {term['reference']!r} is not a level"
-    return None
+
+class Learner:
+    """What the training cells teach: the levels are theirs, sorted."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._found = term, set[str | None]()
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._found.update(spelled(column))
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> one = Learner({"levels": ["A", "C"], "reference": "A", "missing": False})
+        >>> one.see(["A", "B"])
+        >>> one.wrong()
+        'the levels are not those of the training rows, sorted: they differ at ...B...'
+        """
+        found, levels = {text for text in self._found if text is not None}, self._term["levels"]
+        if levels != sorted(found):
+            odd = sorted(found.symmetric_difference(levels)) or ["the order"]
+            return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."
+        if self._term["reference"] is not None and self._term["reference"] not in found:
+            return f"the reference {self._term['reference']!r} is not a level"
+        return None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.verify import cells
-from lineal.verify.terms.number import not_the_mean
+from lineal.verify.terms.number import Mean, filled
 
 Array = npt.NDArray[np.float64]
 Number = (float, int)
@@ -49,19 +49,16 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [*found, f"{term['column']} is missing"] if term["indicator"] else found
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"column": "x", "functions": ["log2"], "fill": 4.0, "indicator": True}
-    >>> values(term, ["8", ""])
+    >>> [found.tolist() for found in values(term, ["8", ""])]
     [[3.0, 2.0], [0.0, 1.0]]
     """
-    gone = [cells.missing(cell) for cell in column]
-    raw = [float(term["fill"]) if lost else cells.number(cell) for cell, lost in zip(column, gone, strict=True)]
-    x = through(np.array(raw, dtype=np.float64), term)
-    found = _poly(term, x) if "degree" in term else _spline(term, x) if "knots" in term else [x]
-    listed = [basis.tolist() for basis in found]
-    return [*listed, [float(lost) for lost in gone]] if term["indicator"] else listed
+    raw, *gone = filled(term, cells.numbers(column))
+    x = through(raw, term)
+    return [*(_poly(term, x) if "degree" in term else _spline(term, x) if "knots" in term else [x]), *gone]
 
 
 def through(x: Array, term: Mapping[str, Any]) -> Array:
@@ -95,25 +92,41 @@ def _spline(term: Mapping[str, Any], x: Array) -> list[Array]:
     return [t, *(bend - bends[-1] for bend in bends[:-1])]
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: fill, range of the powers, knots.
+class Learner:
+    """What the training cells teach: fill, range of the powers, knots (for which all cells are kept)."""
 
-    >>> learned({"column": "x", "functions": [], "fill": 2.0, "indicator": False}, ["1", "3"])
-    """
-    present = [cells.number(cell) for cell in column if not cells.missing(cell)]
-    problem = not_the_mean(float(term["fill"]), present)
-    if problem is not None:
-        return problem
-    if "degree" in term:
-        reach = through(np.linspace(min(present), max(present), 101), term)
-        low, high = float(reach.min()), float(reach.max())
-        if (term["centre"], term["half"]) != (low / 2 + high / 2, high / 2 - low / 2) or not low < high:
-            return "the range of the powers is not that of the training rows"
-    if "knots" in term:
-        x = through(np.array(present), term)
-        # The number of quantiles asked for is not kept: where some coincide, there are fewer knots than that.
-        for count in range(len(term["knots"]) - 1, 51):
-            if np.array_equal(np.unique(np.quantile(x, np.arange(count + 1) / count)), term["knots"]):
-                return None
-        return "the knots are not quantiles of the training rows"
-    return None
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean, self._kept = term, Mean(), list[Array]()
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        found = cells.numbers(column)
+        present = found[~np.isnan(found)]
+        self._mean.see(present)
+        if "knots" in self._term:
+            self._kept.append(through(present, self._term))
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> one = Learner({"column": "x", "functions": [], "fill": 2.0, "indicator": False})
+        >>> one.see(["1", "3"])
+        >>> one.wrong()
+        """
+        term, mean = self._term, self._mean
+        problem = mean.wrong(float(term["fill"]))
+        if problem is not None:
+            return problem
+        if "degree" in term:
+            reach = through(np.linspace(mean.low, mean.high, 101), term)
+            low, high = float(reach.min()), float(reach.max())
+            if (term["centre"], term["half"]) != (low / 2 + high / 2, high / 2 - low / 2) or not low < high:
+                return "the range of the powers is not that of the training rows"
+        if "knots" in term:
+            x = np.concatenate(self._kept)
+            # The number of quantiles asked for is not kept: where some coincide, there are fewer knots than that.
+            for count in range(len(term["knots"]) - 1, 51):
+                if np.array_equal(np.unique(np.quantile(x, np.arange(count + 1) / count)), term["knots"]):
+                    return None
+            return "the knots are not quantiles of the training rows"
+        return None

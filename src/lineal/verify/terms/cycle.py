@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
+from lineal.verify import cells
 from lineal.verify.terms.dates import MONTHS as MONTH_NAMES
 from lineal.verify.terms.dates import moment
-from lineal.verify.terms.written import absent, marks_unused
+from lineal.verify.terms.written import Marks, absent
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -45,20 +48,31 @@ def level(term: Mapping[str, Any], cell: object) -> str:
     return WEEKDAYS[day.weekday()] if term["part"] == "weekday" else HOURS[int(seconds // 3600)]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row; a missing cell counts as the reference."""
-    found = [term["reference"] if absent(term, cell) else level(term, cell) for cell in column]
-    return [[float(one == name) for one in found] for name in term["levels"] if name != term["reference"]]
+    found = [term["reference"] if absent(term, cell) else level(term, cell) for cell in cells.listed(column)]
+    chosen = [name for name in term["levels"] if name != term["reference"]]
+    return [np.array([float(one == name) for one in found]) for name in chosen]
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term: its levels are those of the training rows, in the calendar's order."""
-    order = {"month": MONTHS, "weekday": WEEKDAYS, "hour": HOURS}.get(term["part"])
-    if order is None:
-        return f"{term['part']!r} is no part of a date that comes again"
-    found = {level(term, cell) for cell in column if not absent(term, cell)}
-    if term["levels"] != [name for name in order if name in found]:
-        return "the levels are not those of the training rows, in order"
-    if term["reference"] not in (None, *term["levels"]):
-        return f"the reference {term['reference']!r} is not a level"
-    return marks_unused(term, column)
+class Learner:
+    """What the training cells teach: the levels are theirs, in the calendar's order."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._found, self._marks = term, set[str](), Marks(term)
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._marks.see(column)
+        self._found |= {level(self._term, cell) for cell in cells.listed(column) if not absent(self._term, cell)}
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        order = {"month": MONTHS, "weekday": WEEKDAYS, "hour": HOURS}.get(self._term["part"])
+        if order is None:
+            return f"{self._term['part']!r} is no part of a date that comes again"
+        if self._term["levels"] != [name for name in order if name in self._found]:
+            return "the levels are not those of the training rows, in order"
+        if self._term["reference"] not in (None, *self._term["levels"]):
+            return f"the reference {self._term['reference']!r} is not a level"
+        return self._marks.wrong()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
+from lineal.verify import cells
 from lineal.verify.terms.dates import moment
-from lineal.verify.terms.number import not_the_mean
-from lineal.verify.terms.written import absent, marks_unused
+from lineal.verify.terms.number import Mean, filled
+from lineal.verify.terms.written import Marks, absent
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -45,18 +49,34 @@ def number(term: Mapping[str, Any], cell: object) -> float:
     return (day - dt.date(1970, 1, 1)).days + (seconds - ahead) / 86400.0 - float(term["origin"])
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row."""
-    gone = [absent(term, cell) for cell in column]
-    filled = [float(term["fill"]) if lost else number(term, cell) for cell, lost in zip(column, gone, strict=True)]
-    return [filled, [float(lost) for lost in gone]] if term["indicator"] else [filled]
+    return filled(term, _numbers(term, column))
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term: days count from the earliest training row, the fill is the mean."""
-    present = [number(term, cell) for cell in column if not absent(term, cell)]
-    if term["part"] == "elapsed" and present and min(present) != 0.0:
-        return f"the earliest training row is {min(present)!r} days after the origin"
-    if term["part"] not in ("elapsed", "year"):
-        return f"{term['part']!r} is no number of a date"
-    return marks_unused(term, column) or not_the_mean(float(term["fill"]), present)
+def _numbers(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+    """Return the numbers of the dates, NaN where a cell holds nothing."""
+    found = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
+    return np.array(found, dtype=np.float64)
+
+
+class Learner:
+    """What the training cells teach: days count from the earliest row, the fill is the mean."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean, self._marks = term, Mean(), Marks(term)
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._marks.see(column)
+        found = _numbers(self._term, column)
+        self._mean.see(found[~np.isnan(found)])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        part, first = self._term["part"], self._mean.low
+        if part == "elapsed" and first not in (0.0, math.inf):
+            return f"the earliest training row is {first!r} days after the origin"
+        if part not in ("elapsed", "year"):
+            return f"{part!r} is no number of a date"
+        return self._marks.wrong() or self._mean.wrong(float(self._term["fill"]))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
+
+import numpy as np
 
 from lineal.verify import cells
 from lineal.verify.terms import category
@@ -24,30 +26,44 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [*found, f"{term['column']} is missing"] if term["missing"] else found
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> values({"column": "c", "levels": ["A", "B"], "reference": "A", "missing": False}, ["B", "Z", "A", ""])
+    >>> term = {"column": "c", "levels": ["A", "B"], "reference": "A", "missing": False}
+    >>> [found.tolist() for found in values(term, ["B", "Z", "A", ""])]
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     """
-    texts = [None if cells.missing(cell) else cells.text(cell) for cell in column]
-    found = [[float(text == level) for text in texts] for level in term["levels"] if level != term["reference"]]
-    found.append([float(text is not None and text not in term["levels"]) for text in texts])
-    return [*found, [float(text is None) for text in texts]] if term["missing"] else found
+    kept = set(term["levels"])
+    rare = [float(text is not None and text not in kept) for text in category.spelled(column)]
+    found = category.values(term, column)
+    return [*found[: len(found) - int(term["missing"])], np.array(rare), *found[len(found) - int(term["missing"]) :]]
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term: a level merged is rarer in the training rows than every level kept.
+class Learner:
+    """What the training cells teach: a level merged is rarer than every level kept."""
 
-    >>> learned({"levels": ["A"], "reference": "A", "missing": False}, ["A", "A", "B", "C"])
-    """
-    counts = Counter(cells.text(cell) for cell in column if not cells.missing(cell))
-    if term["levels"] != sorted(term["levels"]) or term["reference"] not in (None, *term["levels"]):
-        return "the levels are not sorted, or the reference is none of them"
-    kept = min(counts[level] for level in term["levels"])
-    rest = {level: count for level, count in counts.items() if level not in term["levels"]}
-    if not rest:
-        return "no level is merged"
-    if kept <= max(rest.values()):
-        return f"a level that occurs {max(rest.values())} times is merged, one that occurs {kept} times is not"
-    return None if term["missing"] == any(map(cells.missing, column)) else "whether cells are missing is not as stated"
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._counts = term, Counter[str | None]()
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._counts.update(category.spelled(column))
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> one = Learner({"levels": ["A"], "reference": "A", "missing": False})
+        >>> one.see(["A", "A", "B", "C"])
+        >>> one.wrong()
+        """
+        term, gone = self._term, self._counts[None] > 0
+        counts = {level: count for level, count in self._counts.items() if level is not None}
+        if term["levels"] != sorted(term["levels"]) or term["reference"] not in (None, *term["levels"]):
+            return "the levels are not sorted, or the reference is none of them"
+        kept = min(counts.get(level, 0) for level in term["levels"])
+        rest = {level: count for level, count in counts.items() if level not in term["levels"]}
+        if not rest:
+            return "no level is merged"
+        if kept <= max(rest.values()):
+            return f"a level that occurs {max(rest.values())} times is merged, one that occurs {kept} times is not"
+        return None if term["missing"] == gone else "whether cells are missing is not as stated"

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from lineal.verify import cells
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {"column": (str,), "fill": (float, int), "indicator": (bool,)}
@@ -21,39 +23,75 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> values({"column": "age", "fill": 41.5, "indicator": True}, ["7", "NA"])
+    >>> [found.tolist() for found in values({"column": "age", "fill": 41.5, "indicator": True}, ["7", "NA"])]
     [[7.0, 41.5], [0.0, 1.0]]
     """
-    gone = [cells.missing(cell) for cell in column]
-    filled = [float(term["fill"]) if lost else cells.number(cell) for cell, lost in zip(column, gone, strict=True)]
-    return [filled, [float(lost) for lost in gone]] if term["indicator"] else [filled]
+    return filled(term, cells.numbers(column))
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: the fill must be their mean.
+def filled(term: Mapping[str, Any], found: cells.Array) -> list[cells.Array]:
+    """Return numbers with the fill where there is none, and perhaps a column that marks these."""
+    gone = np.isnan(found)
+    whole = np.where(gone, float(term["fill"]), found)
+    return [whole, gone.astype(np.float64)] if term["indicator"] else [whole]
+
+
+class Learner:
+    """What the training cells teach: the fill must be their mean.
 
     Where all present cells are the same number, the fill is another one (1 for 0, else 0), and no indicator is needed.
-
-    >>> learned({"column": "age", "fill": 5.0, "indicator": False}, ["4", "", "6"])
-    >>> learned({"column": "age", "fill": 9.0, "indicator": False}, ["4", "", "6"])
-    'the fill is 9.0, the mean of the present cells is 5.0'
     """
-    present = [cells.number(cell) for cell in column if not cells.missing(cell)]
-    if len(present) < len(column) and len(set(present)) == 1 and not term["indicator"]:
-        other = 1.0 if present[0] == 0.0 else 0.0
-        return None if term["fill"] == other else f"the fill is {term['fill']!r}, it must be {other!r}"
-    return not_the_mean(float(term["fill"]), present)
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean, self._gone = term, Mean(), False
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        found = cells.numbers(column)
+        gone = np.isnan(found)
+        self._gone = self._gone or bool(np.any(gone))
+        self._mean.see(found[~gone])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> one = Learner({"column": "age", "fill": 9.0, "indicator": False})
+        >>> one.see(["4", "", "6"])
+        >>> one.wrong()
+        'the fill is 9.0, the mean of the present cells is 5.0'
+        """
+        mean, fill = self._mean, float(self._term["fill"])
+        if self._gone and mean.low == mean.high and not self._term["indicator"]:
+            other = 1.0 if mean.low == 0.0 else 0.0
+            return None if fill == other else f"the fill is {fill!r}, it must be {other!r}"
+        return mean.wrong(fill)
 
 
-def not_the_mean(fill: float, present: Sequence[float]) -> str | None:
-    """Return a sentence if ``fill`` is not the mean of the present values, up to the rounding of a plain sum."""
-    if not present:
-        return "no cell is present"
-    mean = math.fsum(present) / len(present)
-    # A sum of n terms may be off by n eps times the sum of their sizes; blocked sums are far better.
-    if abs(fill - mean) <= 2.0**-52 * (len(present) + 4) * math.fsum(map(abs, present)) / len(present):
-        return None
-    return f"the fill is {fill!r}, the mean of the present cells is {mean!r}"
+class Mean:
+    """The mean of numbers that come some at a time, their least and their largest."""
+
+    def __init__(self) -> None:
+        self._count, self._sums, self._sizes = 0, list[float](), list[float]()
+        self.low, self.high = math.inf, -math.inf
+
+    def see(self, present: Sequence[float] | cells.Array) -> None:
+        """Take some more numbers."""
+        found = np.asarray(present, dtype=np.float64)
+        if len(found):
+            self._count += len(found)
+            self._sums.append(math.fsum(found.tolist()))
+            self._sizes.append(float(np.sum(np.abs(found))))
+            self.low, self.high = min(self.low, float(found.min())), max(self.high, float(found.max()))
+
+    def wrong(self, fill: float) -> str | None:
+        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum."""
+        if not self._count:
+            return "no cell is present"
+        mean = math.fsum(self._sums) / self._count
+        # A sum of n terms may be off by n eps times the sum of their sizes; blocked sums are far better.
+        if abs(fill - mean) <= 2.0**-52 * (self._count + 4) * math.fsum(self._sizes) / self._count:
+            return None
+        return f"the fill is {fill!r}, the mean of the present cells is {mean!r}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from lineal.verify import cells
-from lineal.verify.terms.number import not_the_mean
+from lineal.verify.terms.category import spelled
+from lineal.verify.terms.number import Mean, filled
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -26,24 +29,37 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> values({"column": "size", "levels": ["S", "M", "L"], "fill": 0.5, "indicator": False}, ["L", "", "S"])
-    [[2.0, 0.5, 0.0]]
+    >>> term = {"column": "size", "levels": ["S", "M", "L"], "fill": 0.5, "indicator": False}
+    >>> values(term, ["L", "", "S"])[0].tolist()
+    [2.0, 0.5, 0.0]
     """
-    filled = []
-    for cell in column:
-        if cells.missing(cell):
-            filled.append(float(term["fill"]))
-        elif cells.text(cell) in term["levels"]:
-            filled.append(float(term["levels"].index(cells.text(cell))))
-        else:
-            raise ValueError(f"{cell!r} is none of the levels")
-    return [filled, [float(cells.missing(cell)) for cell in column]] if term["indicator"] else [filled]
+    return filled(term, _placed(term, column))
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: the fill is the mean."""
-    present = [cell for cell in column if not cells.missing(cell)]
-    return not_the_mean(float(term["fill"]), values({**term, "indicator": False}, present)[0])
+def _placed(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+    """Return the place of every level, NaN where a cell holds nothing."""
+    places: dict[str | None, float] = {level: float(number) for number, level in enumerate(term["levels"])}
+    texts = spelled(column)
+    strange = set(texts) - {*places, None}
+    if strange:
+        raise ValueError(f"{min(map(str, strange))!r} is none of the levels")
+    return np.array([places.get(text, np.nan) for text in texts], dtype=np.float64)
+
+
+class Learner:
+    """What the training cells teach: the fill is the mean."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean = term, Mean()
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        found = _placed(self._term, column)
+        self._mean.see(found[~np.isnan(found)])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        return self._mean.wrong(float(self._term["fill"]))

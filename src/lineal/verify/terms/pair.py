@@ -7,6 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
+from lineal.verify import cells
 from lineal.verify.terms import statistics, text
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
@@ -67,16 +70,16 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [f"{term['source']}, {term['target']}: {name}" for name in found]
 
 
-def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> list[list[float]]:
+def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list[cells.Array]:
     """Return the values of the design columns, row by row."""
     sides = [Side(term, name) for name in SIDES]
     used = sorted({(gram.count(" ") + 1, quarter) for gram, quarter in sides[0].quarter.items()})
     singles = [word for word in term["source_terms"] if " " not in word]
     many = dict(zip(singles, term["translations"], strict=True))
     rows = []
-    for source, target in zip(columns[term["source"]], columns[term["target"]], strict=True):
-        cells = (source, target)
-        words = [list(text.terms_of(statistics.WORDS, cell)) for cell in cells]
+    for source, target in zip(*(cells.listed(columns[term[name]]) for name in SIDES), strict=True):
+        both = (source, target)
+        words = [list(text.terms_of(statistics.WORDS, cell)) for cell in both]
         w = [len(found) for found in words]
         chance = [side.chance(found) for side, found in zip(sides, words, strict=True)]
         row = [float(w[0]), float(w[1]), _per(w[1], w[0]), *chance, _per(chance[1], w[1]) - _per(chance[0], w[0])]
@@ -84,59 +87,72 @@ def values(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> 
         seen = Counter((gram.count(" ") + 1, sides[0].quarter[gram]) for gram in grams if gram in sides[0].quarter)
         row += [_per(seen[n, q], max(w[0] - n + 1, 0)) for n, q in used]
         row.append(_per(sum(many.get(word, 0) for word in words[0]), w[0]))
-        plain = [[column[0] for column in statistics.values({"spelling": None}, [cell])] for cell in cells]
+        plain = [[float(column[0]) for column in statistics.values({"spelling": None}, [cell])] for cell in both]
         row += [plain[side][place] for place in SHARES.values() for side in (0, 1)]
         row += [_per(sum(word not in sides[k].empty for word in words[k]), w[k]) for k in (0, 1)]
         rows.append(row)
-    return [list(found) for found in zip(*rows, strict=True)]
+    return list(np.array(rows, dtype=np.float64).reshape(len(rows), len(names(term))).T)
 
 
 def _per(part: float, whole: float) -> float:
     return part / whole if whole else 0.0
 
 
-def learned(term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells."""
-    for name in SIDES:
-        documents: Counter[str] = Counter()
-        times: Counter[str] = Counter()
-        for cell in columns[term[name]]:
-            found = Counter(text.terms_of(_reading(name), cell))
-            documents.update(found.keys())
-            times.update(found)
-        kept = sorted(
-            (gram for gram in documents if documents[gram] >= 2 and len(gram.encode()) <= text.LONGEST),
-            key=lambda gram: (-times[gram], gram),
-        )
-        kept = sorted(kept[:MOST])
-        if kept != term[f"{name}_terms"] or [times[gram] for gram in kept] != term[f"{name}_times"]:
-            return f"the n-grams of the {name} are not those of the training rows"
-        if sum(count for gram, count in times.items() if " " not in gram) != term[f"{name}_words"]:
-            return f"the number of words of the {name} is not that of the training rows"
-    low, high = _translations(term, columns)
-    singles = [word for word in term["source_terms"] if " " not in word]
-    if len(term["translations"]) != len(singles):
-        return "not every word of the source has its number of translations"
-    for word, number in zip(singles, term["translations"], strict=True):
-        if not low[word] <= number <= high[word]:
-            return f"{word!r} has {low[word]} translations, stated {number}"
-    return None
+class Learner:
+    """What the training cells teach: n-grams of both texts, and the translations of words."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term = term
+        self._documents = {name: Counter[str]() for name in SIDES}
+        self._times = {name: Counter[str]() for name in SIDES}
+        self._pairs, self._room = list[tuple[list[str], list[str]]](), TRIPLES
+        self._known = [{word for word in term[f"{name}_terms"] if " " not in word} for name in SIDES]
+
+    def see(self, columns: Mapping[str, cells.Column]) -> None:
+        """Take some more cells of both columns."""
+        for name in SIDES:
+            for cell in cells.listed(columns[self._term[name]]):
+                found = Counter(text.terms_of(_reading(name), cell))
+                self._documents[name].update(found.keys())
+                self._times[name].update(found)
+        both = (cells.listed(columns[self._term[name]]) for name in SIDES)
+        for pair in zip(*both, strict=True):
+            if self._room < 0:
+                break
+            a, b = (
+                sorted(set(text.terms_of(statistics.WORDS, cell)) & words)
+                for cell, words in zip(pair, self._known, strict=True)
+            )
+            self._room -= len(a) * len(b)
+            if self._room >= 0:
+                self._pairs.append((a, b))
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        term = self._term
+        for name in SIDES:
+            documents, times = self._documents[name], self._times[name]
+            kept = sorted(
+                (gram for gram in documents if documents[gram] >= 2 and len(gram.encode()) <= text.LONGEST),
+                key=lambda gram: (-times[gram], gram),
+            )
+            kept = sorted(kept[:MOST])
+            if kept != term[f"{name}_terms"] or [times[gram] for gram in kept] != term[f"{name}_times"]:
+                return f"the n-grams of the {name} are not those of the training rows"
+            if sum(count for gram, count in times.items() if " " not in gram) != term[f"{name}_words"]:
+                return f"the number of words of the {name} is not that of the training rows"
+        low, high = _translations(self._pairs)
+        singles = [word for word in term["source_terms"] if " " not in word]
+        if len(term["translations"]) != len(singles):
+            return "not every word of the source has its number of translations"
+        for word, number in zip(singles, term["translations"], strict=True):
+            if not low[word] <= number <= high[word]:
+                return f"{word!r} has {low[word]} translations, stated {number}"
+        return None
 
 
-def _translations(
-    term: Mapping[str, Any], columns: Mapping[str, Sequence[object]]
-) -> tuple[Counter[str], Counter[str]]:
+def _translations(pairs: Sequence[tuple[list[str], list[str]]]) -> tuple[Counter[str], Counter[str]]:
     """Return how many translations every word has, at least and at most: chances are known to rounding only."""
-    known = [{word for word in term[f"{name}_terms"] if " " not in word} for name in SIDES]
-    pairs, room = [], TRIPLES
-    for cells in zip(columns[term["source"]], columns[term["target"]], strict=True):
-        a, b = (
-            sorted(set(text.terms_of(statistics.WORDS, cell)) & words) for cell, words in zip(cells, known, strict=True)
-        )
-        room -= len(a) * len(b)
-        if room < 0:
-            break
-        pairs.append((a, b))
     chance: dict[str, dict[str, float]] = defaultdict(dict)
     for a, b in pairs:
         for s in a:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from lineal.verify.terms import curve
-from lineal.verify.terms.curve import TYPE, learned, names, values
+from lineal.verify.terms.curve import TYPE, Learner, names, values
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     **curve.FIELDS,
@@ -15,4 +15,4 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "origin": (bool,),
 }
 
-__all__ = ["FIELDS", "TYPE", "learned", "names", "values"]
+__all__ = ["FIELDS", "TYPE", "Learner", "names", "values"]

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
+from lineal.verify.cells import Array
+
 
 def names(factors: Sequence[Sequence[str]]) -> list[str]:
     """Return the names of the products of named columns; a name that repeats is a power.
@@ -20,10 +22,11 @@ def names(factors: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def values(factors: Sequence[Sequence[Sequence[float]]]) -> list[list[float]]:
+def values(factors: Sequence[Sequence[Array]]) -> list[Array]:
     """Return the products of columns, the last factor's running fastest.
 
-    >>> values([[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]])
+    >>> import numpy as np
+    >>> [found.tolist() for found in values([[np.array([1.0, 2.0])], [np.array([3.0, 4.0]), np.array([5.0, 6.0])]])]
     [[3.0, 8.0], [5.0, 12.0]]
     """
-    return [[prod(cells) for cells in zip(*chosen, strict=True)] for chosen in product(*factors)]
+    return [prod(chosen[1:], start=chosen[0]) for chosen in product(*factors)]

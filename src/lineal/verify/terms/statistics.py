@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
+
+import numpy as np
 
 from lineal.verify import cells
 from lineal.verify.terms import text
@@ -28,15 +30,15 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [f"{term['column']} {name}" for name in shown]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
-    >>> [row[0] for row in values({"column": "note", "spelling": ["go"]}, ["Go (at) 10"])]
+    >>> [float(row[0]) for row in values({"column": "note", "spelling": ["go"]}, ["Go (at) 10"])]
     [3.0, 10.0, 2.0, 1.0, 0.2, 0.2, 0.3333333333333333, 0.1, 0.3333333333333333]
     """
     known = None if term["spelling"] is None else set(term["spelling"])
-    rows = [_described(cell, known) for cell in column]
-    return [list(found) for found in zip(*rows, strict=True)] if rows else [[] for _ in names(term)]
+    rows = [_described(cell, known) for cell in cells.listed(column)]
+    return list(np.array(rows, dtype=np.float64).reshape(len(rows), len(names({"column": "", **term}))).T)
 
 
 def _described(cell: object, known: set[str] | None) -> list[float]:
@@ -65,7 +67,16 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:  # noqa: ARG001  (a contract)
-    """Return what is wrong with the term: nothing is learned but the list of words, which must be in order."""
-    words = term["spelling"]
-    return None if words is None or words == sorted(set(words)) else "the list of words is not in order"
+class Learner:
+    """Nothing is learned but the list of words, which must be in order."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._words = term["spelling"]
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        words = self._words
+        return None if words is None or words == sorted(set(words)) else "the list of words is not in order"

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -107,7 +107,7 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [f"{term['column']}: {mark}{text}" for text in term["terms"]]
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> Array:
+def values(term: Mapping[str, Any], column: cells.Column) -> Array:
     """Return the values of the design columns, row by row.
 
     >>> one = {"unit": "words", "low": 1, "high": 1, "lower": True, "fold": False, "letters": 1, "bits": None}
@@ -121,7 +121,7 @@ def values(term: Mapping[str, Any], column: Sequence[object]) -> Array:
     tfidf = term["weighting"] == "tfidf"
     if tfidf:
         idf = [math.log((1 + term["rows"]) / (1 + seen)) + 1.0 for seen in term["documents"]]
-    for row, cell in enumerate(column):
+    for row, cell in enumerate(cells.listed(column)):
         found = {place[key]: times for key, times in _keys(term, cell).items() if key in place}
         if term["weighting"] == "binary":
             found = dict.fromkeys(found, 1)
@@ -132,34 +132,44 @@ def values(term: Mapping[str, Any], column: Sequence[object]) -> Array:
     return out
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: terms within the limits, in order."""
-    wrong = _fields(term)
-    if wrong is not None:
-        return wrong
-    documents: Counter[Any] = Counter()
-    times: Counter[Any] = Counter()
-    for cell in column:
-        found = _keys(term, cell)
-        documents.update(found.keys())
-        times.update(found)
-    least = term["least"] if term["least"] >= 1 else term["least"] * len(column) - 1e-9
-    most = term["common"] * len(column) + 1e-9  # a share of the rows is known to rounding only
-    kept = [key for key, seen in documents.items() if least <= seen <= most]
-    if term["bits"] is None:
-        kept = [key for key in kept if len(key.encode()) <= LONGEST]
-    if term["size"] is not None:
-        kept = sorted(kept, key=lambda key: (-times[key], key))[: term["size"]]
-    kept.sort()
-    if kept != term["terms"]:
-        odd = sorted(set(kept).symmetric_difference(term["terms"]))[:1] or ["the order"]
-        return f"the terms are not those of the training rows within the limits: they differ at {odd[0]!r}"
-    if term["weighting"] == "tfidf":
-        if term["rows"] != len(column) or term["documents"] != [documents[key] for key in kept]:
-            return "the numbers of rows that have a term are not those of the training rows"
-    elif term["documents"] is not None or term["rows"] != 0:
-        return "it counts rows, which only tf-idf needs"
-    return None
+class Learner:
+    """What the training cells teach: terms within the limits, in order."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._rows = term, 0
+        self._documents, self._times = Counter[Any](), Counter[Any]()
+        self._fields = _fields(term)
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._rows += len(column)
+        for cell in cells.listed(column) if self._fields is None else ():
+            found = _keys(self._term, cell)
+            self._documents.update(found.keys())
+            self._times.update(found)
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term."""
+        if self._fields is not None:
+            return self._fields
+        term, documents = self._term, self._documents
+        least = term["least"] if term["least"] >= 1 else term["least"] * self._rows - 1e-9
+        most = term["common"] * self._rows + 1e-9  # a share of the rows is known to rounding only
+        kept = [key for key, seen in documents.items() if least <= seen <= most]
+        if term["bits"] is None:
+            kept = [key for key in kept if len(key.encode()) <= LONGEST]
+        if term["size"] is not None:
+            kept = sorted(kept, key=lambda key: (-self._times[key], key))[: term["size"]]
+        kept.sort()
+        if kept != term["terms"]:
+            odd = sorted(set(kept).symmetric_difference(term["terms"]))[:1] or ["the order"]
+            return f"the terms are not those of the training rows within the limits: they differ at {odd[0]!r}"
+        if term["weighting"] == "tfidf":
+            if term["rows"] != self._rows or term["documents"] != [documents[key] for key in kept]:
+                return "the numbers of rows that have a term are not those of the training rows"
+        elif term["documents"] is not None or term["rows"] != 0:
+            return "it counts rows, which only tf-idf needs"
+        return None
 
 
 def _fields(term: Mapping[str, Any]) -> str | None:

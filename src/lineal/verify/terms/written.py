@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
+
 from lineal.verify import cells
-from lineal.verify.terms.number import not_the_mean
+from lineal.verify.terms.number import Mean, filled
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -70,31 +72,55 @@ def number(term: Mapping[str, Any], cell: object) -> float:
     return float(sign + "".join(groups) + ("." if mark else "") + part + (f"e{power}" if power else ""))
 
 
-def values(term: Mapping[str, Any], column: Sequence[object]) -> list[list[float]]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"decimal": ",", "group": "", "unit": "%", "markers": ["-"], "fill": 2.0, "indicator": True}
-    >>> values(term, ["1,5 %", "-", ""])
+    >>> [found.tolist() for found in values(term, ["1,5 %", "-", ""])]
     [[1.5, 2.0, 2.0], [0.0, 1.0, 1.0]]
     """
-    gone = [absent(term, cell) for cell in column]
-    filled = [float(term["fill"]) if lost else number(term, cell) for cell, lost in zip(column, gone, strict=True)]
-    return [filled, [float(lost) for lost in gone]] if term["indicator"] else [filled]
+    return filled(term, _numbers(term, column))
 
 
-def learned(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return what is wrong with the term as learned from these training cells: markers that occur, the mean as fill.
-
-    >>> term = {"decimal": ",", "group": "", "unit": "", "markers": [], "fill": 2.0, "indicator": False}
-    >>> learned(term, ["1,5", "2,5"])
-    """
-    unused = marks_unused(term, column)
-    if unused is not None:
-        return unused
-    return not_the_mean(float(term["fill"]), [number(term, cell) for cell in column if not absent(term, cell)])
+def _numbers(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+    """Return the numbers that cells mean, NaN where one holds nothing."""
+    found = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
+    return np.array(found, dtype=np.float64)
 
 
-def marks_unused(term: Mapping[str, Any], column: Sequence[object]) -> str | None:
-    """Return a sentence if a marker does not occur."""
-    unused = set(term["markers"]) - {cells.text(cell) for cell in column if not cells.missing(cell)}
-    return f"{min(unused)!r} does not occur in the training rows" if unused else None
+class Learner:
+    """What the training cells teach: markers that occur, the mean as fill."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._term, self._mean, self._marks = term, Mean(), Marks(term)
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        self._marks.see(column)
+        found = _numbers(self._term, column)
+        self._mean.see(found[~np.isnan(found)])
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term.
+
+        >>> one = Learner({"decimal": ",", "group": "", "unit": "", "markers": [], "fill": 2.0, "indicator": False})
+        >>> one.see(["1,5", "2,5"])
+        >>> one.wrong()
+        """
+        return self._marks.wrong() or self._mean.wrong(float(self._term["fill"]))
+
+
+class Marks:
+    """The texts that stand for nothing, each of which must occur."""
+
+    def __init__(self, term: Mapping[str, Any]) -> None:
+        self._left = set(term["markers"])
+
+    def see(self, column: cells.Column) -> None:
+        """Take some more cells."""
+        if self._left:
+            self._left -= {cells.text(cell) for cell in cells.listed(column) if not cells.missing(cell)}
+
+    def wrong(self) -> str | None:
+        """Return a sentence if a marker does not occur."""
+        return f"{min(self._left)!r} does not occur in the training rows" if self._left else None
