@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from typing import Any, Final
 
 import numpy as np
@@ -179,7 +180,8 @@ def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wan
 
 def _notes(table: Table, learned: Learned) -> list[str]:
     """Return what a person should see of how a table was understood."""
-    return [*table.notes, *learned.report.get("texts", ()), *learned.report.get("suspicions", ())]
+    said = (learned.report.get(part, ()) for part in ("texts", "lost", "suspicions"))
+    return [*table.notes, *chain.from_iterable(said)]
 
 
 def _counts(table: Table, target: Any, wanted: Wanted) -> tuple[str, str] | None:

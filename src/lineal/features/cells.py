@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pa_compute
 
 from lineal import _core
-from lineal.tables.arrow import from_bytes, strings, to_numpy, valid
+from lineal.tables.arrow import EXACT, from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 
 Array = npt.NDArray[np.float64]
@@ -57,6 +57,8 @@ def text(value: Any) -> str | None:
         return None if stripped in MISSING else stripped
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Decimal) and value.is_finite() and value == value.to_integral_value():
+        return str(int(value))  # in every digit, also beyond 2^53
     if isinstance(value, float | Decimal | np.floating):
         return None if math.isnan(value) else _float_text(float(value))
     return str(value)
@@ -85,7 +87,9 @@ def packed(array: Any) -> tuple[npt.NDArray[Any], list[str]]:
     (dtype('int8'), [0, 1, 0], ['b', 'a'])
     """
     if not _types.is_dictionary(array.type):
-        if _types.is_timestamp(array.type):
+        if finer(array):
+            array = pa.array([None if moment is None else str(moment) for moment in moments(array)], pa.string())
+        elif _types.is_timestamp(array.type):
             array = array.cast(pa.timestamp("us", array.type.tz), safe=False)
         array = array.dictionary_encode()
     codes = to_numpy(array.indices)
@@ -160,6 +164,45 @@ def _typed(array: Any) -> Array:
     if _types.is_boolean(array.type):
         array = array.cast(pa.uint8())
     return _doubles(array.cast(pa.float64(), safe=False))
+
+
+def moments(array: Any) -> list[Any]:
+    """Return dates and times as Python has them, or as texts where some are finer than a microsecond.
+
+    >>> [str(one) for one in moments(pa.array([1_000, 2_000], pa.timestamp("ns")))]
+    ['1970-01-01 00:00:00.000001', '1970-01-01 00:00:00.000002']
+    >>> moments(pa.array([1, 2], pa.timestamp("ns")))
+    ['1970-01-01 00:00:00.000000001', '1970-01-01 00:00:00.000000002']
+    """
+    if not _types.is_timestamp(array.type):
+        return list(array.to_pylist())
+    found = list(array.cast(pa.timestamp("us", array.type.tz), safe=False).to_pylist())
+    if finer(array):
+        for k, more in enumerate((to_numpy(array.cast(pa.int64())) % 1000).tolist()):
+            if more and found[k] is not None:
+                whole = found[k].isoformat(" ", "microseconds")
+                found[k] = f"{whole[:26]}{more:03d}{whole[26:]}"
+    return found
+
+
+def finer(array: Any) -> bool:
+    """Whether times are given to the nanosecond, and some need it."""
+    if not _types.is_timestamp(array.type) or array.type.unit != "ns":
+        return False
+    more, present = to_numpy(array.cast(pa.int64())) % 1000 != 0, valid(array)
+    return bool((more if present is None else more & present).any())
+
+
+def no_double(text: str, value: float) -> bool:
+    """Whether a text is a whole number, in digits alone, of which ``value`` is only the nearest double.
+
+    >>> no_double("9007199254740993", 2.0**53), no_double("9007199254740992", 2.0**53), no_double("1e23", 1e23)
+    (True, False, False)
+    """
+    if not math.isfinite(value) or abs(value) < EXACT:
+        return False
+    digits = text.lstrip("+-")
+    return digits.isascii() and digits.isdecimal() and int(digits) != int(abs(value))
 
 
 def _doubles(array: Any) -> Array:

@@ -10,7 +10,7 @@ from lineal.features.dates import CALENDARS, Calendar
 from lineal.features.decision import Decision, cells, without
 from lineal.features.merged import Merged
 from lineal.features.notation import Notation
-from lineal.features.outcome import NeedsTextError, check_numbers, is_number
+from lineal.features.outcome import NeedsTextError, check_numbers, check_whole, is_number, is_rounded
 from lineal.features.readings import NeedsReadingError, calendar_of, check_dates, dated, notation_of, written
 from lineal.features.survey import LEVELS, Column
 from lineal.features.telling import tell
@@ -43,18 +43,22 @@ def decide(
     if not survey.present:
         return without(survey, "nothing", "every cell is missing")
     if survey.kinds & {"other"}:
-        return without(survey, "other", "it holds lists or bytes, not cells")
+        return without(survey, "other", _other(survey.other))
     if told is not None:
         return tell(survey, table, told, TRUE, FALSE) or _category(survey, asked=True)
     if category:
         return _category(survey)
     if isinstance(survey.reading, Notation):
         check_numbers(survey, table)
+        check_whole(survey, table)
         return written(survey, survey.reading)
     if isinstance(survey.reading, Calendar):
         return dated(survey, survey.reading)
     if is_number(survey) and not survey.bad:
         check_numbers(survey, table)
+        if not asked and _numbers_rows(survey.name) and is_rounded(survey, table):
+            return without(survey, "number", "it holds whole numbers beyond 2^53, so it looks like an identifier")
+        check_whole(survey, table)
         return _number(survey, asked)
     if survey.straight:
         raise NeedsTextError(survey.name)
@@ -86,6 +90,20 @@ def _number(survey: Column, asked: bool) -> Decision:
     return Decision(
         survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why, told="number"
     )
+
+
+def _other(stored: str) -> str:
+    """Return why cells of a type are neither numbers, dates nor texts."""
+    if stored.startswith(("duration", "time", "month", "day")):
+        what = (
+            "durations"
+            if stored.startswith("duration")
+            else "times of day"
+            if stored.startswith("time")
+            else "intervals"
+        )
+        return f"it holds {what} ({stored}), whose unit as a number is not said; make them numbers, such as seconds"
+    return "it holds lists or bytes, not cells"
 
 
 def _numbers_rows(name: str) -> bool:

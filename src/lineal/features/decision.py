@@ -9,7 +9,10 @@ from lineal.records import dataclass
 
 @dataclass(frozen=True)
 class Decision:
-    """A column's term (a date has ``more``), or why it is left out; ``told`` says it again in the words of --types."""
+    """A column's term (a date has ``more``), or why it is left out; ``told`` says it again in the words of --types.
+
+    ``lost`` says what of its cells the term does not see.
+    """
 
     column: str
     type: str
@@ -19,6 +22,7 @@ class Decision:
     levels: int | None = None
     more: tuple[Term, ...] = ()
     told: str = ""
+    lost: str = ""
 
     @property
     def terms(self) -> tuple[Term, ...]:

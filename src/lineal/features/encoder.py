@@ -14,6 +14,7 @@ from lineal import _core
 from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.errors import InputError, near
+from lineal.features.cells import cell
 from lineal.features.curves import Poly
 from lineal.features.expecting import expect
 from lineal.features.reading import term_from
@@ -22,6 +23,7 @@ from lineal.features.text import Rows, Text
 from lineal.powers import Powers
 from lineal.records import dataclass
 from lineal.table import as_table
+from lineal.tables.arrow import EXACT, rounded
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.tabular import RowNumbers, Table
 
@@ -316,4 +318,7 @@ def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: R
         position = int(np.flatnonzero(wrong)[0])
         found = "" if np.isnan(values[position]) else f"{values[position]:g}"
         raise located(CellError(name, position, found, wants), table, rows)
+    if values.size and np.abs(values).max() >= EXACT and (at := rounded(array)) is not None:
+        wants = "a number that a double is (beyond 2^53 not every whole one is)"
+        raise located(CellError(name, at, cell(array, at), wants), table, rows)
     return values

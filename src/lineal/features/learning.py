@@ -220,6 +220,7 @@ def _report(
         },
         "formula": None if formula is None else formula.text,
         "sentences": [*_rows_sentences(found), *(decision.sentence for decision in decisions)],
+        "lost": [f"Of {d.column!r}, {d.lost}." for d in decisions if d.lost],
         "suspicions": [*alike(target), *suspicions(found.head, target, decisions)],
     }
 

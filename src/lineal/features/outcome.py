@@ -74,6 +74,31 @@ def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None
         )
 
 
+def is_rounded(survey: Column, table: Table) -> bool:
+    """Whether a column of numbers holds whole ones that no double is; where only doubles were read, its text is asked for."""
+    if survey.values.far and survey.rounded is None and survey.straight and survey.name in table.guess():
+        raise NeedsTextError(survey.name)
+    return survey.rounded is not None
+
+
+def check_whole(survey: Column, table: Table, *, target: bool = False) -> None:
+    """Raise an InputError if a column of numbers holds whole ones that no double is: different ones would become the same."""
+    if not is_rounded(survey, table):
+        return
+    row, found = survey.rounded or (0, "")
+    name = survey.name
+    remedy = (
+        "subtract a constant from it, give it in a larger unit, or fit its values as classes"
+        if target
+        else f"subtract a constant from it, leave it out (--drop {name}), take it as a category (--types {name}=category), "
+        f"or take the nearest doubles (--types {name}=number)"
+    )
+    raise InputError(
+        f"{'the target' if target else 'column'} {name!r} holds whole numbers beyond 2^53 that no double is, such as {found} "
+        f"in {table.place(row)} of {table.origin}; different ones would become the same number: {remedy}."
+    )
+
+
 def check_commas(survey: Column, table: Table) -> None:
     """Raise an InputError if the cells are numbers written with commas: as categories they would mean nothing."""
     commas = [level for level in survey.levels if _COMMAS.fullmatch(level)]
@@ -110,11 +135,16 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
             " be predicted), or fix the cells that are no numbers."
         )
     different = len(survey.values.distinct or ())
+    if numeric and is_rounded(survey, table):
+        if survey.straight:
+            raise NeedsTextError(name)
+        different = len(survey.levels)  # as doubles some of them are one
     repeated = different <= 2 or survey.present >= 3 * different
     few = numeric and survey.values.whole and 0 < different <= FEW and repeated
     if model == "number" or (model == "auto" and numeric and not few):
         if not numeric:
             raise InputError(_not_number(survey, table))
+        check_whole(survey, table, target=True)
         return _number(survey, model)
     return _classes(survey, numeric, model)
 
@@ -126,6 +156,7 @@ def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target,
         if not is_number(survey):
             raise InputError(_not_number(survey, table))
         check_numbers(survey, table, target=True)
+        check_whole(survey, table, target=True)
         _number(survey, "number")
     names = tuple(survey.name for survey in surveys)
     return (
@@ -196,8 +227,8 @@ def alike(target: Target) -> list[str]:
 
 
 def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
-    """Return the classes in order with their counts: whole numbers as int, Booleans as bool, else text."""
-    if numeric and survey.values.whole:
+    """Return the classes in order with their counts: whole numbers that are doubles as int, Booleans as bool, else text."""
+    if numeric and survey.values.whole and survey.rounded is None:
         return {int(value): count for value, count in sorted((survey.values.distinct or {}).items())}
     if survey.straight:
         raise NeedsTextError(survey.name)
@@ -205,7 +236,7 @@ def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
         return {level == "true": count for level, count in sorted(survey.levels.items())}
     ordered = ["-", "+"] if set(survey.levels) == {"-", "+"} else sorted(survey.levels)  # (of two, the second is asked)
     if numeric:
-        ordered.sort(key=lambda level: number(level) or 0.0)
+        ordered.sort(key=lambda level: (number(level) or 0.0, level))
     return {level: survey.levels[level] for level in ordered}
 
 

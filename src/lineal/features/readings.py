@@ -88,7 +88,9 @@ def dated(survey: Column, calendar: Calendar) -> Decision:
     """Return the decision on dates: elapsed days, and every part that varies."""
     values, name = survey.values, survey.name
     if values.low == values.high:
-        return without(survey, "date", f"it is the same date {_where(survey)}")
+        return without(
+            survey, "date", f"it is the same date {_where(survey)}{' to about a microsecond' if survey.finer else ''}"
+        )
     origin, gone = values.low, survey.missing > 0
     whole = Fraction(values.sum[0]) + Fraction(values.sum[1]) - values.count * Fraction(origin)
     terms: list[Term] = [Elapsed(name, calendar, "elapsed", origin, float(whole / values.count), gone)]
@@ -104,10 +106,17 @@ def dated(survey: Column, calendar: Calendar) -> Decision:
             terms.append(Cycle(name, levels, reference, missing=False, calendar=calendar, part=part))
     shown = ["days", *(_part(term) for term in terms[1:])]
     said = [f"written like {calendar.example!r}", f"as {', '.join(shown)}", *_marks(calendar.missing)]
+    lost = (
+        "times are days as doubles, which are about as fine as a microsecond; what is finer is rounded"
+        if survey.finer
+        else ""
+    )
     if gone:
         said.append(f"{cells(survey.missing)} replaced by the mean and marked")
     told = f"date:{calendar.order}"
-    return Decision(name, "date", survey.missing, terms[0], "; ".join(said), more=tuple(terms[1:]), told=told)
+    return Decision(
+        name, "date", survey.missing, terms[0], "; ".join(said), more=tuple(terms[1:]), told=told, lost=lost
+    )
 
 
 def _part(term: Term) -> str:

@@ -77,7 +77,18 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
 
 
 def _target(label: Column, table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
+    _check_far(label, table, model)
     try:
         return outcome.decide([label], table, model)
     except outcome.NeedsTextError:
         raise InputError(f"the labels of {table.origin} are not whole numbers, so they cannot be classes.") from None
+
+
+def _check_far(label: Column, table: Table, model: Model) -> None:
+    """Raise an InputError if labels that would be classes are beyond 2^53, since they are read as doubles."""
+    few = label.values.whole and len(label.values.distinct or ()) <= outcome.FEW
+    if label.values.far and model != "number" and (few or model == "classes"):
+        raise InputError(
+            f"the labels of {table.origin} go from {label.values.low:.17g} to {label.values.high:.17g}: beyond 2^53 different "
+            "ones may be the same double, so they cannot be classes; number the classes from 0."
+        )

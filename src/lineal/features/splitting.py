@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features.cells import kind, texts
+from lineal.features.cells import kind, moments, texts
 from lineal.features.encoder import column
 from lineal.records import dataclass
 from lineal.tables.tabular import RowNumbers, Table, uniform
@@ -148,7 +148,7 @@ def _by(split: Split, cells: list[Any], order: RowNumbers, table: Table, name: s
 def _cells(array: Any) -> list[str | None]:
     """Return every cell as text, None where missing."""
     if kind(array) == "date":
-        return [None if value is None else str(value) for value in array.to_pylist()]
+        return [None if value is None else str(value) for value in moments(array)]
     codes, levels = texts(array)
     return [None if code < 0 else levels[code] for code in codes.tolist()]
 
@@ -184,7 +184,7 @@ def grouped(seed: int, cells: list[str]) -> Array:
 def timed(cells: list[str], split: Split, name: str) -> Parts:
     """Return the parts in order of time: the first floor(n (1 - both shares)) rows and all that equal the last of them fit."""
     try:
-        keys: list[Any] = [float(cell) for cell in cells]
+        keys: list[Any] = [_exact(cell) for cell in cells]
     except ValueError:
         keys = list(cells)
         if not all(_ISO.fullmatch(cell) for cell in cells):
@@ -197,6 +197,14 @@ def timed(cells: list[str], split: Split, name: str) -> Parts:
             raise InputError(f"a split in time leaves no row to fit: {n} rows are too few.")
         found[[key <= ordered[count - 1] for key in keys]] = part
     return found
+
+
+def _exact(cell: str) -> int | float:
+    """Return a number, a whole one in every digit: nanoseconds are beyond 2^53."""
+    try:
+        return int(cell)
+    except ValueError:
+        return float(cell)
 
 
 def stratified(cells: list[str | None], rows: RowNumbers, split: Split) -> Parts:

@@ -13,10 +13,11 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.features import dates, notation
-from lineal.features.cells import cell, kind, numbers, packed
+from lineal.features.cells import cell, finer, kind, no_double, numbers, packed
 from lineal.features.dates import CALENDARS, Calendar
 from lineal.features.notation import MARKERS, Notation, notations
 from lineal.records import dataclass
+from lineal.tables.arrow import EXACT, rounded
 from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
 
@@ -74,6 +75,11 @@ class Values:
         return shift == self.shift and bool((values - rows == shift).all())
 
     @property
+    def far(self) -> bool:
+        """Whether some are so large that a whole number need not be a double."""
+        return max(-self.low, self.high) >= EXACT
+
+    @property
     def mean(self) -> float:
         """The mean: the exact sum, rounded once, over the count."""
         return (self.sum[0] + self.sum[1]) / self.count
@@ -113,10 +119,12 @@ def _rounded(terms: list[float]) -> tuple[float, float]:
 class Column:
     """Everything one pass learns about a column.
 
-    ``bad`` are the first cells that are no numbers, with their row numbers. ``straight`` says that some cells
-    arrived as numbers, so that their text is not known. ``reading`` is how its texts are written, where that was
-    found before; otherwise ``notations`` and ``calendars`` are the ways of writing that all texts so far agree with,
-    and ``judged`` counts the different texts that say so. ``parts`` counts years, months, weekdays and hours.
+    ``bad`` are the first cells that are no numbers, with their row numbers; ``rounded`` is the first that is a whole number
+    and no double. ``finer`` says that its times are given to the nanosecond, ``other`` is the type of what are no cells.
+    ``straight`` says that some cells arrived as numbers, so that their text is not known. ``reading`` is how its texts are
+    written, where that was found before; otherwise ``notations`` and ``calendars`` are the ways of writing that all texts
+    so far agree with, and ``judged`` counts the different texts that say so. ``parts`` counts years, months, weekdays and
+    hours.
     """
 
     name: str
@@ -131,6 +139,9 @@ class Column:
     full: bool = False
     no_number: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
+    rounded: tuple[int, str] | None = None
+    finer: bool = False
+    other: str = ""
     straight: bool = False
     reading: Notation | Calendar | None = None
     notations: list[Notation] | None = None
@@ -157,6 +168,7 @@ class Column:
         self.rows += len(array)
         if stored == "other":
             self.kinds.add(stored)
+            self.other = str(array.type)
             self.missing += array.null_count
         elif stored == "nothing":
             self.missing += len(array)
@@ -166,7 +178,10 @@ class Column:
             if present:
                 self.kinds.add("number")
                 self.straight = True
+            if self.rounded is None and self.values.far and (at := rounded(array)) is not None:
+                self.rounded = int(rows[at]), cell(array, at)
         else:
+            self.finer = self.finer or finer(array)
             self._add_texts(array, rows, stored)
 
     def _add_texts(self, array: Any, rows: RowNumbers, stored: str) -> None:
@@ -195,6 +210,7 @@ class Column:
             if len(self.bad) < 3:
                 for position in np.flatnonzero(wrong[codes])[:3]:
                     self.bad.append((int(rows[position]), cell(array, int(position))))
+        self._look(array, rows, codes, levels)
         if self.reading is None:
             if (wrong.any() or self.notations is not None) and not (self.notations == [] and self.calendars == []):
                 self._narrow([level for level, count in zip(levels, counts[1:].tolist(), strict=True) if count])
@@ -202,6 +218,17 @@ class Column:
             self._date(self.reading, levels, counts[1:])
         if not self.full:
             self._count(levels, counts[1:])
+
+    def _look(self, array: Any, rows: RowNumbers, codes: npt.NDArray[Any], levels: list[str]) -> None:
+        """Note the first cell that is a whole number and no double."""
+        if self.rounded is not None or not self.values.far:
+            return
+        group = self.reading.group if isinstance(self.reading, Notation) else ""
+        plain = (level.replace(group, "") if group else level for level in levels)
+        odd = np.array([*map(no_double, plain, self.last[1].tolist() if self.last else ()), False])
+        found = np.flatnonzero(odd[codes])
+        if len(found):
+            self.rounded = int(rows[found[0]]), cell(array, int(found[0]))
 
     def _narrow(self, levels: list[str]) -> None:
         """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""

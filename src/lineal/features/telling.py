@@ -8,7 +8,7 @@ from lineal.errors import InputError
 from lineal.features.dates import Calendar
 from lineal.features.decision import Decision, cells, without
 from lineal.features.notation import MARKERS, Notation
-from lineal.features.outcome import NeedsTextError, check_numbers
+from lineal.features.outcome import NeedsTextError, check_numbers, is_rounded
 from lineal.features.readings import NeedsReadingError, calendar_of, dated, notation_of, place, written
 from lineal.features.survey import LEVELS, Column
 from lineal.features.terms import Boolean, Number
@@ -21,7 +21,7 @@ def number(survey: Column, table: Table, told: Notation | None) -> Decision:
     """Return the decision on a column that is a number, whatever share of its cells are; ``told`` says how written."""
     if isinstance(survey.reading, Notation):
         check_numbers(survey, table)
-        return written(survey, survey.reading)
+        return replace(written(survey, survey.reading), lost=nearest(survey, table))
     if told is not None:
         for one in survey.notations or ():
             if replace(one, missing=()) == told:
@@ -46,7 +46,14 @@ def number(survey: Column, table: Table, told: Notation | None) -> Decision:
     fill = survey.values.mean
     why = f"{cells(survey.missing)} replaced by the mean {fill:.6g} and marked" if survey.missing else ""
     term = Number(survey.name, fill, survey.missing > 0)
-    return Decision(survey.name, "number", survey.missing, term, why, told="number")
+    return Decision(survey.name, "number", survey.missing, term, why, told="number", lost=nearest(survey, table))
+
+
+def nearest(survey: Column, table: Table) -> str:
+    """Return what is said of whole numbers that no double is, where somebody told that they are numbers."""
+    if not is_rounded(survey, table):
+        return ""
+    return f"whole numbers beyond 2^53, such as {(survey.rounded or (0, ''))[1]}, are taken as the nearest doubles"
 
 
 def date(survey: Column, table: Table, order: str | None) -> Decision:

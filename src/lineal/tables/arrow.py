@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+
+EXACT: Final = 2.0**53
+"""Up to here every whole number is a double."""
 
 Mask = npt.NDArray[np.bool_]
 
@@ -48,6 +51,27 @@ def valid(array: Any) -> Mask | None:
         return np.zeros(len(array), dtype=np.bool_)
     found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little", count=array.offset + len(array))
     return found[array.offset :].astype(np.bool_)
+
+
+def rounded(array: Any) -> int | None:
+    """Return where the first whole number stands that no double is, among typed cells; None if there is none.
+
+    >>> rounded(pa.array([2**53, 2**53 + 2, 2**53 + 1])), rounded(pa.array([0.1, 1e300]))
+    (2, None)
+    """
+    if array.type in (pa.int64(), pa.uint64()):
+        whole, present = to_numpy(array), valid(array)
+        doubles = whole.astype(np.float64)
+        far = np.abs(doubles) >= EXACT
+        if present is not None:
+            far &= present
+        cells = ((int(k), int(whole[k])) for k in np.flatnonzero(far))
+    elif pa.types.is_decimal(array.type):
+        values = ((k, value) for k, value in enumerate(array.to_pylist()) if value is not None)
+        cells = ((k, int(value)) for k, value in values if abs(value) > EXACT and value == int(value))
+    else:
+        return None
+    return next((k for k, number in cells if int(float(number)) != number), None)
 
 
 def from_numpy(values: npt.NDArray[Any]) -> Any:

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.given import names_of, shown
+from lineal.given import names_of, real, shown
 from lineal.records import dataclass
 from lineal.tables.file import File
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
@@ -187,6 +187,8 @@ def from_mapping(columns: Mapping[Any, Any]) -> InMemory:
                     f"column {name!r} has {cells.ndim} dimensions; a column is a list of cells, one for each row, or a "
                     "matrix of numbers with a row for each."
                 )
+            if cells.dtype.kind in "iu":
+                real(np.ma.getdata(cells), f"column {name!r}")  # refuses what no double is
             whole = np.ma.filled(cells.astype(np.float64), np.nan)  # a masked cell is a missing one
             flat = pa.array(np.ascontiguousarray(whole).reshape(-1))
             arrays[str(name)] = pa.FixedSizeListArray.from_arrays(flat, cells.shape[1])

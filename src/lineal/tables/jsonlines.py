@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pa_compute
 import pyarrow.json as pa_json
 
 from lineal.errors import InputError
 from lineal.records import dataclass
+from lineal.tables.arrow import EXACT
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
@@ -94,7 +96,7 @@ class JsonLines(Table):
                     pa.BufferReader(piece), pa_json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
                 )
                 if found.num_rows == objects:
-                    return found
+                    return _in_digits(found, piece)
         except pa.ArrowInvalid as problem:
             found = problem
         try:
@@ -113,6 +115,30 @@ class JsonLines(Table):
             for key in self.keys
         ]
         return pa.RecordBatch.from_arrays(arrays, names=list(self.keys))
+
+
+def _in_digits(found: Any, piece: bytes) -> Any:
+    """Return a piece whose whole numbers are as they are written: those that Arrow made doubles, with loss, as texts."""
+    for position, name in enumerate(found.schema.names):
+        column = found.column(position)
+        if column.type != pa.float64() or not column.null_count < len(column):
+            continue
+        if not any(abs(value.as_py()) >= EXACT for value in pa_compute.min_max(column).values()):
+            continue
+        records = (json.loads(line) for line in piece.removeprefix(_BOM).split(b"\n") if line.strip())
+        cells = [record.get(name) for record in records]
+        if any(isinstance(cell, int) and (abs(cell) >= 2**1024 or int(float(cell)) != cell) for cell in cells):
+            found = found.set_column(position, name, pa.array([*map(_digits, cells)], pa.string()))
+    return found
+
+
+def _digits(cell: int | float | None) -> str | None:
+    """Return a number as a text: a whole one in all its digits.
+
+    >>> _digits(2**64 + 1), _digits(2.0), _digits(0.1)
+    ('18446744073709551617', '2', '0.1')
+    """
+    return None if cell is None else str(int(cell)) if isinstance(cell, int) or cell.is_integer() else repr(cell)
 
 
 def _placed(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.records import dataclass
-from lineal.tables.arrow import from_numpy, to_numpy
+from lineal.tables.arrow import from_numpy, rounded, to_numpy
 from lineal.tables.columnar import InMemory
 from lineal.tables.tabular import Around, RowNumbers, Table, check_names
 
@@ -119,7 +119,15 @@ class Widened(Around):
             raise InputError(
                 f"{place} has no vector of {length} numbers in {name!r} as the other rows have; fix or drop the row."
             )
-        return to_numpy(array.flatten().cast(pa.float64()).fill_null(np.nan)).reshape(len(array), length)
+        flat = array.flatten()
+        at = rounded(flat)
+        if at is not None:
+            place = f"{self.place(int(rows[at // length]))} of {self.origin}"
+            raise InputError(
+                f"{place} holds {flat[at].as_py()} in {component(name, at % length)!r}, a whole number beyond 2^53 that no "
+                "double is; subtract a constant from the component, or store the vectors as doubles."
+            )
+        return to_numpy(flat.cast(pa.float64(), safe=False).fill_null(np.nan)).reshape(len(array), length)
 
 
 def _fixed(kind: Any) -> bool:
@@ -158,8 +166,10 @@ def from_arrays(arrays: Mapping[str, npt.NDArray[Any]], origin: str) -> Table:
         if array.ndim == 1:
             columns[name] = pa.array(array)
         else:
+            whole = array.dtype.kind in "iu" and array.dtype.itemsize == 8  # the survey tells which no double is
+            kind = array.dtype.newbyteorder("=") if whole else np.dtype(np.float64)
             columns |= {
-                component(name, k): from_numpy(np.ascontiguousarray(array[:, k], dtype=np.float64))
+                component(name, k): from_numpy(np.ascontiguousarray(array[:, k], dtype=kind))
                 for k in range(array.shape[1])
             }
     return InMemory(pa.table(columns), origin)
