@@ -131,11 +131,15 @@ def text(cell: object) -> str:
 
     >>> text(" a "), text(True), text(3), text(3.0), text(0.1)
     ('a', 'true', '3', '3', '0.1')
+    >>> text(decimal.Decimal(2**53 + 1)), text(decimal.Decimal("2.50"))
+    ('9007199254740993', '2.5')
     """
     if isinstance(cell, str):
         return cell.strip()
     if isinstance(cell, bool):
         return "true" if cell else "false"
+    if isinstance(cell, decimal.Decimal) and cell == cell.to_integral_value():
+        return str(int(cell))
     if isinstance(cell, float | decimal.Decimal):
         value = float(cell)
         return str(int(value)) if value.is_integer() else repr(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
@@ -19,6 +20,7 @@ Mask = npt.NDArray[np.bool_]
 TRAIN: Final = ("train", "training")
 YES: Final = ("1", "true", "t", "yes", "y")
 NO: Final = ("0", "false", "f", "no", "n")
+WHOLE: Final = re.compile(r"[+-]?\d+")
 OTHERS: Final = ("validation", "validate", "valid", "val", "dev", "test", "testing", "holdout")
 
 
@@ -68,7 +70,7 @@ def _over_all(split: Mapping[str, Any], texts: list[str | None]) -> Mask:
         return _stratified(texts, uniform(split["seed"], len(texts)), test, validation)
     words = _present(texts)
     try:
-        keys: list[Any] = [float(word) for word in words]
+        keys: list[Any] = [int(word) if WHOLE.fullmatch(word) else float(word) for word in words]
     except ValueError:
         keys = words
     count = int(len(texts) * (1.0 - test - validation))
