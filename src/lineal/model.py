@@ -21,7 +21,7 @@ from lineal.loss import Loss
 from lineal.penalty import Penalty, apart
 from lineal.powers import Powers
 from lineal.records import dataclass
-from lineal.summary import WORDS, Likelihood, Summary, contrasted, shares, table
+from lineal.summary import WORDS, Likelihood, Summary, contrasted, no_errors, shares, table
 from lineal.target import Target
 from lineal.trace import Trace
 from lineal.verdict import TOLERANCE, Verdict
@@ -325,7 +325,8 @@ class Model:
     def refuse_summary(self) -> None:
         """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
         self._likely()
-        reason = _no_errors(self.penalty, self.verdict)
+        charged, said = bool(self.penalty.charged.any()), self.verdict
+        reason = no_errors(self.penalty.name, said.kind, said.sentence, charged=charged)
         if reason is not None:
             raise InputError(reason)
 
@@ -374,34 +375,3 @@ class Model:
         if offset is None and column is not None and self.encoder is not None:
             return self.encoder.offset(data, column)
         return offset
-
-
-def _no_errors(penalty: Penalty, verdict: Verdict) -> str | None:
-    """Return why standard errors and p-values would mean nothing, and what to do instead; None where they do."""
-    if penalty.name == "ridge" and penalty.charged.any():
-        return (
-            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
-            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
-            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
-        )
-    if penalty.name not in ("none", "ridge"):
-        return (
-            f"the penalty {penalty.name!r} chooses coefficients by looking at the data, and p-values of what was chosen on "
-            "the same rows are wrong. Choose columns on one part of the rows and fit them without a penalty on the other "
-            "(split sample), or bootstrap the whole fit."
-        )
-    if verdict.kind == "at_infinity":
-        return (
-            "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
-            "finite estimates and intervals (lineal.inference.firth, docs/statistics.md)."
-        )
-    if verdict.kind == "stationary":
-        return (
-            "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
-            "lineal.summarise(model, data), or lineal summary MODEL DATA."
-        )
-    if verdict.kind == "not_unique":
-        return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
-    if verdict.kind != "optimal":
-        return f"the fit did not end at a proven optimum, so standard errors would mean nothing. {verdict.sentence}"
-    return None

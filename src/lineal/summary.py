@@ -340,3 +340,41 @@ def _short(value: float | None) -> str:
 
 def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def no_errors(penalty: str, kind: str, sentence: str, *, charged: bool) -> str | None:
+    """Return why standard errors and p-values would mean nothing, and what to do instead; None where they do.
+
+    ``penalty`` is the name of the penalty, ``charged`` whether it charges any coefficient; ``kind`` and ``sentence`` are
+    those of the verdict.
+
+    >>> print(no_errors("none", "optimal", "Optimal.", charged=False))
+    None
+    """
+    if penalty == "ridge" and charged:
+        return (
+            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
+            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
+            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
+        )
+    if penalty not in ("none", "ridge"):
+        return (
+            f"the penalty {penalty!r} chooses coefficients by looking at the data, and p-values of what was chosen on "
+            "the same rows are wrong. Choose columns on one part of the rows and fit them without a penalty on the other "
+            "(split sample), or bootstrap the whole fit."
+        )
+    if kind == "at_infinity":
+        return (
+            "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
+            "finite estimates and intervals (lineal.inference.firth, docs/statistics.md)."
+        )
+    if kind == "stationary":
+        return (
+            "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
+            "lineal.summarise(model, data), or lineal summary MODEL DATA."
+        )
+    if kind == "not_unique":
+        return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
+    if kind != "optimal":
+        return f"the fit did not end at a proven optimum, so standard errors would mean nothing. {sentence}"
+    return None
