@@ -85,3 +85,13 @@ def test_short_work_shows_nothing_even_on_a_terminal(
     assert run(["fit", str(PENGUINS), "--target", "species", "--penalty", "ridge:0.01"]) == 0
     assert stream.getvalue() == ""
     assert capsys.readouterr().out.startswith("Optimal")
+
+
+@pytest.mark.parametrize(
+    ("told", "seconds"), [(None, 1.0), ("0", 0.0), ("2.5", 2.5), ("-3", 0.0), ("soon", 1.0), ("", 1.0)]
+)
+def test_the_environment_may_ask_for_another_patience(told, seconds, monkeypatch):
+    monkeypatch.delenv("LINEAL_PATIENCE", raising=False)
+    if told is not None:
+        monkeypatch.setenv("LINEAL_PATIENCE", told)
+    assert progress.patience() == seconds
