@@ -139,6 +139,8 @@ def _whole(file: BinaryIO, size: int | None) -> bytes:
     found = bytearray()
     while len(found) <= MAX_FILE and (piece := file.read(PIECE)):
         found += piece
+        if found[8:9] not in (bytearray(), bytearray(b"{")):  # none of ours: a device may have no end
+            break
     return bytes(found)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from lineal.errors import InputError, near
+from lineal.files import text_of
 from lineal.records import dataclass
 
 FIELDS: Final = ("target", "weight", "offset", "drop", "types")
@@ -40,13 +41,7 @@ class Recipe:
     def read(cls, path: Path) -> Recipe:
         """Read a recipe; an InputError names what is wrong with it."""
         try:
-            data = tomllib.loads(path.read_bytes().decode())
-        except OSError as problem:
-            raise InputError(
-                f"the recipe {path} cannot be read: {(problem.strerror or str(problem)).lower()}."
-            ) from None
-        except UnicodeDecodeError:
-            raise InputError(f"the recipe {path} is not UTF-8 text; save it as UTF-8.") from None
+            data = tomllib.loads(text_of(path, "the recipe"))
         except tomllib.TOMLDecodeError as problem:
             raise InputError(f"the recipe {path} is not TOML: {problem}; fix that line.") from None
         for name in data:

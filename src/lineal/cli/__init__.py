@@ -18,6 +18,7 @@ from lineal.errors import LinealError
 INTERRUPTED: Final = 130
 CLOSED_PIPE: Final = 141
 BUG: Final = 70
+LONGEST: Final = 1200
 SHORT: Final = re.compile("failed to map segment|can't start new thread")
 """What the loader of shared objects and threads say where memory is short."""
 SCARCE: Final = (
@@ -50,7 +51,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:  # (the last door: a person must not be shown a traceback)
         sentence, code = _told(error)
         picture = getattr(error, "picture", "")  # lines below the sentence, such as a formula with a caret
-        sentence = f"{' '.join(sentence.removesuffix(picture).split())}{picture}"
+        sentence = f"{_bounded(' '.join(sentence.removesuffix(picture).split()))}{picture}"
         if "--json" in words and not getattr(error, "answered", False):  # (an answer may have said it already)
             with contextlib.suppress(OSError):  # (stdout may be what failed; stderr says it in any case)
                 click.echo(json.dumps({"error": sentence, "exit_code": code}, ensure_ascii=False, indent=2))
@@ -85,6 +86,11 @@ def _told(error: Exception) -> tuple[str, int]:
         return f"the system refused to read or write{where}: {error.strerror or error}.", 2
     detail = f"{type(error).__name__}: {error}"
     return f"this is a bug in lineal ({detail}); set LINEAL_DEBUG=1 to see where, and please report it.", BUG
+
+
+def _bounded(sentence: str) -> str:
+    """Return a sentence without the middle of what is too long to read: a cell or a name may have megabytes."""
+    return sentence if len(sentence) <= LONGEST else f"{sentence[: LONGEST // 2]} ... {sentence[-LONGEST // 2 :]}"
 
 
 def _silence() -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from lineal.decision import read_costs
 from lineal.errors import InputError
+from lineal.files import text_of
 from lineal.model import Model
 
 
@@ -21,11 +22,8 @@ def asked(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:
     )  # refuses, in words, a model that has no probabilities
     path = Path(costs)
     text = costs
-    try:
-        if path.is_file():
-            text = path.read_text(encoding="utf-8")
-        elif path.suffix.lower() in (".csv", ".txt"):
-            raise InputError(f"the file {path} of --costs does not exist; give a CSV file, or numbers such as 0,1;5,0.")
-    except UnicodeDecodeError:
-        raise InputError(f"the file {path} of --costs is not UTF-8 text; give a CSV file.") from None
+    if path.exists():
+        text = text_of(path, "the file of --costs")
+    elif path.suffix.lower() in (".csv", ".txt"):
+        raise InputError(f"the file {path} of --costs does not exist; give a CSV file, or numbers such as 0,1;5,0.")
     return read_costs(text, model.target.classes or ())

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from lineal import container, training
 from lineal.cli.opening import opened
-from lineal.cli.output import table_file, write_table
+from lineal.cli.output import apart, sink, table_file
 from lineal.cli.page import Screen, page
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
@@ -55,7 +55,8 @@ def run(
     path = output if output is not None else Path(f"{stem(data)}.lineal")
     free(path)
     if trace is not None:
-        _check_trace(trace, data, path, wanted["multiclass"])
+        _check_trace(trace, wanted["multiclass"])
+        apart(trace, "--trace", data, path, test_file, recipe, *beside)
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
             opened(data, delimiter, quote, header, beside),
@@ -64,9 +65,13 @@ def run(
             interrupt="budget",
             **wanted,
         )
-    fitted.save(path)
-    if trace is not None and fitted.trace is not None:
-        write_table(trace, {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}, "trace")
+    if trace is None or fitted.trace is None:
+        fitted.save(path)
+    else:
+        steps = {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}
+        with sink(trace, as_json=False, what="trace") as target:  # both files appear, or none
+            target.write(pa.RecordBatch.from_pydict(steps))
+            fitted.save(path)
     check = command(path, data, delimiter, quote, header, beside)
     told = {**summary(fitted), "file": str(path), "verify": check}
     told |= {} if trace is None else {"trace": str(trace)}
@@ -75,9 +80,9 @@ def run(
     else:
         screen = Screen()
         screen.print(*page(told, screen.width))
-        steps = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
+        note = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
         # never wrapped: it is copied
-        click.echo(f"\nWritten to {path}.{steps} To let an independent program check it:\n{check}")
+        click.echo(f"\nWritten to {path}.{note} To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
 
 
@@ -94,20 +99,18 @@ def _settled(
     if test_file is not None or (by_column and "test_size" not in given):
         found["test_size"] = 0.0
     found["penalty"] = "auto" if found["penalty"] is None else found["penalty"]
-    wish = Wish.of(found["model"], found["penalty"], found["bounds"], found["solver"], found["time_limit"])
+    wish = Wish.of(found["model"], found["penalty"], found["bounds"], found["solver"])
     found["solver"] = wish.solver
     if "seed" in given and found["test_size"] == 0 and not (wish.penalty.picked or wish.model.drawn):
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
     return found
 
 
-def _check_trace(trace: Path, data: Path, path: Path, multiclass: str) -> None:
-    """Refuse a trace of several fits, or one that would overwrite the data or the model."""
+def _check_trace(trace: Path, multiclass: str) -> None:
+    """Refuse a trace of several fits, or one whose name says no format."""
     if read_multiclass(multiclass)[0] != "direct":
         raise InputError("--trace records the steps of one fit, and --multiclass makes several; leave one of them out.")
     table_file(trace, "--trace")
-    if any(trace.exists() and used.exists() and trace.samefile(used) for used in (data, path)):
-        raise InputError(f"--trace {trace} is the data or the model; choose another name.")
 
 
 def stem(data: Path) -> str:

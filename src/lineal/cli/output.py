@@ -14,6 +14,7 @@ from typing import Any, BinaryIO, Protocol
 import pyarrow as pa
 import pyarrow.compute
 
+from lineal.cli.opening import joined
 from lineal.cli.summary import finite
 from lineal.errors import InputError, LinealError
 from lineal.tables.arrow import from_texts
@@ -190,6 +191,19 @@ def table_file(path: Path, option: str) -> None:
         )
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{option} {path}: the folder {path.parent} does not exist, or {path} is one; choose another.")
+
+
+def apart(output: Path | None, option: str, *inputs: Path | str | None) -> None:
+    """Refuse an output that is one of the inputs, under whatever name; ``--beside`` may name its key, as in FILE:KEY.
+
+    >>> apart(Path("out.csv"), "-o", Path("in.csv"), None, "more.csv:id")
+    """
+    if output is None or not output.exists():
+        return
+    for given in inputs:
+        path = joined(given)[0] if isinstance(given, str) else given
+        if path is not None and path.exists() and output.samefile(path):
+            raise InputError(f"{option} {output} is one of the inputs ({path}); choose another name.")
 
 
 def write_table(path: Path, columns: Mapping[str, Any], what: str) -> None:

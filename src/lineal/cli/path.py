@@ -14,7 +14,7 @@ from rich.text import Text
 
 from lineal.cli.objective import limits, spelled, subject
 from lineal.cli.opening import opened
-from lineal.cli.output import table_file, write_table
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen, facts, left_out, lined, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
@@ -50,8 +50,7 @@ def run(
         raise InputError("--seed has no effect here: no rows are held out; leave it out.")
     if output is not None:
         table_file(output, "-o")
-        if output.exists() and data.exists() and output.samefile(data):
-            raise InputError(f"-o {output} is the data; choose another name.")
+        apart(output, "-o", data, recipe, *beside)
     with Watch(f"reading {data}") as watch:
         found = trail(
             opened(data, delimiter, quote, header, beside),

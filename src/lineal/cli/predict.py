@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from lineal.cli.decisions import asked
 from lineal.cli.opening import opened
-from lineal.cli.output import JsonLines, sink
+from lineal.cli.output import JsonLines, apart, sink
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.committee import Committee
@@ -58,8 +58,7 @@ def run(
     fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
-    if output is not None and any(output.exists() and output.samefile(path) for path in (model, data)):
-        raise InputError(f"the output {output} is one of the inputs; choose another name with -o.")
+    apart(output, "-o", model, data, *beside, costs)
     matrix = asked(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = opened(data, delimiter, quote, header, beside)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 from rich.text import Text
 
-from lineal.cli.output import table_file, write_table
+from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen, facts, left_out, verdict
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
@@ -74,6 +74,7 @@ def run(
         raise InputError("--seed has no effect here: the rows come in their own order; add --order drawn.")
     if output is not None:
         table_file(output, "--output")
+        apart(output, "--output", data)
     with Watch(f"reading {data}"):
         table = as_table(data, delimiter=delimiter, quote=quote, header=header)
         points = read(table, target, classes, drop)
@@ -114,6 +115,8 @@ def read(table: Table, target: str | None, classes: str | None, drop: Sequence[s
     for name in drop:
         table.require(name, "column to drop,")
     names = tuple(name for name in table.names if name != target and name not in drop)
+    if not names:
+        raise InputError(f"{table.origin} has no column beside the target {target!r}; there is nothing to present.")
     parts, labels = [], []
     for rows, batch in table.select(numbers=names, texts=[target]).numbered():
         try:
@@ -125,8 +128,8 @@ def read(table: Table, target: str | None, classes: str | None, drop: Sequence[s
             place = table.place(int(rows[int(np.argmax(codes < 0))]))
             raise InputError(f"the target {target!r} is missing in {place}; every row needs a class.")
         labels += [levels[code] for code in codes.tolist()]
-    if not labels or not names:
-        raise InputError(f"{table.origin} has no rows, or no column beside the target; there is nothing to present.")
+    if not labels:
+        raise InputError(f"{table.origin} has no rows; there is nothing to present.")
     known = _sorted(labels) if classes is None else tuple(word.strip() for word in classes.split(","))
     strange = [label for label in labels if label not in known]
     if strange or len(known) < 2 or len(set(known)) < len(known):

@@ -164,8 +164,8 @@ def _histograms(table: Table, surveys: Mapping[str, Column]) -> dict[str, list[i
         for name, survey in wanted.items():
             found = _finite(survey, column(batch, name))
             low, high = survey.values.low, survey.values.high
-            width = high - low if math.isfinite(high - low) and high > low else 1.0
-            places = np.clip(((found - low) / width * BINS).astype(np.int64), 0, BINS - 1)
+            width = (high / 2 - low / 2) or 1.0  # halves: the whole may be no double
+            places = np.clip(((found / 2 - low / 2) / width * BINS).astype(np.int64), 0, BINS - 1)
             counts[name] += np.bincount(places, minlength=BINS)
     return {name: held.tolist() for name, held in counts.items()}
 

@@ -117,11 +117,16 @@ def _in_turn(values: Array, y: Array) -> bool:
     return not (changes & (values[1:] == values[:-1])).any() and int(changes.sum()) == len(np.unique(y)) - 1
 
 
+def _of_size_one(values: Array) -> Array:
+    """Return values over the largest: then no sum of them overflows."""
+    return values / (float(np.max(np.abs(values), initial=0.0)) or 1.0)
+
+
 def _line_tells(values: Array, y: Array) -> bool:
     present = ~np.isnan(values)
     if present.sum() < max(ENOUGH, 0.9 * len(y)):
         return False
-    x, z = values[present], y[present]
+    x, z = _of_size_one(values[present]), _of_size_one(y[present])
     if not (np.ptp(x) > 0 and np.ptp(z) > 0):
         return False
     x, z = (x - x.mean()) / np.ptp(x), (z - z.mean()) / np.ptp(z)

@@ -291,12 +291,12 @@ def class_index(target: Target) -> Callable[[str], float]:
 
 
 def _coded(target: Target, labels: Array, table: Table, rows: RowNumbers) -> Array:
-    values = {float(label): k for k, label in enumerate(target.classes or ())}
+    values = {float(label): k for k, label in enumerate(target.classes or ()) if not isinstance(label, str)}
     found = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
     if (found < 0).any():
         position = int(np.flatnonzero(found < 0)[0])
         raise InputError(
             f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g},"
-            " which is not a class of the model."
+            f" which is none of the model's classes {list(target.classes or ())}."
         )
     return found

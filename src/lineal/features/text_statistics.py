@@ -13,6 +13,7 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.features.text import documents, from_strings, reading
 from lineal.features.text_options import Options
+from lineal.files import text_of
 from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
@@ -76,11 +77,7 @@ class TextStatistics:
 
 def known_words(path: str) -> tuple[str, ...]:
     """Return the words of a text file, read as every text is, in the order of the alphabet."""
-    try:
-        lines = Path(path).read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = (getattr(error, "strerror", None) or "it is not UTF-8 text").lower()
-        raise InputError(f"the word list {path} cannot be read: {reason}.") from None
+    lines = text_of(Path(path), "the word list").splitlines()
     lexicon = _core.Lexicon()
     if not lexicon.count(reading(Options(), missing=False), from_strings(lines), LONG):
         raise InputError(f"the word list {path} has more than {LONG:,} words; give a shorter one.")

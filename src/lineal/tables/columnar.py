@@ -145,7 +145,10 @@ class _Reading:
         """Translate what Arrow raised."""
         if isinstance(problem, pa.ArrowException | OSError) and not isinstance(problem, InputError):
             first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-            raise InputError(f"{self.origin} cannot be read as a {self.kind} file: {first}") from problem
+            raise InputError(
+                f"{self.origin} cannot be read as a {self.kind} file: {first.rstrip('.')}; give it an extension that "
+                "says what it is, or write it again."
+            ) from problem
 
 
 def _parquet(stream: Any) -> Any:

@@ -22,6 +22,10 @@ BATCH_ROWS = 65536
 """Rows of a batch at most: a batch of some dozen columns then fits a processor's cache."""
 
 
+LONG = 60
+"""Characters of a name that sentences show."""
+
+
 class Table(ABC):
     """Named columns, handed out in batches of rows; every pass starts again from the first row.
 
@@ -199,7 +203,7 @@ def check_names(names: tuple[str, ...], origin: str) -> None:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(name) for name in names[:12])
+    shown = ", ".join(repr(name if len(name) <= LONG else f"{name[:LONG]}...") for name in names[:12])
     return f" Its columns are {shown}{', ...' if len(names) > 12 else ''}."
 
 
