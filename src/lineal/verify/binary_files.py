@@ -129,7 +129,9 @@ class Arrays:
             raise InputError(f"the data file {self.path} cannot be read as NumPy arrays: {error}.") from error
         lengths = {len(array) if 1 <= array.ndim <= 2 else -1 for array in self._arrays.values()}
         if len(lengths) != 1 or -1 in lengths:
-            raise InputError(f"the arrays of {self.path} are not columns and matrices of one length.")
+            raise InputError(
+                f"the data file {self.path} must hold arrays of one or two dimensions with the same number of rows."
+            )
         self._rows, self._places = lengths.pop(), dict[str, tuple[str, int | None]]()
         for name, array in self._arrays.items():
             if array.ndim == 1:

@@ -56,6 +56,9 @@ def read(
     quotes quote follows from the file. ``quote=""`` switches quoting off.
     """
     path, needed = Path(path), set(needed)
+    if path.exists() and not path.is_file():  # a device may have no end, and a pipe nobody at the other one
+        kind = "a folder" if path.is_dir() else "no regular file"
+        raise InputError(f"the data {path} is {kind}; give the file that the model was fitted on.")
     try:
         with path.open("rb") as file:
             data = file.read(6)
