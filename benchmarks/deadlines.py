@@ -16,6 +16,7 @@ from scipy import sparse
 
 import lineal
 from lineal.estimators import (
+    BayesianRidge,
     HuberRegressor,
     LassoCV,
     LinearSVC,
@@ -85,6 +86,9 @@ def cases() -> dict[str, tuple[Callable[[], tuple[Any, Any]], Callable[[Any, Any
         "logistic path, l1": (lambda: _documents(20_000, 50_000), of_path(loss="logistic", strengths=50)),
         "group path": (wide, of_path(penalty="group", strengths=100)),
         "LassoCV": (wide, estimator(LassoCV)),
+        "RidgeCV, one left out": (lambda: _wide(20_000, 4_000), estimator(RidgeCV)),
+        "RidgeCV, few rows": (lambda: _wide(5_000, 10_000), estimator(RidgeCV)),
+        "BayesianRidge": (lambda: _wide(8_000, 3_000), estimator(BayesianRidge)),
         "RidgeCV, folds": (wide, estimator(RidgeCV, cv=5)),
         "LogisticRegressionCV": (two, estimator(LogisticRegressionCV)),
         "hinge, sparse": (text, estimator(LinearSVC, loss="hinge", C=100.0)),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from lineal.arrays import gather
-from lineal.deadline import Deadline
+from lineal.deadline import Deadline, Limit, beforehand, shared
 from lineal.errors import InputError
 from lineal.estimate import Run, Wish
 from lineal.features.splitting import read as read_split
@@ -64,20 +64,22 @@ def compare(
     split: str | None = None,
     validation_size: float = 0.0,
     seed: int = 0,
-    time_limit: float | None = None,
+    time_limit: Limit = None,
     progress: Callable[[str, Record], None] | None = None,
 ) -> Comparison:
     """Fit several models to the same rows of a table and return them, best first on held-out rows.
 
     ``models`` are losses with perhaps a penalty, such as "logistic l1:auto"; without them a sensible handful. Best is
-    the greatest accuracy, or the least root mean squared error. ``time_limit`` holds for each.
+    the greatest accuracy, or the least root mean squared error. ``time_limit`` holds for all of them
+    together: each has an equal share of the seconds that those before it left.
 
     >>> table = {"x": [float(k) for k in range(40)], "y": [2.0 * k + (k * 7 % 5) for k in range(40)]}
     >>> found = compare(table, "y", models=["linear", "quantile:0.5"])
     >>> found.metric, len(found.entries)
     ('rmse', 2)
     """
-    wishes = {name: _wish(name, time_limit) for name in models}
+    deadline = Deadline.of(time_limit)
+    wishes = {name: _wish(name) for name in models}
     if len(wishes) < len(models):
         raise InputError("a model is named twice; name each once.")
     kinds: set[Wanted] = {wish.wanted for wish in wishes.values() if wish.wanted != "auto"}
@@ -85,11 +87,14 @@ def compare(
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
     roles = Roles.of(target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text)
-    rows = gather(data, roles, next(iter(kinds), "auto"), parts)
+    rows = beforehand(deadline, lambda: gather(data, roles, next(iter(kinds), "auto"), parts))
     classes = rows.target.kind == "classes"
     if not wishes:
-        wishes = {name: _wish(name, time_limit) for name in (CLASSES if classes else NUMBERS)}
-    entries = [_entry(name, wish, rows, seed, time_limit, progress) for name, wish in wishes.items()]
+        wishes = {name: _wish(name) for name in (CLASSES if classes else NUMBERS)}
+    entries = [
+        _entry(name, wish, rows, seed, shared(deadline, len(wishes) - k), progress)
+        for k, (name, wish) in enumerate(wishes.items())
+    ]
     where = next(name for name in entries[0].model.report["metrics"] if name != "baseline")
     metric = "accuracy" if classes else "rmse"
 
@@ -100,10 +105,10 @@ def compare(
     return Comparison(metric, where, tuple(sorted(entries, key=rank)), entries[0].model.report["metrics"]["baseline"])
 
 
-def _wish(name: str, time_limit: float | None) -> Wish:
+def _wish(name: str) -> Wish:
     """Return what "svm ridge:0.1" asks for."""
     model, _, penalty = name.partition(" ")
-    return Wish.of(model, penalty.strip() or "auto", None, "auto", time_limit)
+    return Wish.of(model, penalty.strip() or "auto", None, "auto")
 
 
 def _entry(
@@ -111,10 +116,10 @@ def _entry(
     wish: Wish,
     rows: Rows,
     seed: int,
-    time_limit: float | None,
+    deadline: Deadline | None,
     progress: Callable[[str, Record], None] | None,
 ) -> Entry:
     begin = time.monotonic()
     told = None if progress is None else lambda record: progress(name, record)
-    model = finish(rows, wish, Run(seed, TOLERANCE, Deadline.of(time_limit), told))
+    model = finish(rows, wish, Run(seed, TOLERANCE, deadline, told))
     return Entry(name, model, time.monotonic() - begin)

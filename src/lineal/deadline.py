@@ -9,9 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Final, TypeVar
+from typing import Final, NoReturn, TypeVar
 
 from lineal import _core
+from lineal.errors import InputError
 from lineal.records import dataclass
 
 T = TypeVar("T")
@@ -25,6 +26,10 @@ TRIALS: Final = 0.6
 
 LATE: Final = "the time limit was reached"
 """What verdicts say of it."""
+
+
+NOTHING: Final = "the time limit was reached before the rows had been looked at once; give more time, or fewer rows."
+"""What is said where there is not even something to begin with."""
 
 
 class LateError(Exception):
@@ -135,3 +140,17 @@ def in_time(deadline: Deadline | None, work: Callable[[], T], late: Callable[[],
         if deadline is None:  # somebody else's
             raise
         return late()
+
+
+def beforehand(deadline: Deadline | None, work: Callable[[], T]) -> T:
+    """Return what ``work`` returns, without which there is no fit: an InputError says so where even the grace is over before.
+
+    >>> beforehand(Deadline(0.0, 1.0, lambda: 2.0), _core.heed)
+    Traceback (most recent call last):
+    lineal.errors.InputError: the time limit was reached before the rows had been looked at once; give more time, or fewer rows.
+    """
+    return in_time(graced(deadline), work, _nothing)
+
+
+def _nothing() -> NoReturn:
+    raise InputError(NOTHING)

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import fitting
-from lineal.deadline import Deadline, Limit, in_time, on_trial, shared
+from lineal.deadline import Deadline, beforehand, in_time, on_trial, shared
 from lineal.errors import InputError
 from lineal.evidence import evidence
 from lineal.firth import firth
@@ -71,9 +71,7 @@ class Wish:
     solver: Solver | str
 
     @staticmethod
-    def of(
-        model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str, time_limit: Limit = None
-    ) -> Wish:
+    def of(model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str) -> Wish:
         """Read the words, and refuse those that would have no effect together."""
         name = read_model(model)
         wish = Wish(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
@@ -83,8 +81,6 @@ class Wish:
             raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
         if own is not None and wish.bounds is not None:
             raise InputError(f"bounds cannot be put on the coefficients of {own}; leave them out.")
-        if name.name == "bayes" and time_limit is not None:
-            raise InputError("a time limit has no effect on model bayes, which is computed in one go; leave it out.")
         return wish
 
     @property
@@ -95,13 +91,17 @@ class Wish:
 
 @dataclass(frozen=True)
 class Run:
-    """How a fit is to be run."""
+    """How a fit is to be run.
+
+    ``first`` is the deadline of the first look at the columns, for a fit that is alone: an InputError says that it passed.
+    """
 
     seed: int
     tol: float
     deadline: Deadline | None = None
     progress: Callable[[Record], None] | None = None
     interrupt: Literal["raise", "budget"] = "raise"
+    first: Deadline | None = None
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,10 @@ class Ready:
     said: Mapping[str, Any]
 
 
-def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None) -> Ready:
-    """Decide the loss, survey the columns and read the bounds."""
+def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None, first: Deadline | None = None) -> Ready:
+    """Decide the loss, survey the columns and read the bounds; ``first`` as in ``Run``."""
     loss, said = _loss(wish.model, rows, deadline)
-    moments = survey(rows.train, loss)
+    moments = beforehand(first, lambda: survey(rows.train, loss))
     labels = None if rows.target.classes is None else [str(label) for label in rows.target.classes]
     limits = read_bounds(wish.bounds, rows.train.columns)
     return Ready(loss, moments, _variance(rows.train, moments), limits, labels, said)
@@ -144,7 +144,7 @@ def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None) -> Ready:
 
 def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     """Fit the rows as asked."""
-    source, ready = rows.train, prepare(rows, wish, run.deadline)
+    source, ready = rows.train, prepare(rows, wish, run.deadline, run.first)
     loss, moments, said = ready.loss, ready.moments, ready.said
     level, constant = _level(source, loss, moments)
     if wish.penalty.name == "firth":
@@ -199,13 +199,22 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
 def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
     """Estimate both variances by the evidence; interrupted before they are known, stop a plain ridge at its start."""
     try:
-        posterior = evidence(source, charges=ready.variance, tol=run.tol, progress=run.progress)
+        posterior = evidence(
+            source,
+            charges=ready.variance,
+            tol=run.tol,
+            time_limit=run.deadline,
+            moments=ready.moments,
+            progress=run.progress,
+        )
     except KeyboardInterrupt:
         if run.interrupt == "raise":
             raise
         plain = Ridge(FALLBACK, ready.variance)
         found = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
         return Estimate(found, ready, "ridge", level, charges="variance", said=ready.said)
+    if posterior.late:
+        return Estimate(posterior.fit, ready, "ridge", level, charges="variance", said=ready.said)
     reason = "one eigendecomposition of the gram, then a search for the two variances"
     found = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
     names = ("noise", "prior", "degrees", "log_evidence")

@@ -13,21 +13,25 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
+from lineal import _core, fitting
 from lineal.algebra.doubled import Doubled
+from lineal.algebra.spectrum import eigen
 from lineal.blas import alone
+from lineal.certify.proof import Proof
 from lineal.closed import brief
 from lineal.covariance import inverse, root
+from lineal.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.design import Design
 from lineal.errors import InputError
 from lineal.losses import Squared
+from lineal.moments import Moments
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import EPS, Problem
 from lineal.records import dataclass
@@ -35,6 +39,7 @@ from lineal.source import Source
 from lineal.stopping import Fit
 from lineal.trace import Record, Trace
 from lineal.verdict import TOLERANCE, Verdict
+from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
 Pair = tuple[float, float]
@@ -69,6 +74,11 @@ class Evidence:
         """The strength of the ridge penalty, ``sigma^2 / (tau^2 S)``."""
         return self.noise / (self.prior * self.fit.problem.moments.weight_sum)
 
+    @property
+    def late(self) -> bool:
+        """Whether a time limit left no posterior: only the coefficients and the variances they belong to."""
+        return bool(np.isnan(self.covariance).all())
+
     def variance(self, design: Design) -> Array:
         """Return the predictive variance of every row, ``sigma^2 + x' covariance x``, shape (n,)."""
         return np.asarray(self.noise + np.sum(design.times(root(self.covariance)) ** 2, axis=1))
@@ -89,6 +99,8 @@ def evidence(
     lambda_init: float | None = None,
     tol: float = TOLERANCE,
     max_iter: int = 300,
+    time_limit: Limit = None,
+    moments: Moments | None = None,
     progress: Callable[[Record], None] | None = None,
 ) -> Evidence:
     """Return the posterior of a ridge; a variance that is not given maximises the evidence.
@@ -97,6 +109,8 @@ def evidence(
     alpha = 1/sigma^2 and lambda = 1/tau^2 (shape _1, rate _2) and where their search begins (without
     lambda_init at two places, of which the more likely end is taken). ``charges`` are 1 for every
     column but the intercept unless given. ``tol`` bounds the slope of the log-evidence by the logs of the variances.
+    Where ``time_limit`` (seconds, or a Deadline) ends before the variances are known, or leaves no time for the
+    eigenvalues, the variances are those that the search begins with, and there is no posterior (``late``).
     """
     for name, value in (("noise", noise), ("prior", prior), ("alpha_init", alpha_init), ("lambda_init", lambda_init)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
@@ -107,9 +121,13 @@ def evidence(
     if charges is None:
         charges = np.ones(columns)
         charges[: int(source.columns[:1] == ("(intercept)",))] = 0.0
-    plain = Problem.of(source, Squared(1), NoPenalty(columns))
+    deadline = Deadline.of(time_limit)
+    plain = beforehand(deadline, lambda: Problem.of(source, Squared(1), NoPenalty(columns), moments))
     hyper = (alpha_1, alpha_2, lambda_1, lambda_2)
-    curve = _Curve.of(plain, charges, hyper)
+    curve = in_time(deadline, lambda: _Curve.of(plain, charges, hyper, deadline), lambda: None)
+    if curve is None:
+        begin = noise or 1.0 / (alpha_init or 1.0 / (_spread(source) + EPS)), prior or 1.0 / (lambda_init or 1.0)
+        return _unknown(source, charges, plain.moments, begin, tol, deadline)
     free = (noise is None, prior is None)
     alpha = 1.0 / noise if noise else alpha_init or 1.0 / (max(curve.null, 0.0) / curve.total + EPS)
     # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
@@ -121,8 +139,10 @@ def evidence(
     strength = lam / (alpha * curve.total)
     # a short table is looked at again sooner than it is solved step by step
     short = source.whole is not None and brief(plain.moments.rows, columns)
-    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=None if short else plain.moments)
-    spread, _ = inverse(fit.problem, fit.coef)
+    known = None if short else plain.moments
+    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=known, time_limit=deadline)
+    late = fit.verdict.kind == "budget" and deadline is not None and deadline.passed
+    spread = np.full((columns, columns), np.nan) if late else inverse(fit.problem, fit.coef)[0]
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam
     return Evidence(
         coef=fit.coef,
@@ -135,6 +155,35 @@ def evidence(
         trace=trace,
         fit=fit,
     )
+
+
+def _spread(source: Source) -> float:
+    """Return the variance of the target."""
+    total, mean, rest = 0.0, 0.0, 0.0
+    for block in source.blocks():
+        y = block.y[:, 0] if block.offset is None else block.y[:, 0] - block.offset[:, 0]
+        weight = np.ones(len(y)) if block.weight is None else block.weight
+        added, level = float(weight.sum()), float(weight @ y)
+        level = level / added if added > 0.0 else mean
+        rest += float(weight @ (y - level) ** 2)
+        if total + added > 0.0:
+            rest += (level - mean) ** 2 * total * added / (total + added)
+            mean += (level - mean) * added / (total + added)
+        total += added
+    return rest / total
+
+
+def _unknown(
+    source: Source, charges: Array, moments: Moments, begin: Pair, tol: float, deadline: Deadline | None
+) -> Evidence:
+    """Return the ridge of the variances that the search begins with, unproven: there was no time to look for better ones."""
+    strength = begin[0] / (begin[1] * moments.weight_sum)
+    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=moments, time_limit=deadline)
+    proof = Proof(fit.objective, math.nan, None, reason="a proof would have taken longer")
+    verdict, _ = judge(fit.problem, fit.objective, proof, tol, LATE, None)
+    fit = replace(fit, verdict=verdict, arrays={})
+    nothing = np.full((len(charges), len(charges)), np.nan)
+    return Evidence(fit.coef, verdict, *begin, math.nan, math.nan, nothing, fit.trace, fit)
 
 
 class _Point(NamedTuple):
@@ -170,7 +219,7 @@ class _Curve:
     hyper: Hyper
 
     @staticmethod
-    def of(problem: Problem, charges: Array, hyper: Hyper) -> _Curve:
+    def of(problem: Problem, charges: Array, hyper: Hyper, deadline: Deadline | None = None) -> _Curve:
         """Project the uncharged columns out of the gram of [X y], in double-double, and decompose the rest."""
         normal = problem.normal
         if normal is None:
@@ -179,11 +228,12 @@ class _Curve:
         gram = Doubled(normal.gram.high / scale, normal.gram.low / scale)
         charged = charges > 0.0
         for j in np.flatnonzero(~charged):
+            _core.heed()
             gram = _eliminated(gram, int(j))
         whole = gram.round()
         keep = np.flatnonzero(charged)
         unit = 1.0 / np.sqrt(charges[keep])
-        values, vectors = np.linalg.eigh(whole[np.ix_(keep, keep)] * unit[:, None] * unit)
+        values, vectors = eigen(whole[np.ix_(keep, keep)] * unit[:, None] * unit, deadline)
         real = values > SMALL * max(float(values.max(initial=0.0)), 0.0)
         target = np.where(real, vectors.T @ (unit * whole[keep, -1]), 0.0)
         residual = max(float(normal.residual_squares()[0]), 0.0)

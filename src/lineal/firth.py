@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
-from lineal.deadline import LATE, Deadline, LateError, Limit, watched
+from lineal.deadline import LATE, Deadline, LateError, Limit, beforehand, watched
 from lineal.errors import InputError
 from lineal.losses import Logistic
 from lineal.moments import Moments
@@ -83,9 +83,10 @@ def firth(
             "Firth's penalty is for two classes, coded 0 and 1; for several classes use a ridge penalty, or compare the "
             "classes two by two."
         )
-    problem = Problem.of(source, Logistic(), NoPenalty(len(source.columns)), moments)
-    columns = problem.shape[0]
+    plain = NoPenalty(len(source.columns))
     began, trace, deadline = time.monotonic(), Trace(), Deadline.of(time_limit)
+    problem = beforehand(deadline, lambda: Problem.of(source, Logistic(), plain, moments))
+    columns = problem.shape[0]
     point = _look(problem, np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns))
     if point is None:
         raise InputError(

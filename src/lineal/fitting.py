@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from lineal.blas import one_thread
 from lineal.closed import brief, short
-from lineal.deadline import Deadline, Limit, graced, in_time
+from lineal.deadline import Deadline, Limit, beforehand, graced, in_time
 from lineal.errors import InputError
 from lineal.frame import Frame, centered, projected
 from lineal.level import Level
@@ -82,14 +82,19 @@ def fit(
 
 
 def pose(
-    source: Source, loss: Loss, penalty: Penalty, solver: Solver | str = "auto", moments: Moments | None = None
-) -> Problem:
-    """Return the problem with its rows surveyed; where a closed form may follow, that pass sums its products too."""
+    source: Source, loss: Loss, penalty: Penalty, solver: Solver | str = "auto", moments: Moments | None = None,
+    deadline: Deadline | None = None,
+) -> Problem:  # fmt: skip
+    """Return the problem with its rows surveyed; where a closed form may follow, that pass sums its products too.
+
+    ``deadline`` is that of a fit that is alone: an InputError says so where there is no time even for this.
+    """
     with one_thread(source, loss.outputs):
         block = source.whole
         little = block is not None and brief(block.n_rows, block.design.shape[1])
         closed = solver == "direct" or (solver == "auto" and not refines(source, loss, penalty))
-        return Problem.of(source, loss, penalty, moments, products=closed and not little)
+        more = closed and not little
+        return beforehand(deadline, lambda: Problem.of(source, loss, penalty, moments, products=more))
 
 
 def solve(

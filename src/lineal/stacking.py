@@ -15,8 +15,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lineal.deadline import Deadline, Limit, shared
 from lineal.errors import InputError, ModelFileError, near
 from lineal.features.splitting import groups
+from lineal.files import text_of
 from lineal.model import Model
 from lineal.model_file import load
 from lineal.records import dataclass
@@ -86,10 +88,7 @@ class Stack:
         import pyarrow.parquet as pq  # slow to load, so only here
 
         target = Path(folder)
-        if target.exists():
-            raise InputError(f"{target} exists already; choose another name for the stack.")
-        if not target.parent.is_dir():
-            raise InputError(f"the folder {target.parent} does not exist; make it first.")
+        check_place(target)
         with tempfile.TemporaryDirectory(dir=target.parent) as place:
             inner = Path(place) / "stack"
             inner.mkdir()
@@ -110,6 +109,14 @@ class Stack:
         return cls(bases, load(place / f"{FINAL}.lineal"), pq.read_table(place / SCORES))
 
 
+def check_place(folder: Path) -> None:
+    """Raise an InputError unless a stack can be written as this folder."""
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder} exists already; choose another name for the stack.")
+    if not folder.parent.is_dir():
+        raise InputError(f"the folder {folder.parent} does not exist; make it first.")
+
+
 def out_of_fold(
     data: object,
     target: str,
@@ -118,12 +125,14 @@ def out_of_fold(
     folds: int = 5,
     seed: int = 0,
     by: str | None = None,
+    time_limit: Limit = None,
     **options: Any,
 ) -> tuple[Any, Model]:
     """Return the scores of every row by a fit to the other folds, as an Arrow table, and the model fitted to all rows.
 
     Row i is in fold ``floor(folds u(seed, i))``; with ``by``, a column, all rows of a group are in one fold. Encoders are
-    learned within the folds, so nothing of a row leaks into its score. ``options`` are those of ``lineal.fit``.
+    learned within the folds, so nothing of a row leaks into its score. ``options`` are those of ``lineal.fit``; ``time_limit``
+    is for all the fits together, which share it evenly.
 
     >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
     >>> scores, model = out_of_fold(table, "y", model="linear")
@@ -134,7 +143,8 @@ def out_of_fold(
         raise InputError(f"there are {folds!r} folds; give a whole number of at least 2.")
     table = as_table(data)
     _check_options(name, options)
-    whole = fit(table, target, seed=seed, **options)
+    deadline = Deadline.of(time_limit)
+    whole = fit(table, target, seed=seed, time_limit=shared(deadline, folds + 1), **options)
     fold, rows = _folds(table, folds, seed, by)
     found: Array | None = None
     for k in range(folds):
@@ -142,7 +152,7 @@ def out_of_fold(
         if not (fold[rows] == k).any():
             continue
         seen = table.where(lambda numbers, k=k: fold[numbers] != k)  # type: ignore[misc]
-        model = fit(seen, target, seed=seed, **options)
+        model = fit(seen, target, seed=seed, time_limit=shared(deadline, folds - k), **options)
         if model.target.classes != whole.target.classes:
             raise InputError(f"fold {k + 1} of {folds} leaves no row of a class of {target!r} to fit; use fewer folds.")
         values = model.scores(held)
@@ -161,10 +171,12 @@ def stack(
     folds: int = 5,
     seed: int = 0,
     by: str | None = None,
+    time_limit: Limit = None,
 ) -> Stack:
     """Fit base models and a final model on the table and their out-of-fold scores.
 
     ``bases`` names the base models and says how each is fitted (options of ``lineal.fit``); ``final`` says it of the last.
+    ``time_limit`` (seconds) is for all fits together: each has an equal share of what those before it left.
 
     >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
     >>> found = stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge", "drop": ["x"]})
@@ -174,6 +186,9 @@ def stack(
     table = as_table(data)
     if not bases:
         raise InputError("a stack needs at least one base model.")
+    if isinstance(time_limit, int | float) and not time_limit > 0:
+        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+    deadline, left = Deadline.of(time_limit), len(bases) * (folds + 1) + 1
     wanted = dict(final or {})
     _check_options(FINAL, wanted)
     models: dict[str, Model] = {}
@@ -182,22 +197,25 @@ def stack(
         if name == FINAL or not name.replace("_", "").replace("-", "").isalnum():
             raise InputError(f"a base model is called {name!r}; use letters, digits, - and _, and not {FINAL!r}.")
         _check_options(name, options)
-        scores, models[name] = out_of_fold(table, target, name=name, folds=folds, seed=seed, by=by, **options)
+        share = None if deadline is None else deadline.part((folds + 1) / left)
+        scores, models[name] = out_of_fold(
+            table, target, name=name, folds=folds, seed=seed, by=by, time_limit=share, **options
+        )
+        left -= folds + 1
         columns |= {column: scores.column(column) for column in scores.column_names}
     held = pa.table(columns)
     drop = [*wanted.pop("drop", ()), *([by] if by is not None and by not in wanted.get("drop", ()) else [])]
-    last = fit(beside(table, InMemory(held, "the scores")), target, seed=seed, drop=drop, **wanted)
+    whole = beside(table, InMemory(held, "the scores"))
+    last = fit(whole, target, seed=seed, drop=drop, time_limit=deadline, **wanted)
     return Stack(models, last, held)
 
 
 def read_recipe(path: Path) -> dict[str, Any]:
     """Return the arguments of ``stack`` from a TOML recipe: target, folds, seed, by, [base.NAME] ..., [final]."""
     try:
-        told = tomllib.loads(path.read_bytes().decode())
-    except OSError as error:
-        raise InputError(f"the recipe {path} cannot be read: {(error.strerror or str(error)).lower()}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"the recipe {path} is not TOML: {error}.") from error
+        told = tomllib.loads(text_of(path, "the recipe"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the recipe {path} is not TOML: {error}; fix that line.") from None
     known = ("target", "folds", "seed", "by", "base", "final")
     for key in told:
         if key not in known:

@@ -13,7 +13,7 @@ from lineal.arrays import gather
 from lineal.blas import one_thread
 from lineal.codes import Code, read_multiclass
 from lineal.committee import score
-from lineal.deadline import Deadline, Limit
+from lineal.deadline import Deadline, Limit, beforehand
 from lineal.decision import Costs, Rule
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
@@ -91,9 +91,10 @@ def fit(
     >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
     ('optimal', array([2.046]))
     """
-    wish = Wish.of(model, penalty, bounds, solver, time_limit)
+    wish = Wish.of(model, penalty, bounds, solver)
     scheme, bits = read_multiclass(multiclass)
-    run = Run(seed, tol, Deadline.of(time_limit), progress, interrupt)
+    deadline = Deadline.of(time_limit)
+    run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)
     _check(test_size, test, seed, tol, time_limit)
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
@@ -101,7 +102,7 @@ def fit(
     roles = Roles.of(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
-    rows = gather(data, roles, wish.wanted, parts, test)
+    rows = beforehand(run.deadline, lambda: gather(data, roles, wish.wanted, parts, test))
     return finish(rows, wish, run) if scheme == "direct" else _reduced(rows, wish, run, scheme, bits)
 
 

@@ -11,9 +11,11 @@ import pytest
 
 import lineal
 from lineal import _core, estimators
+from lineal.algebra.spectrum import eigen
 from lineal.deadline import Deadline, LateError, in_time, shared, watched
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.evidence import evidence
 from lineal.firth import firth
 from lineal.fitting import fit
 from lineal.halfspaces.halfspace import judge
@@ -36,6 +38,7 @@ from lineal.losses import (
 from lineal.moments import survey
 from lineal.paths.folds import trials
 from lineal.paths.strengths import path
+from lineal.paths.trail import trail
 from lineal.penalties import L1, ElasticNet, NoPenalty, Ridge
 from lineal.scale import scaled_huber
 from lineal.separation.gathering import gather
@@ -206,7 +209,7 @@ def test_folds_share_the_time(loss: Any, end: int) -> None:
 )
 def test_cross_validation_takes_what_it_could_compare(kind: str, end: int) -> None:
     x, y = rows(Logistic(), n=90)
-    limit: Any = Deadline(float(end), 1.0, Clock())
+    limit: Any = Deadline(float(end), 4.0, Clock())  # (the first look at the rows is within the grace)
     if kind == "lasso":
         model: Any = estimators.LassoCV(alphas=60, time_limit=limit).fit(x, y)
         errors, given, taken = model.mse_path_.mean(axis=1), model.alphas_, model.alpha_
@@ -286,7 +289,7 @@ LIMITED = [
 
 def test_who_has_a_time_limit() -> None:
     without = set(estimators.__all__) - {kind.__name__ for kind in LIMITED}
-    assert {name for name in without if hasattr(getattr(estimators, name), "predict")} == {"BayesianRidge"}
+    assert {name for name in without if hasattr(getattr(estimators, name), "predict")} == set()
 
 
 @pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
@@ -343,3 +346,143 @@ def test_a_pass_under_way_ends() -> None:
             passes()
     finally:
         _core.watch(before)
+
+
+@pytest.mark.parametrize("end", [2, 4, 8, 12, 20, 1000])
+def test_the_evidence_keeps_the_time(end: int) -> None:
+    """Wherever it is cut: a posterior, or coefficients that claim nothing; the objective is that of the coefficients."""
+    clock = Clock()
+    source = counted(Squared(1), clock, n=90)
+    deadline = Deadline(float(end), 6.0, clock)
+    found = evidence(source, time_limit=deadline)
+    assert sum(time >= deadline.last.end for time in source.began) <= 4
+    assert clock.now <= deadline.last.end + 12
+    x, y = rows(Squared(1), n=90)
+    residual = y[:, 0] - found.coef[0, 0] - x @ found.coef[1:, 0]
+    charge = found.noise / found.prior / 90.0
+    value = 0.5 * np.mean(residual**2) + 0.5 * charge * np.sum(found.coef[1:] ** 2)
+    assert found.fit.objective == pytest.approx(value, rel=1e-9)
+    if found.late:
+        assert (found.verdict.kind, found.verdict.gap) == ("budget", None)
+        assert "time limit" in (found.verdict.reason or "")
+        assert found.noise == pytest.approx(np.var(y))
+        assert found.prior == 1.0
+    else:
+        assert found.verdict.kind == "stationary"
+        assert np.all(np.isfinite(found.covariance))
+    assert found.late == (end < 20)
+
+
+def test_a_late_posterior_has_no_spread_and_says_so() -> None:
+    x, y = rows(Squared(1), n=90)
+    model = estimators.BayesianRidge(time_limit=Deadline(2.0, 6.0, Clock())).fit(x, y[:, 0])
+    assert model.verdict_.kind == "budget"
+    assert np.all(np.isnan(model.sigma_))
+    assert np.all(np.isfinite(model.predict(x)))
+    with pytest.raises(InputError, match="no posterior: the time limit ended the fit"):
+        model.predict(x, return_std=True)
+    late = lineal.fit({"x": x[:, 0], "y": y[:, 0]}, "y", model="bayes", time_limit=Deadline(8.0, 6.0, Clock()))
+    assert (late.verdict.kind, late.penalty.name) == ("budget", "ridge")
+
+
+class Jumping:
+    """Says the same time until somebody works, then so many seconds more."""
+
+    def __init__(self, seconds: float) -> None:
+        self.now, self.seconds, self.asked = 0.0, seconds, 0
+
+    def __call__(self) -> float:
+        self.asked += 1
+        self.now += self.seconds if self.asked == 2 else 0.0
+        return self.now
+
+
+@pytest.mark.parametrize(("left", "begun"), [(40.0, True), (20.0, False)])
+def test_eigenvalues_that_would_take_longer_are_not_begun(left: float, begun: bool, monkeypatch) -> None:
+    """The corner of 256 columns takes a second, so 1024 take 4^2.7 = 42.2, of which one is over."""
+    sizes = []
+    monkeypatch.setattr(np.linalg, "eigh", lambda matrix: (sizes.append(len(matrix)), (np.ones(2), np.eye(2)))[1])
+    deadline = Deadline(left, 4.0, Jumping(1.0))
+    if begun:
+        eigen(np.eye(1024), deadline)
+    else:
+        with pytest.raises(LateError):
+            eigen(np.eye(1024), deadline)
+    assert sizes == ([256, 1024] if begun else [256])
+
+
+@pytest.mark.parametrize("shape", [(90, 4), (20, 60), (530, 540)])
+@pytest.mark.parametrize("rule", ["best", "one-se"])
+def test_leaving_one_out_keeps_the_time(shape: tuple[int, int], rule: str) -> None:
+    """Late, the first alpha is taken, and no score is claimed; in time, nothing changes by a bit."""
+    x, y = rows(Squared(1), n=shape[0], p=shape[1])
+    alphas = (3.0, 0.1, 10.0)
+    late = estimators.RidgeCV(alphas, rule=rule, time_limit=Deadline(3.0, 6.0, Clock())).fit(x, y[:, 0])
+    assert math.isnan(late.best_score_)
+    assert late.alpha_ == (3.0 if rule == "best" else 10.0)
+    plain = estimators.RidgeCV(alphas, rule=rule).fit(x, y[:, 0])
+    timely = estimators.RidgeCV(alphas, rule=rule, time_limit=1e9).fit(x, y[:, 0])
+    assert plain.best_score_ == timely.best_score_
+    assert (plain.alpha_, plain.coef_.tolist()) == (timely.alpha_, timely.coef_.tolist())
+
+
+@pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
+def test_without_time_for_a_first_look_there_is_a_sentence(kind: Any) -> None:
+    """Its deadline was over before it began: an answer without a fit, or the sentence; never a claim."""
+    x, y = rows(Logistic(), n=3000)
+    model = kind(time_limit=Deadline(-10.0, 0.0, Clock()))
+    if kind.__name__ == "Perceptron":
+        assert model.fit(x, y).verdict_.kind == "budget"
+    elif kind.__name__ in ("LogisticRegression", "PoissonRegressor", "Ridge"):  # so short that it is over before a look
+        assert model.fit(x, y).verdict_.kind == "optimal"
+    else:
+        with pytest.raises(
+            InputError, match="time limit was reached before the rows had been looked at once; give more"
+        ):
+            model.fit(x, y)
+
+
+def test_a_table_that_cannot_be_read_in_time_is_said(tmp_path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n" + "".join(f"{k % 7},{k % 5 * 0.5}\n" for k in range(500)))
+    for call in (
+        lambda limit: lineal.fit(path, "y", model="linear", time_limit=limit),
+        lambda limit: lineal.compare(path, "y", models=["linear"], time_limit=limit),
+        lambda limit: trail(path, "y", model="linear", points=3, time_limit=limit),
+    ):
+        with pytest.raises(InputError, match="before the rows had been looked at once"):
+            call(Deadline(0.0, 0.5, Clock()))
+
+
+def test_models_that_are_compared_share_the_time() -> None:
+    x, y = rows(Squared(1), n=300)
+    table = {"a": x[:, 0], "b": x[:, 1], "y": y[:, 0]}
+    models = ["linear", "huber", "quantile:0.5", "linear l1:auto"]
+    for end in (30.0, 100.0):
+        clock = Clock()
+        found = lineal.compare(table, "y", models=models, time_limit=Deadline(end, 8.0, clock))
+        assert len(found.entries) == 4
+        assert clock.now <= end + 8.0 + 4 * 30
+        kinds = {entry.name: entry.model.verdict.kind for entry in found.entries}
+        assert "budget" in kinds.values()
+    assert {e.model.verdict.kind for e in lineal.compare(table, "y", models=models, time_limit=1e9).entries} == {
+        "optimal"
+    }
+
+
+def test_a_stack_keeps_one_time_limit() -> None:
+    x, y = rows(Squared(1), n=300)
+    table = {"a": x[:, 0], "b": x[:, 1], "y": y[:, 0]}
+    bases = {
+        "line": {"model": "linear", "penalty": "l1:auto"},
+        "median": {"model": "quantile:0.5", "penalty": "ridge:0.1"},
+    }
+    clock = Clock()
+    found = lineal.stack(table, "y", bases, folds=3, time_limit=Deadline(150.0, 8.0, clock))
+    assert "budget" in {found.final.verdict.kind, *(model.verdict.kind for model in found.bases.values())}
+    assert clock.now <= 158.0 + 9 * 30
+    whole = lineal.stack(table, "y", bases, folds=3, time_limit=1e9)
+    plain = lineal.stack(table, "y", bases, folds=3)
+    assert whole.final.coef.tolist() == plain.final.coef.tolist()
+    with pytest.raises(InputError, match="time limit is 0"):
+        lineal.stack(table, "y", bases, time_limit=0)

@@ -131,7 +131,7 @@ def fit(context: click.Context, /, **options: Any) -> int:
 @shaping
 @splitting
 @seed("Which rows are held out.")
-@limit("For each model.")
+@limit("For all models together, which share it; those without time end in budget.")
 @beside
 @reading
 @json_option
@@ -147,6 +147,7 @@ def compare(context: click.Context, /, **options: Any) -> int:
 @click.argument("recipe", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, required=True, metavar="FOLDER", help="The new folder to write.")
+@limit("For all fits together, which share it; a model that is cut short has the verdict budget.")
 @beside
 @reading
 @json_option

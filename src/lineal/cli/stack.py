@@ -11,7 +11,7 @@ from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, left_out, lined
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
-from lineal.stacking import FINAL, SCORES, read_recipe, stack
+from lineal.stacking import FINAL, SCORES, check_place, read_recipe, stack
 
 
 def run(
@@ -19,6 +19,7 @@ def run(
     recipe: Path,
     data: Path,
     output: Path,
+    time_limit: float | None,
     beside: tuple[str, ...],
     delimiter: str | None,
     quote: str | None,
@@ -27,8 +28,10 @@ def run(
 ) -> int:
     """Fit the stack, write its folder, print every verdict, and return the exit code of the worst."""
     told = read_recipe(recipe)
+    check_place(output)
     with Watch(f"fitting {recipe}"):
-        found = stack(opened(data, delimiter, quote, header, beside), told.pop("target"), told.pop("bases"), **told)
+        rows = opened(data, delimiter, quote, header, beside)
+        found = stack(rows, told.pop("target"), told.pop("bases"), time_limit=time_limit, **told)
     found.save(output)
     models = {**found.bases, FINAL: found.final}
     files = {name: output / f"{name}.lineal" for name in found.bases}

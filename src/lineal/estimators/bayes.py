@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.estimators.intake import features, features_and_target, numbers, weights
-from lineal.estimators.parameters import count, flag, number, only
+from lineal.estimators.parameters import count, flag, number, only, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.evidence import evidence
 from lineal.verdict import TOLERANCE
@@ -36,6 +36,8 @@ class BayesianRidge(Regressor):
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     verbose : only False.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``, no posterior
+        (``sigma_`` is NaN), and where the search had not ended the variances that it begins with.
 
     >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -65,6 +67,7 @@ class BayesianRidge(Regressor):
         fit_intercept: bool = True,
         copy_X: bool = True,
         verbose: bool = False,
+        time_limit: float | None = None,
     ) -> None:
         self.max_iter = max_iter
         self.tol = tol
@@ -78,6 +81,7 @@ class BayesianRidge(Regressor):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.verbose = verbose
+        self.time_limit = time_limit
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, offset: Any = None) -> Self:
         """Fit to rows X and one target y.
@@ -87,7 +91,7 @@ class BayesianRidge(Regressor):
         flag("copy_X", self.copy_X)
         only(False, "read trace_ after the fit", verbose=self.verbose)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
-        most = count("max_iter", self.max_iter)
+        most, deadline = count("max_iter", self.max_iter), until("time_limit", self.time_limit)
         if most is None:
             raise InputError("max_iter is None; the search for the variances needs a limit, a whole number.")
         scored = flag("compute_score", self.compute_score)
@@ -99,6 +103,7 @@ class BayesianRidge(Regressor):
             charges=charges,
             tol=tol,
             max_iter=most,
+            time_limit=deadline,
             alpha_init=_above("alpha_init", self.alpha_init),
             lambda_init=_above("lambda_init", self.lambda_init),
             alpha_1=number("alpha_1", self.alpha_1),
@@ -125,6 +130,8 @@ class BayesianRidge(Regressor):
         mean = self._scores(X, offset)[:, 0]
         if not flag("return_std", return_std):
             return mean
+        if np.isnan(self._covariance).all():
+            raise InputError("there is no posterior: the time limit ended the fit before; fit again with more time.")
         X = features(self, X)
         design = as_design(X, intercept=len(self._covariance) > X.shape[1])
         values, vectors = np.linalg.eigh(self._covariance)

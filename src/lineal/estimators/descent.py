@@ -25,6 +25,7 @@ from lineal.records import dataclass
 from lineal.solvers.learner import State
 from lineal.solvers.stochastic import Stochastic
 from lineal.source import Block
+from lineal.stopping import Fit
 from lineal.target import Target
 from lineal.trace import Trace
 from lineal.verdict import Verdict, worst
@@ -145,10 +146,12 @@ class Descent(Fitted):
         most, deadline = count("max_iter", self.max_iter), until("time_limit", self.time_limit)
         if flag("warm_start", self.warm_start) and init is None:
             init = self._before(outputs, intercept=plan.intercept)
-        fits = []
+        fits: list[Fit] = []
         for k, y in enumerate(members):
             own = None if shift is None else np.ascontiguousarray(shift[:, k : k + 1])
             source = type(rows)(rows.block.design, y, weight, own, rows.columns)
+            if not fits:
+                self._look(source, plan.loss, deadline)
             start = None if init is None else init[:, k : k + 1]
             solver = replace(plan.solver, seed=plan.solver.seed + k)
             found = fitting.fit(

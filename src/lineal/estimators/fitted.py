@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lineal import fitting
 from lineal.closed import Closed, at_once, brief
+from lineal.deadline import Deadline, beforehand
 from lineal.designs import as_design, view
 from lineal.designs.center import less
 from lineal.errors import InputError
@@ -24,7 +25,7 @@ from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
 from lineal.loss import Loss
 from lineal.model import Model
-from lineal.moments import Moments
+from lineal.moments import Moments, survey
 from lineal.sources.memory import Memory
 from lineal.stopping import Fit
 from lineal.target import Target
@@ -144,7 +145,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
             known = at_once(rows, y, weight, loss, cost, columns, solver, tol, whole=whole)
         if known is None:
             source, _ = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
-            problem = fitting.pose(source, loss, cost, solver)
+            problem = fitting.pose(source, loss, cost, solver, deadline=deadline)
             found = fitting.solve(
                 problem, solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=deadline, keep=True
             )
@@ -163,6 +164,12 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         charges = _charges(len(columns), intercept)
         shift = offsets(offset, X.shape[0], outputs)
         return Memory(as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns), charges
+
+    @staticmethod
+    def _look(source: Memory, loss: Loss, deadline: Deadline | None) -> None:
+        """Look at the rows once where there is a deadline: an InputError says that there was no time even for that."""
+        if deadline is not None:
+            beforehand(deadline, lambda: survey(source, loss))
 
     def _note(self, found: Fit, target: Target, tol: float) -> None:
         """Note a fit on the estimator: everything but the coefficients."""

@@ -86,6 +86,7 @@ class HuberRegressor(Regressor):
         source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
         total = float(len(values) if weight is None else weight.sum())
         start = self._before(1, intercept=intercept) if warm else None
+        self._look(source, Huber(1.0), deadline)
         if known is None:
             scale = np.inf if start is None else float(self.scale_)
             both = scaled_huber(

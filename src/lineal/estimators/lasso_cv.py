@@ -109,6 +109,7 @@ class ElasticNetCV(Regressor):
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
         source, charges = self._source(X, values, weight, None, outputs=1, intercept=intercept)
+        self._look(source, Squared(1), deadline)
         parts = split(self.cv, X, y, classifier=False)
         parts = [part for part in parts if weight is None or weight[part[1]].sum() > 0.0]
         tried: list[tuple[Array, Array, Trials]] = []

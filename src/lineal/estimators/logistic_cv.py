@@ -119,6 +119,7 @@ class LogisticRegressionCV(LogisticRegression):
         source, charges = self._source(
             X, codes.astype(np.float64)[:, None], weight, None, outputs=outputs, intercept=intercept
         )
+        self._look(source, loss, deadline)
         parts = split(self.cv, X, labels[codes], classifier=True)
         if weight is not None:
             parts = [part for part in parts if weight[part[1]].sum() > 0.0]

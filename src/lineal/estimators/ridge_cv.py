@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
 from lineal import fitting
-from lineal.deadline import Deadline, on_trial
+from lineal.deadline import Deadline, beforehand, in_time, on_trial
 from lineal.dialects import strength_of_alpha
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
@@ -47,7 +48,8 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
     alpha_per_target : only False.
     tol : the relative gap to prove, see ``verdict_``.
     rule : "best", or "one-se" for the strongest alpha within one standard error of the best.
-    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.
+    time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``. Where no alpha
+        could be tried in six tenths of it, the first one is taken, and ``best_score_`` is NaN.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -100,12 +102,12 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         X, y = features_and_target(self, X, y, numeric=True)
         values, weight = numbers(y), weights(sample_weight, X)
         source, charges = self._source(X, values, weight, None, outputs=values.shape[1], intercept=intercept)
-        moments = survey(source, Squared(values.shape[1]))  # refuses what no fit can use
+        moments = beforehand(deadline, lambda: survey(source, Squared(values.shape[1])))  # refuses what no fit can use
         # Strongest first for the path and the rule; of equal scores scikit-learn takes the first alpha given, as we do.
         order = np.argsort(-np.array(alphas), kind="stable")
         falling = [alphas[k] for k in order]
         losses, shares = (
-            self._left_out(source, y, falling, order)
+            self._left_out(source, y, falling, order, on_trial(deadline))
             if self.cv is None
             else self._folded(source, X, y, falling, charges, tol, deadline)
         )
@@ -125,17 +127,19 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         return self
 
     def _left_out(
-        self, source: Memory, y: npt.NDArray[Any], alphas: list[float], order: npt.NDArray[np.intp]
-    ) -> tuple[Array, Array | None]:
-        """Return the losses of every alpha: one for each row, or one in all where a scorer is given."""
-        errors = leave_one_out(source, alphas)
+        self, source: Memory, y: npt.NDArray[Any], alphas: list[float], order: npt.NDArray[np.intp],
+        deadline: Deadline | None,
+    ) -> tuple[Array, Array | None]:  # fmt: skip
+        """Return the losses of every alpha, NaN without time: one for each row, or one in all where a scorer is given."""
+        nothing = partial(np.full, (*source.block.y.shape, len(alphas)), np.nan)
+        errors = in_time(deadline, lambda: leave_one_out(source, alphas, deadline), nothing)
         self.verdicts_ = []
         if self.store_cv_results:
             kept = np.empty_like(errors)
             kept[:, :, order] = errors**2
             self.cv_results_ = kept[:, 0] if y.ndim == 1 else kept
         weight = source.block.weight
-        if self.scoring is None:
+        if self.scoring is None or np.isnan(errors).all():
             return np.mean(errors**2, axis=1).T, weight
         score, told = scorer_named(self.scoring), np.asarray(y, dtype=np.float64)
         guesses = [(source.block.y - errors[:, :, k]).reshape(told.shape) for k in range(len(alphas))]

@@ -113,6 +113,8 @@ class LinearSVC(Classifier):
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
             source = Memory(rows.block.design, target, s, shift, rows.columns)
             penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
+            if not fits:
+                self._look(source, loss, deadline)
             keep, share = whole or outputs == 1, shared(deadline, len(members) - len(fits))
             fits.append(
                 fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=share, keep=keep)

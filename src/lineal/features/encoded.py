@@ -131,6 +131,7 @@ class Encoded(Source):
         """Yield the rows that have a target."""
         without = 0
         for rows, batch in self.table.numbered():
+            _core.heed()
             y, present = responses(self.learned.target, batch, self.table, rows)
             if present.all():
                 yield rows, batch, y

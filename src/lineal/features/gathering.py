@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells import kind, numbers, packed, texts
 from lineal.features.dates import Calendar
@@ -79,6 +80,7 @@ def gather(
     for survey in found.targets:
         survey.values.distinct = {}
     for rows, batch in chosen.numbered():
+        _core.heed()
         _add(found, rows, batch, weight, offset, table)
     if not found.rows:
         raise InputError(

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
+from lineal import _core, fitting
+from lineal.algebra.spectrum import eigen
 from lineal.blas import alone
 from lineal.deadline import LATE, Deadline, in_time, shared
 from lineal.design import Design
@@ -35,6 +36,9 @@ FAR = 100.0
 
 CELLS = 2**20
 """Numbers of a block of rows."""
+
+TILE = 512
+"""Rows whose products are made in one go."""
 
 _Fold = tuple[list["Point"], list[int]]
 """The points of a fold, and the steps of those that there was time for."""
@@ -156,12 +160,13 @@ def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int
 
 
 @alone
-def leave_one_out(source: Memory, alphas: Sequence[float]) -> Array:
+def leave_one_out(source: Memory, alphas: Sequence[float], deadline: Deadline | None = None) -> Array:
     """Return the exact errors ``y_i - prediction of the ridge fitted without row i``, shape ``(n, targets, alphas)``.
 
     The ridge is ``sum s (y - eta)^2 + alpha |b|^2``, the intercept (a first column called so) not charged. With A its
     normal matrix and ``h_i = s_i x_i' A^-1 x_i``, the error is ``(y_i - eta_i) / (1 - h_i)``; no row is fitted twice.
-    A row that alone determines a coefficient has no prediction, and the error NaN.
+    A row that alone determines a coefficient has no prediction, and the error NaN. LateError where the deadline leaves no
+    time for the eigenvalues, or passes.
     """
     block, ones = source.block, int(source.columns[:1] == ("(intercept)",))
     y = block.y if block.offset is None else block.y - block.offset
@@ -173,22 +178,30 @@ def leave_one_out(source: Memory, alphas: Sequence[float]) -> Array:
     few = np.count_nonzero(weight) <= len(mean)
     with np.errstate(divide="ignore", invalid="ignore"):
         if not few and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
-            return _by_columns(block.design, mean, y - level, weight, alphas, lever)
+            return _by_columns(block.design, mean, y - level, weight, alphas, lever, deadline)
         x = block.design.dense()[:, ones:] - mean  # or products of columns so far from zero would lose their digits
         # Rows of weight zero are predicted by all the others: 1 - h = 1.
         if few:
-            return _by_rows(x, y - level, weight, alphas, lever)
-        return _by_columns(Dense(x), np.zeros(x.shape[1]), y - level, weight, alphas, lever)
+            return _by_rows(x, y - level, weight, alphas, lever, deadline)
+        return _by_columns(Dense(x), np.zeros(x.shape[1]), y - level, weight, alphas, lever, deadline)
 
 
-def _by_columns(design: Design, mean: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+def _by_columns(
+    design: Design,
+    mean: Array,
+    y: Array,
+    weight: Array,
+    alphas: Sequence[float],
+    lever: Array,
+    deadline: Deadline | None,
+) -> Array:
     """More rows than columns: the eigenvectors V of X'SX; ``lever`` is what the intercept has of h.
 
     X are the last columns of the design, as many as there are means, without these. Some rows of Z = XV are made at a time.
     """
     ones = design.shape[1] - len(mean)
     gram = design.gram(weight)[ones:, ones:] - weight.sum() * np.outer(mean, mean)
-    values, vectors = np.linalg.eigh(gram)
+    values, vectors = eigen(gram, deadline)
     values = np.where(values > 1e-14 * max(float(values.max(initial=0.0)), 0.0), values, 0.0)
     turn = np.vstack([-(mean @ vectors)[None]] * ones + [vectors])
     right = turn.T @ design.transpose_times(weight[:, None] * y)
@@ -197,6 +210,7 @@ def _by_columns(design: Design, mean: Array, y: Array, weight: Array, alphas: Se
     errors, room = np.empty((*y.shape, len(alphas))), np.empty((len(y), len(alphas)))
     some = max(1, CELLS // max(len(mean), 1))
     for start in range(0, len(y), some):
+        _core.heed()
         rows = slice(start, min(start + some, len(y)))
         z = design.slice(rows.start, rows.stop).times(turn)
         errors[rows] = y[rows, :, None] - (z @ coef).reshape(errors[rows].shape)
@@ -204,7 +218,9 @@ def _by_columns(design: Design, mean: Array, y: Array, weight: Array, alphas: Se
     return np.stack([_over(errors[:, :, k], room[:, k]) for k in range(len(alphas))], axis=2)
 
 
-def _by_rows(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+def _by_rows(
+    x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array, deadline: Deadline | None
+) -> Array:
     """More columns than rows: the eigenvectors of K = S^1/2 X X' S^1/2; errors are [G S^1/2 y]_i / (G_ii s_i^1/2).
 
     G = (K + alpha)^-1 without the direction w = S^1/2 1 of the intercept, which K is made to hold at its top, where it
@@ -213,15 +229,16 @@ def _by_rows(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: 
     present = weight > 0.0
     root = np.sqrt(weight[present])
     rows = root[:, None] * x[present]
-    kernel = rows @ rows.T
+    kernel = _products(rows)
     top = float(np.trace(kernel)) or 1.0
     direction = np.sqrt(lever[present])
     kernel += top * np.outer(direction, direction)
-    values, vectors = np.linalg.eigh(kernel)
+    values, vectors = eigen(kernel, deadline)
     values = np.maximum(values, 0.0)
     target = vectors.T @ (root[:, None] * y[present])
     errors = np.empty((*y.shape, len(alphas)))
     for k, alpha in enumerate(alphas):
+        _core.heed()
         inverse = np.where(values + alpha > 1e-14 * top, 1.0 / (values + alpha), 0.0)
         dual = vectors @ (inverse[:, None] * target)
         diagonal = (vectors**2) @ inverse - direction**2 / (top + alpha)
@@ -230,6 +247,19 @@ def _by_rows(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: 
             coef = rows.T @ dual
             errors[~present, :, k] = y[~present] - x[~present] @ coef
     return errors
+
+
+def _products(rows: Array) -> Array:
+    """Return ``rows @ rows.T``, in tiles, so that a deadline is looked at in between: the same bits with one and without."""
+    found = np.empty((len(rows), len(rows)))
+    for start in range(0, len(rows), TILE):
+        here = slice(start, start + TILE)
+        for other in range(0, start + 1, TILE):
+            _core.heed()
+            there = slice(other, other + TILE)
+            found[here, there] = rows[here] @ rows[there].T
+            found[there, here] = found[here, there].T
+    return found
 
 
 def _over(residual: Array, room: Array) -> Array:

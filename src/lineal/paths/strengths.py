@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lineal.blas import one_thread
 from lineal.certify import Proof
-from lineal.deadline import LATE, Deadline, Limit, in_time
+from lineal.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.errors import InputError
 from lineal.fitting import solve
 from lineal.loss import Loss
@@ -102,7 +102,7 @@ def path(
     """
     deadline = Deadline.of(time_limit)
     with one_thread(source, loss.outputs):
-        problem = Problem.of(source, loss, penalty.at(1.0), moments)
+        problem = beforehand(deadline, lambda: Problem.of(source, loss, penalty.at(1.0), moments))
         base = null(problem)
         walk = _walk(problem, penalty, tol, labels) if solver == "auto" else None
         if isinstance(walk, Squares):

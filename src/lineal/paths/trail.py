@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.deadline import Deadline, Limit
+from lineal.deadline import Deadline, Limit, beforehand
 from lineal.errors import InputError, near
 from lineal.estimate import Wish, build, prepare
 from lineal.features.splitting import read as read_split
@@ -114,12 +114,13 @@ def trail(
     [[], ['dose'], ['dose', 'noise']]
     """
     family, deadline = read_family(penalty), Deadline.of(time_limit)
-    wish = _wish(model, bounds, solver, time_limit)
+    wish = _wish(model, bounds, solver)
     roles = Roles.of(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
-    rows = from_table(data, roles, wish.wanted, read_split(split, seed, test_size, 0.0))
-    ready = prepare(rows, wish, deadline)
+    parts = read_split(split, seed, test_size, 0.0)
+    rows = beforehand(deadline, lambda: from_table(data, roles, wish.wanted, parts))
+    ready = prepare(rows, wish, deadline, deadline)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
@@ -144,9 +145,9 @@ def trail(
     )
 
 
-def _wish(model: str, bounds: Limits | None, solver: Solver | str, time_limit: Limit) -> Wish:
+def _wish(model: str, bounds: Limits | None, solver: Solver | str) -> Wish:
     """Return what is asked for; a ridge has no path."""
-    wish = Wish.of(model, "auto", bounds, solver, time_limit)
+    wish = Wish.of(model, "auto", bounds, solver)
     if wish.model.name in ("ridge", "bayes"):
         raise InputError(
             f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
