@@ -7,12 +7,17 @@ import json
 import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pyarrow import feather
 
+import lineal
 import lineal.tables.file
 from lineal.cli import run
 from lineal.errors import InputError
@@ -40,8 +45,12 @@ def json_lines(rows: Rows, path: Path) -> None:
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
 
 
+def columns(rows: Rows, missing: str | None = None) -> dict[str, list[Any]]:
+    return {name: [missing if row[j] is None else row[j] for row in rows] for j, name in enumerate("xky")}
+
+
 def arrow(rows: Rows) -> pa.Table:
-    return pa.table({name: [row[j] for row in rows] for j, name in enumerate("xky")})
+    return pa.table(columns(rows))
 
 
 FORMATS: dict[str, Callable[[Rows, Path], None]] = {
@@ -53,6 +62,8 @@ FORMATS: dict[str, Callable[[Rows, Path], None]] = {
     "t.jsonl": json_lines,
     "t.jsonl.gz": json_lines,
     "t.parquet": lambda rows, path: pq.write_table(arrow(rows), path, row_group_size=7),
+    "t.arrow": lambda rows, path: feather.write_feather(arrow(rows), path, chunksize=7),
+    "t.npz": lambda rows, path: np.savez(path, **{name: np.array(cells) for name, cells in columns(rows, "").items()}),
     "t.feather": lambda rows, path: feather.write_feather(arrow(rows), path, chunksize=7),
 }
 
@@ -82,6 +93,57 @@ def test_rows_in_are_rows_used_and_rows_dropped(name, seed, tmp_path, capsys):
     told = json.loads(capsys.readouterr().out)["data"]
     said = [int(note.split()[0]) for note in told["notes"] if "not measured: held out" in note]
     assert told["training"]["rows"] + told["training"]["without_target"] + told["held_out"] + sum(said) == count
+
+
+FRAMES: dict[str, Callable[[Rows], Any]] = {
+    "pandas": lambda rows: pd.DataFrame(columns(rows)),
+    "pandas, other index": lambda rows: pd.DataFrame(columns(rows), index=range(7, 7 + len(rows))),
+    "polars": lambda rows: pl.DataFrame(columns(rows)),
+    "Arrow": arrow,
+    "Arrow, in chunks": lambda rows: pa.concat_tables([arrow(rows[:31]), arrow(rows[31:])]),
+    "a dictionary": columns,
+}
+
+
+@pytest.mark.parametrize("name", FRAMES)
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_frames_are_used_or_dropped(name, seed):
+    chance = random.Random(seed)
+    count = chance.randrange(100, 400)
+    rows = [(chance.random(), chance.choice("abc"), chance.choice(["u", "v", "v", None])) for _ in range(count)]
+    missing = sum(y is None for _, _, y in rows)
+    for share in (0.0, 0.3):
+        found = lineal.fit(FRAMES[name](rows), "y", penalty=0.1, test_size=share)
+        told = found.report["data"]
+        said = [int(note.split()[0]) for note in told["notes"] if "not measured: held out" in note]
+        assert told["without_target"] + sum(said) == missing > 0
+        assert found.training["rows"] + told["held_out"] == count - missing
+        assert len(found.predict(FRAMES[name](rows))) == count
+
+
+@pytest.mark.parametrize("name", ["t.npy", "t.svm", "t.svm.gz"])
+@pytest.mark.parametrize("seed", range(3))
+def test_rows_of_numbers_are_used_or_held_out(name, seed, tmp_path, capsys):
+    """Formats whose every row has a target: none is lost between fitted and held out, and each is predicted."""
+    chance = random.Random(seed)
+    count = chance.randrange(100, 400)
+    rows = [[chance.random(), chance.random(), chance.choice([0.0, 1.0])] for _ in range(count)]
+    path = tmp_path / name
+    if name == "t.npy":
+        np.save(path, np.array(rows))
+    else:
+        lines = [f"{int(y)} 1:{a} 3:{b}{chance.choice(['', ' # note', chr(13)])}\n# between\n\n" for a, b, y in rows]
+        path.write_bytes(gzip.compress("".join(lines).encode()) if name.endswith("gz") else "".join(lines).encode())
+    words = ["fit", str(path), "--penalty", "ridge:0.1", "--json", "-o", str(tmp_path / "m.lineal")]
+    words += ["--target", "t[2]"] if name == "t.npy" else []
+    for share in ("0", "0.3"):
+        assert run([*words, "--test-size", share]) == 0
+        told = json.loads(capsys.readouterr().out)["data"]
+        assert (told["training"]["rows"] + told["held_out"], told["training"]["without_target"]) == (count, 0)
+        assert run(["verify", str(tmp_path / "m.lineal"), str(path)]) == 0
+        assert run(["predict", str(tmp_path / "m.lineal"), str(path), "-o", str(tmp_path / "p.csv")]) == 0
+        assert len((tmp_path / "p.csv").read_text().splitlines()) == count + 1
+        capsys.readouterr()
 
 
 def test_rows_of_svmlight_are_lines_that_are_not_comments(tmp_path):
