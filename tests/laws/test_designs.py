@@ -302,3 +302,12 @@ def test_a_code_out_of_range_is_seen_in_any_row(at: int, code: int, step: int) -
     codes[at] = code
     with pytest.raises(ValueError, match=f"code {code} in row {at} is outside -1 .. 4"):
         Categorical(codes, 5)
+
+
+def test_a_plain_array_is_made_without_a_product(monkeypatch):
+    """Of 10,000 columns a product with the identity takes seconds, in which nobody looks at a deadline."""
+    x = np.asfortranarray(np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32))
+    monkeypatch.setattr(Dense, "times", None)
+    found = Stack([Ones(7), Dense(x)]).slice(1, 6).dense()
+    assert (found.dtype, found.flags.c_contiguous) == (np.float64, True)
+    assert np.array_equal(found, np.column_stack([np.ones(5), x[1:6].astype(float)]))

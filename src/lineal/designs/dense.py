@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
@@ -33,6 +34,10 @@ class Dense(Native):
     def slice(self, start: int, stop: int) -> Dense:
         """Return rows ``start`` to ``stop`` without copying them."""
         return Dense(self.array[start:stop])
+
+    def dense(self) -> npt.NDArray[np.float64]:
+        """Return a copy of the matrix as doubles; a product with the identity would take as long as a gram."""
+        return np.array(self.array, dtype=np.float64, order="C")
 
 
 def straight(array: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -57,6 +57,10 @@ class Stack(Native):
         mean, scatter, largest = (np.concatenate([part[k] for part in found]) for k in (1, 2, 3))
         return found[0][0], mean, scatter, largest
 
+    def dense(self) -> Array:
+        """Return the designs as a plain array."""
+        return np.hstack([design.dense() for design in self.designs])
+
     def slice(self, start: int, stop: int) -> Stack:
         """Return rows ``start`` to ``stop`` without copying them."""
         return Stack([design.slice(start, stop) for design in self.designs])
