@@ -179,7 +179,7 @@ def leave_one_out(source: Memory, alphas: Sequence[float], deadline: Deadline | 
     with np.errstate(divide="ignore", invalid="ignore"):
         if not few and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
             return _by_columns(block.design, mean, y - level, weight, alphas, lever, deadline)
-        x = block.design.dense()[:, ones:] - mean  # or products of columns so far from zero would lose their digits
+        x = _centred(block.design, ones, mean)  # or products of columns so far from zero would lose their digits
         # Rows of weight zero are predicted by all the others: 1 - h = 1.
         if few:
             return _by_rows(x, y - level, weight, alphas, lever, deadline)
@@ -228,7 +228,8 @@ def _by_rows(
     """
     present = weight > 0.0
     root = np.sqrt(weight[present])
-    rows = root[:, None] * x[present]
+    rows = x if present.all() else x[present]
+    rows *= root[:, None]  # in place: whole tables are copied at the speed of memory, and nobody looks meanwhile
     kernel = _products(rows)
     top = float(np.trace(kernel)) or 1.0
     direction = np.sqrt(lever[present])
@@ -247,6 +248,16 @@ def _by_rows(
             coef = rows.T @ dual
             errors[~present, :, k] = y[~present] - x[~present] @ coef
     return errors
+
+
+def _centred(design: Design, ones: int, mean: Array) -> Array:
+    """Return the columns after the first ``ones`` less their means, some rows at a time."""
+    found = np.empty((design.shape[0], len(mean)))
+    some = max(1, CELLS // max(len(mean), 1))
+    for start in range(0, len(found), some):
+        _core.heed()
+        found[start : start + some] = design.slice(start, min(start + some, len(found))).dense()[:, ones:] - mean
+    return found
 
 
 def _products(rows: Array) -> Array:
