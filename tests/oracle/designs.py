@@ -99,9 +99,11 @@ TWISTS: dict[str, Callable[[Draw, Array], Array]] = {
 }
 
 
-def matrix(draw: Draw, only: str | None = None) -> tuple[Array, list[str]]:
-    """Return rows of plain numbers with up to two twists, and their names; ``only`` asks for one of them."""
+def matrix(draw: Draw, only: str | None = None, *, plain: bool = False) -> tuple[Array, list[str]]:
+    """Return rows of numbers with up to two twists, and their names; ``only`` asks for one of them, ``plain`` for none."""
     n, p = int(draw.integers(6, 41)), int(draw.integers(1, 6))
+    if plain:
+        return draw.normal(size=(n, p)), []
     shape = draw.random()
     if shape < 0.08:
         n, p = int(draw.integers(2, 6)), int(draw.integers(3, 6))  # more columns than rows
@@ -138,10 +140,11 @@ def _signal(draw: Draw, x: Array) -> Array:
     return np.asarray((middle / np.where(spread > 0, spread, 1.0)) @ draw.normal(size=x.shape[1]))
 
 
-def numbers(draw: Draw, x: Array) -> tuple[Array, str]:
+def numbers(draw: Draw, x: Array, *, plain: bool = False) -> tuple[Array, str]:
     """Return targets that are numbers, and what kind."""
     signal, n = 2.0 * _signal(draw, x), len(x)
-    kind = pick(draw, "noise", "noise", "tails", "million", "exact", "constant", "tiny", "huge", "whole", "zero-ish")
+    kinds = ("noise", "noise", "tails", "million", "exact", "constant", "tiny", "huge", "whole", "zero-ish")
+    kind = pick(draw, *(("noise", "tails", "whole") if plain else kinds))
     noise = draw.normal(size=n)
     y = {
         "noise": signal + noise,
@@ -162,9 +165,9 @@ def _signal_exact(draw: Draw, x: Array) -> Array:
     return np.asarray(x[:, 0] - x[0, 0])
 
 
-def counts(draw: Draw, x: Array) -> tuple[Array, str]:
+def counts(draw: Draw, x: Array, *, plain: bool = False) -> tuple[Array, str]:
     """Return counts, many of them zero."""
-    kind = pick(draw, "counts", "counts", "few", "many", "rates", "only there")
+    kind = pick(draw, "counts", "counts", "few", "many", "rates", *(() if plain else ("only there",)))
     rate = np.exp(_signal(draw, x) + {"few": -2.0, "many": 5.0}.get(kind, 0.3))
     y = draw.poisson(np.minimum(rate, 1e6)).astype(float)
     if kind == "rates":
@@ -174,12 +177,12 @@ def counts(draw: Draw, x: Array) -> tuple[Array, str]:
     return (y if y.any() else y + 1.0), kind
 
 
-def classes(draw: Draw, x: Array, k: int) -> tuple[Array, str]:
+def classes(draw: Draw, x: Array, k: int, *, plain: bool = False) -> tuple[Array, str]:
     """Return the numbers of k classes, all of which occur where there are enough rows."""
     n = len(x)
     signal = 3.0 * np.column_stack([_signal(draw, x) for _ in range(k)])
     signal[:, 0] = 0.0
-    kind = pick(draw, "noise", "noise", "separable", "quasi", "touching", "rare", "split")
+    kind = pick(draw, "noise", "noise", *(() if plain else ("separable", "quasi", "touching", "rare", "split")))
     score = signal + (draw.gumbel(size=(n, k)) if kind in ("noise", "rare", "touching") else 0.0)
     y = np.argmax(score, axis=1)
     if kind == "split":
@@ -204,9 +207,9 @@ def classes(draw: Draw, x: Array, k: int) -> tuple[Array, str]:
 # ---------------------------------------------------------------- weights and offsets
 
 
-def weights(draw: Draw, n: int) -> tuple[Array | None, str]:
+def weights(draw: Draw, n: int, *, plain: bool = False) -> tuple[Array | None, str]:
     """Return weights of rows, or none."""
-    kind = pick(draw, "none", "none", "none", "plain", "zeros", "wild", "whole")
+    kind = pick(draw, "none", "none", "none", "plain", "zeros", *(() if plain else ("wild",)), "whole")
     if kind == "none":
         return None, kind
     if kind == "wild":

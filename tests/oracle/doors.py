@@ -17,6 +17,11 @@ from .designs import Draw, pick, power
 from .losses import NUMBERS, Loss
 from .problem import Penalty, Problem, pose
 
+FUNCTIONS = ("fit", "separability", "path", "zero_one")
+"""Doors that are functions; all others are estimators."""
+SEVERAL = ("LinearRegression", "Ridge", "RidgeCV")
+"""Estimators that take several targets at once."""
+
 
 @dataclass
 class Case:
@@ -33,7 +38,7 @@ class Case:
     def __str__(self) -> str:
         given = ", ".join(f"{name}={spell(value)}" for name, value in self.params.items())
         rows = f"{spell(self.X)}, {spell(self.y)}"
-        if self.door in ("fit", "separability"):
+        if self.door in FUNCTIONS:
             more = [given] if given else []
             name = "weight" if self.door == "fit" else "sample_weight"
             more += [f"{name}={spell(self.weight)}"] if self.weight is not None else []
@@ -46,11 +51,14 @@ class Case:
     @property
     def code(self) -> str:
         """The call as one line that prints its verdict."""
-        verdict = (
-            "print(m.to_dict())" if self.door == "separability" else "v = getattr(m, 'verdict_', None) or m.verdict"
+        tail = {
+            "separability": "print(m.to_dict())",
+            "path": "print(*(v.to_dict() for v in m.verdicts), sep='\\n')",
+        }.get(self.door, "v = getattr(m, 'verdict_', None) or m.verdict; print(v.to_dict())")
+        names = (
+            "import numpy as np, scipy.sparse, lineal; from numpy import inf; from lineal.losses import Huber, Quantile"
         )
-        tail = verdict if self.door == "separability" else f"{verdict}; print(v.to_dict())"
-        return f"import numpy as np, scipy.sparse, lineal; from numpy import inf; m = {self}; {tail}"
+        return f"{names}; m = {self}; {tail}"
 
 
 def spell(value: Any) -> str:
@@ -133,37 +141,39 @@ def _fit_params(draw: Draw, model: str, p: int) -> dict[str, Any]:
     return params
 
 
-def drawn(seed: int, index: int, only: str | None = None) -> Case:
+def drawn(seed: int, index: int, only: str | None = None, *, plain: bool = False) -> Case:
     """Return case number ``index`` of a seed; ``only`` names a door, a model of ``lineal.fit`` or a twist of the columns."""
     draw = np.random.default_rng([seed, index])
     doors = list(PARAMS)
     door = only if only in PARAMS else "fit" if only in MODELS or draw.random() < 0.4 else str(draw.choice(doors))
-    x, tags = designs.matrix(draw, only)
+    x, tags = designs.matrix(draw, only, plain=plain)
     model = only if only in MODELS else str(draw.choice(MODELS))
     params = _fit_params(draw, model, x.shape[1]) if door == "fit" else PARAMS[door](draw)
     several = model in ("softmax", "svm3") if door == "fit" else draw.random() < 0.35
     several = several or (params.get("model") == "sparsemax" and draw.random() < 0.7)
     kind = params["model"] if door == "fit" else door
     if kind in ("poisson", "PoissonRegressor"):
-        y, tag = designs.counts(draw, x)
+        y, tag = designs.counts(draw, x, plain=plain)
     elif kind in ("logistic", "svm", "squared-hinge", "sparsemax") or door.endswith(
         ("Classifier", "SVC", "LogisticRegression")
     ):
         x = np.repeat(x, 3, axis=0) if len(x) < 3 else x
-        y, tag = designs.classes(draw, x, 3 if several else 2)
+        y, tag = designs.classes(draw, x, 3 if several else 2, plain=plain)
     else:
-        y, tag = designs.numbers(draw, x)
+        y, tag = designs.numbers(draw, x, plain=plain)
+        if several and door in SEVERAL:
+            y, tag = np.column_stack([y, designs.numbers(draw, x, plain=plain)[0]]), f"{tag}, two targets"
     if not _intercept(draw):
         params["intercept" if door == "fit" else "fit_intercept"] = False
         tags.append("no intercept")
-    weight, heavy = designs.weights(draw, len(x))
-    wide = (
-        1
-        if door == "fit" or not (several and door in ("LogisticRegression", "LinearSVC", "SparsemaxClassifier"))
-        else 3
-    )
+    weight, heavy = designs.weights(draw, len(x), plain=plain)
+    wide = 1
+    if several and door in ("LogisticRegression", "LinearSVC", "SparsemaxClassifier"):
+        wide = 3
+    elif y.ndim == 2:
+        wide = 2
     shifts = not door.startswith("SGD") and (not (several and door == "fit") or draw.random() < 0.05)
-    offset, shifted = designs.offsets(draw, len(x), wide) if shifts else (None, "none")
+    offset, shifted = designs.offsets(draw, len(x), wide, 1.0 if plain else 1000.0) if shifts else (None, "none")
     X, store = designs.stored(draw, x)
     said = [
         tag,
@@ -181,7 +191,7 @@ def ask(case: Case) -> tuple[list[Claim], float]:
     begin = time.perf_counter()
     if case.door == "fit":
         model = lineal.fit(case.X, case.y, weight=case.weight, offset=case.offset, **case.params)
-        return [_claim(model, case, model.verdict, None)], time.perf_counter() - begin
+        return [claim_of(model, case, model.verdict, None)], time.perf_counter() - begin
     estimator = getattr(lineal, case.door)(**case.params)
     more = {} if case.weight is None else {"sample_weight": case.weight}
     more |= {} if case.offset is None else {"offset": case.offset}
@@ -191,9 +201,9 @@ def ask(case: Case) -> tuple[list[Claim], float]:
         return [_with_scale(estimator, case)], seconds
     members = getattr(estimator, "models_", None) or [estimator.model_]
     if len(members) == 1:
-        return [_claim(members[0], case, estimator.verdict_, float(estimator.objective_))], seconds
+        return [claim_of(members[0], case, estimator.verdict_, float(estimator.objective_))], seconds
     return [
-        _claim(member, case, verdict, None, against=k)
+        claim_of(member, case, verdict, None, against=k)
         for k, (member, verdict) in enumerate(zip(members, estimator.verdicts_, strict=True))
     ], seconds
 
@@ -205,7 +215,7 @@ def plain_penalty(penalty: Any, columns: int) -> Penalty:
     return Penalty.of(inner["name"], columns, inner, inner.get("charges"), spelled.get("lower"), spelled.get("upper"))
 
 
-def _claim(model: Any, case: Case, verdict: Any, objective: float | None, against: int | None = None) -> Claim:
+def claim_of(model: Any, case: Case, verdict: Any, objective: float | None, against: int | None = None) -> Claim:
     """Return what a model claims; ``against`` is the class that is told from the rest."""
     known = {name: value for name, value in model.loss.parameters().items() if name in ("q", "threshold", "epsilon")}
     loss = Loss(model.loss.name, model.coef.shape[1], **known)

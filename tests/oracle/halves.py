@@ -16,15 +16,16 @@ from . import designs
 from .doors import Case
 from .infinity import Rows, gains, separation, short
 from .judge import Violation
+from .outcome import Outcome, known
 
 
-def drawn(seed: int, index: int, only: str | None = None) -> Case:
+def drawn(seed: int, index: int, only: str | None = None, *, plain: bool = False) -> Case:
     """Return question number ``index`` of a seed."""
     draw = np.random.default_rng([seed, index, 1])
-    x, tags = designs.matrix(draw, only)
+    x, tags = designs.matrix(draw, only, plain=plain)
     x = np.repeat(x, 3, axis=0) if len(x) < 3 else x[:25]
-    y, tag = designs.classes(draw, x, int(draw.choice([2, 2, 3])))
-    weight, heavy = designs.weights(draw, len(x))
+    y, tag = designs.classes(draw, x, int(draw.choice([2, 2, 3])), plain=plain)
+    weight, heavy = designs.weights(draw, len(x), plain=plain)
     X, store = designs.stored(draw, x)
     params = {} if draw.random() < 0.8 else {"intercept": False}
     return Case("separability", params, X, y, weight, None, [*tags, tag, f"weights {heavy}", store])
@@ -57,6 +58,12 @@ def ask(case: Case) -> tuple[Any, list[Violation]]:
         return answer, [Violation("separability", math.inf, f"{answer.kind}, but {truth}")]
     bad = [*_direction(answer, rows, own, outputs), *_weights(answer, rows, own, outputs, places)]
     return answer, [Violation("witness", math.inf, f"{answer.kind}: {words}") for words in bad]
+
+
+def outcomes(case: Case) -> list[Outcome]:
+    """Ask the question, and return what came of it."""
+    answer, violations = ask(case)
+    return [known("separability", answer.kind, str(answer), violations)]
 
 
 def _direction(answer: Any, rows: list[list[Fraction]], own: list[int], outputs: int) -> list[str]:

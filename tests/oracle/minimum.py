@@ -56,7 +56,7 @@ class _Place:
             slopes = [r * v for v in row]
             for c, v in enumerate(row):
                 bend[j, c, c] = r
-                if a > 0:
+                if a > 0 and (j, c) in self.places:
                     up, more = corner(a * v, self.mu)
                     slopes[c] += a * (2 * up - 1)
                     bend[j, c, c] += 2 * a * a * more
@@ -65,7 +65,7 @@ class _Place:
                         room = side * (v - arb(end))
                         slopes[c] -= side * self.mu / room
                         bend[j, c, c] += self.mu / (room * room)
-            if g > 0:
+            if g > 0 and (j, 0) in self.places:
                 size = (sum((v * v for v in row), ZERO) + (self.mu / g) ** 2).sqrt()
                 slopes = [s + g * v / size for s, v in zip(slopes, row, strict=True)]
                 for c in range(k):
@@ -218,7 +218,7 @@ def _within(problem: Problem, b: Coef) -> Coef:
 
 
 def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: float = 20.0) -> Minimum:
-    """Return a point with a low F, from a start; ``fine`` is the last rounding of corners, as a share of F at the start."""
+    """Return a point with a low F, from a start; ``fine`` is the last rounding of corners, as a share of the lowest F."""
     with flint.ctx.workprec(BITS):
         fixed = problem.penalty.lower, problem.penalty.upper
         problem = problem if not problem.free else _without_fixed(problem, *fixed)
@@ -230,7 +230,6 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
         sharp = _smooth(problem)
         size = abs(begin) + arb(2) ** -200
         place, steps, best = _Place(problem, b, ZERO if sharp else size), 0, (begin, b)
-        last = arb(fine) * size
         while True:
             enough = TINY * size if sharp else place.mu / 1000
             settled, count = _descend(place, enough, 400 if sharp else 60, deadline)
@@ -238,7 +237,7 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
             value = problem.value(place.b)
             if problem.penalty.inside(place.b) and value < best[0]:
                 best = value, place.b
-            fine_enough = sharp or bool(place.mu <= last)
+            fine_enough = sharp or bool(place.mu <= arb(fine) * (abs(best[0]) + arb(2) ** -200))
             if fine_enough or time.monotonic() > deadline:
                 return Minimum(best[1], best[0], settled and fine_enough, steps)
             factor = arb(100) if count <= 4 else arb(10)
@@ -246,11 +245,9 @@ def minimise(problem: Problem, start: Coef, *, fine: float = 1e-40, seconds: flo
 
 
 def _smooth(problem: Problem) -> bool:
-    penalty = problem.penalty
-    bent = any(penalty.lasso[j] > 0 or penalty.group[j] > 0 for j in range(problem.columns))
-    bound = any(
-        math.isfinite(low) or math.isfinite(high) for low, high in zip(penalty.lower, penalty.upper, strict=True)
-    )
+    penalty, moving = problem.penalty, {j for j, _ in problem.free}
+    bent = any(penalty.lasso[j] > 0 or penalty.group[j] > 0 for j in moving)
+    bound = any(math.isfinite(penalty.lower[j]) or math.isfinite(penalty.upper[j]) for j in moving)
     return problem.loss.smooth and not bent and not bound
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lineal.errors import InputError
 
-from . import halves
+from . import boundaries, chosen, halves, several, stationary, tables
 from .designs import TWISTS
 from .doors import MODELS, PARAMS, Case, ask, drawn
 from .judge import Violation, judge, truth
@@ -93,3 +93,24 @@ def test_separability_is_decided_as_by_whole_numbers(index: int) -> None:
     answer, violations = halves.ask(case)
     assert violations == [], case.code
     assert answer.kind != "budget", case.code
+
+
+FRONTS = {
+    **dict.fromkeys(chosen.PARAMS, chosen),
+    **dict.fromkeys(stationary.DOORS, stationary),
+    **dict.fromkeys(boundaries.DOORS, boundaries),
+    **dict.fromkeys(several.DOORS, several),
+    **dict.fromkeys(tables.DOORS, tables),
+}
+
+
+@pytest.mark.parametrize("name", FRONTS)
+@pytest.mark.parametrize("plain", [True, False])
+def test_no_other_front_says_what_is_false(name: str, plain: bool) -> None:
+    """Choices of a strength, points without slope, halfspaces, paths, committees, tables and files in blocks."""
+    case = FRONTS[name].drawn(19, 0, name, plain=plain)
+    try:
+        outcomes = FRONTS[name].ask(case)
+    except InputError:
+        return  # a sentence that says what cannot be fitted is no false verdict
+    assert [violation for outcome in outcomes for violation in outcome.judge()] == [], case.code

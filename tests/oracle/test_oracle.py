@@ -10,7 +10,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from .doors import Case, ask
+import lineal
+
+from . import chosen, stationary, tables
+from .boundaries import better, nearest
+from .doors import Case, ask, claim_of
 from .halves import ask as ask_halves
 from .infinity import falls_for_ever, largest
 from .judge import judge, truth
@@ -69,8 +73,8 @@ def test_quantiles_agree_with_every_vertex(q: float) -> None:
     x, y = rows(1, 9)
     whole, targets = fractions(x), [Fraction(float(v)) for v in y]
     share, values = Fraction(q), []
-    for chosen in itertools.combinations(range(len(y)), 3):
-        b = solved([whole[i] for i in chosen], [targets[i] for i in chosen])
+    for three in itertools.combinations(range(len(y)), 3):
+        b = solved([whole[i] for i in three], [targets[i] for i in three])
         if b is not None:
             r = [sum(v * w for v, w in zip(row, b, strict=True)) - t for row, t in zip(whole, targets, strict=True)]
             values.append(sum(max(-share * v, (1 - share) * v) for v in r) / len(y))
@@ -179,10 +183,47 @@ def test_truth_is_the_same_from_any_start() -> None:
 
 
 def test_a_false_answer_about_separability_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
-    import lineal
-
     case = Case("separability", {}, np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1]))
     answer, violations = ask_halves(case)
     assert not violations
     monkeypatch.setattr(lineal, "separability", lambda *_, **__: replace(answer, kind="quasi"))
     assert [violation.family for violation in ask_halves(case)[1]] == ["separability"]
+
+
+# ---------------------------------------------------------------- the fronts beside the doors
+
+
+def test_the_least_number_of_mistakes_is_that_of_every_choice_of_rows() -> None:
+    z = [[1, 0], [1, 1], [-1, -2], [-1, -3]]  # x = 0 and 1 of the second class, 2 and 3 of the first
+    assert better(z, [True] * 4, [Fraction(1)] * 4, Fraction(5)) == 0
+    crossed = [[1, 0], [-1, -1], [1, 2], [-1, -3]]  # the classes alternate
+    assert better(crossed, [True] * 4, [Fraction(1)] * 4, Fraction(5)) == 1
+    assert better(crossed, [True] * 4, [Fraction(1)] * 4, Fraction(1)) is None
+
+
+def test_the_nearest_point_of_a_hull() -> None:
+    assert nearest([[Fraction(2), Fraction(0)], [Fraction(0), Fraction(2)]]) == 2  # between two points
+    assert nearest([[Fraction(1), Fraction(1)], [Fraction(3), Fraction(1)]]) == 2  # a corner
+    assert nearest([[Fraction(1), Fraction(0)], [Fraction(-1), Fraction(0)]]) == 0  # through the origin
+
+
+def test_a_false_slope_is_refuted() -> None:
+    case = stationary.drawn(1, 0, "firth", plain=True)
+    model = lineal.fit(case.X, case.y, weight=case.weight, offset=case.offset, **case.params)
+    claim = claim_of(model, case, model.verdict, None)
+    total = stationary._total(case)
+    assert stationary._firth(claim, total) == []
+    moved = replace(claim, coef=claim.coef + 1e-3)
+    assert {violation.family for violation in stationary._firth(moved, total)} >= {"slope", "stationary"}
+
+
+def test_a_false_choice_is_refuted() -> None:
+    assert chosen._least("alpha_", np.array([1.0, 2.0, 0.5]), 0.5) == []
+    assert [violation.family for violation in chosen._least("alpha_", np.array([1.0, 2.0, 0.5]), 1.0)] == ["choice"]
+
+
+def test_a_file_is_read_in_several_blocks_from_the_disk() -> None:
+    case = tables.drawn(1, 0, "file", plain=True)
+    tables.ask(case)
+    assert case.blocks
+    assert min(case.blocks) > 1
