@@ -307,7 +307,10 @@ class _State:
         factor = Cholesky.of(gram)
         off = self.residual - u + v
         slope = self._transpose(self.w * theta) + self.smooth[:, None] * self.coef + self.linear
-        mu = _dot(self.w, u * p + v * q) / (2.0 * float(np.sum(self.w)))
+        total = 2.0 * float(np.sum(self.w))
+        mu = _dot(self.w, u * p + v * q) / total
+        if not mu > 0.0:
+            return False  # the products have underflowed: this is the end of the path
 
         def solve(first: Array, second: Array) -> tuple[Array, Array, Array, Array, Array]:
             """Return the Newton step towards u p = first + u p, v q = second + v q and feasibility."""
@@ -321,7 +324,7 @@ class _State:
         _, _, du, dv, angle = solve(-u * p, -v * q)
         primal, dual = _length(u, du, v, dv), _length(p, -angle, q, angle)
         after = _dot(self.w, (u + primal * du) * (p - dual * angle) + (v + primal * dv) * (q + dual * angle))
-        target = (max(after, 0.0) / (2.0 * float(np.sum(self.w)) * mu)) ** 3 * mu
+        target = (max(after, 0.0) / total / mu) ** 3 * mu
         # Where even the plain step is short, its square is no guide: go back to the middle of the path first.
         second = angle if min(primal, dual) >= 0.1 else np.zeros_like(angle)
         target = target if min(primal, dual) >= 0.1 else max(target, 0.5 * mu)
@@ -332,7 +335,7 @@ class _State:
         primal, dual = min(primal, 1.0), min(dual, 1.0)
         for _ in range(20):
             products = (u + primal * du) * (p - dual * angle), (v + primal * dv) * (q + dual * angle)
-            middle = (_dot(self.w, products[0]) + _dot(self.w, products[1])) / (2.0 * float(np.sum(self.w)))
+            middle = (_dot(self.w, products[0]) + _dot(self.w, products[1])) / total
             if min(float(np.min(products[0])), float(np.min(products[1]))) >= CENTRAL * middle:
                 break
             primal, dual = 0.8 * primal, 0.8 * dual
