@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from lineal import _core, fitting
 from lineal.algebra.doubled import Doubled
-from lineal.algebra.spectrum import eigen
+from lineal.algebra.spectrum import decomposed
 from lineal.blas import alone
 from lineal.certify.proof import Proof
 from lineal.closed import brief
@@ -30,6 +30,7 @@ from lineal.covariance import inverse, root
 from lineal.deadline import LATE, Deadline, Limit, beforehand, in_time
 from lineal.design import Design
 from lineal.errors import InputError
+from lineal.frame import centered
 from lineal.losses import Squared
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty, Ridge
@@ -46,8 +47,8 @@ Pair = tuple[float, float]
 Free = tuple[bool, bool]
 Hyper = tuple[float, float, float, float]
 
-SMALL = 1e-13
-"""Eigenvalues below this share of the largest are rounding errors of zero."""
+FAR = 1e6
+"""Columns so many standard deviations from zero are looked at about their center."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,10 @@ def evidence(
     deadline = Deadline.of(time_limit)
     plain = beforehand(deadline, lambda: Problem.of(source, Squared(1), NoPenalty(columns), moments))
     hyper = (alpha_1, alpha_2, lambda_1, lambda_2)
-    curve = in_time(deadline, lambda: _Curve.of(plain, charges, hyper, deadline), lambda: None)
+    # about another center the evidence is the same, and columns far from zero have more digits there
+    framed = None if charges[0] > 0.0 else centered(plain, FAR)
+    about = plain if framed is None else framed.problem
+    curve = in_time(deadline, lambda: _Curve.of(about, charges, hyper, deadline), lambda: None)
     if curve is None:
         begin = noise or 1.0 / (alpha_init or 1.0 / (_spread(source) + EPS)), prior or 1.0 / (lambda_init or 1.0)
         return _unknown(source, charges, plain.moments, begin, tol, deadline)
@@ -233,13 +237,10 @@ class _Curve:
         whole = gram.round()
         keep = np.flatnonzero(charged)
         unit = 1.0 / np.sqrt(charges[keep])
-        values, vectors = eigen(whole[np.ix_(keep, keep)] * unit[:, None] * unit, deadline)
-        real = values > SMALL * max(float(values.max(initial=0.0)), 0.0)
-        target = np.where(real, vectors.T @ (unit * whole[keep, -1]), 0.0)
+        parts = whole[np.ix_(keep, keep)] * unit[:, None] * unit, unit * whole[keep, -1]
+        values, target = decomposed(*parts, deadline)
         residual = max(float(normal.residual_squares()[0]), 0.0)
-        return _Curve(
-            np.where(real, values, 0.0), target, residual, float(whole[-1, -1]), problem.moments.weight_sum, hyper
-        )
+        return _Curve(values, target, residual, float(whole[-1, -1]), problem.moments.weight_sum, hyper)
 
     @cached_property
     def held(self) -> Array:

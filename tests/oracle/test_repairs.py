@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import lineal
+
+from . import stationary
+from .doors import Case
+
+
+def refuted(outcomes: list) -> list:
+    """Return everything that is false in what a case ended with."""
+    return [violation for outcome in outcomes for violation in outcome.judge()]
 
 
 def test_a_path_whose_products_underflow_ends() -> None:
@@ -14,3 +23,23 @@ def test_a_path_whose_products_underflow_ends() -> None:
     model = lineal.LinearSVR(C=31.284683632320466, epsilon=1.0).fit(x.astype(np.float32), np.array([3.0, 3.0]))
     assert model.verdict_.kind == "optimal"
     assert model.objective_ == 0.0
+
+
+@pytest.mark.parametrize("units", [(1e-6, 1.0, 1e6), (1e-3, 1.0, 1.0), (1e8, 1.0, 1e-8)])
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False}])
+def test_the_evidence_has_no_slope_in_columns_of_any_units(units: tuple[float, ...], params: dict) -> None:
+    """Eigenvalues below 1e-13 of the largest were taken for zero, whatever their column: a false ``stationary``."""
+    draw = np.random.default_rng(3)
+    x = draw.normal(size=(25, 3)) * units
+    case = Case("BayesianRidge", params, x, x @ (1.0 / np.array(units)) + draw.normal(size=25))
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "stationary"
+    assert refuted(outcomes) == [], case.code
+
+
+def test_the_evidence_of_whole_numbers_far_from_zero() -> None:
+    """Their scatter has two digits in double-double: the determinant, and the stated evidence, had no more."""
+    draw = np.random.default_rng(4)
+    x = np.column_stack([4e15 + draw.permutation(25.0 * np.arange(20)), draw.normal(size=20)])
+    case = Case("BayesianRidge", {}, x, x[:, 1] + draw.normal(size=20))
+    assert refuted(stationary.ask(case)[:1]) == [], case.code
