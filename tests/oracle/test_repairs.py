@@ -7,7 +7,7 @@ import pytest
 
 import lineal
 
-from . import stationary
+from . import chosen, stationary
 from .doors import Case
 
 
@@ -43,3 +43,18 @@ def test_the_evidence_of_whole_numbers_far_from_zero() -> None:
     x = np.column_stack([4e15 + draw.permutation(25.0 * np.arange(20)), draw.normal(size=20)])
     case = Case("BayesianRidge", {}, x, x[:, 1] + draw.normal(size=20))
     assert refuted(stationary.ask(case)[:1]) == [], case.code
+
+
+@pytest.mark.parametrize("twist", ["far", "units", "zeros"])
+def test_left_out_errors_are_those_of_fits_without_the_row(twist: str) -> None:
+    """The mean of a column near 4e15 is rounded, and eigenvalues of small columns were taken for zero."""
+    draw = np.random.default_rng(5)
+    x = draw.normal(size=(20, 3))
+    weight = np.r_[np.zeros(3), draw.uniform(0.5, 2.0, size=17)] if twist == "zeros" else None
+    if twist == "far":
+        x[:, 0] = 4e15 + draw.permutation(np.r_[3.0, np.arange(1.0, 20.0)])  # whose mean is no double
+    elif twist == "units":
+        x *= (1e-7, 1.0, 1e7)
+    y = np.arange(20.0) % 7 + draw.normal(size=20)
+    case = Case("RidgeCV", {"alphas": [1e-3, 10.0], "store_cv_results": True}, x, y, weight)
+    assert refuted(chosen.ask(case)[1:2]) == [], case.code

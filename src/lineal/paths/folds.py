@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core, fitting
+from lineal.algebra import lapack
 from lineal.algebra.spectrum import eigen
 from lineal.blas import alone
 from lineal.deadline import LATE, Deadline, in_time, shared
@@ -36,6 +37,9 @@ FAR = 100.0
 
 CELLS = 2**20
 """Numbers of a block of rows."""
+
+SHORT = 2**13
+"""Tables of so few numbers are factored anew for every alpha."""
 
 TILE = 512
 """Rows whose products are made in one go."""
@@ -176,11 +180,16 @@ def leave_one_out(source: Memory, alphas: Sequence[float], deadline: Deadline | 
     level = weight @ y / total if ones else np.zeros(y.shape[1])
     lever = weight / total if ones else np.zeros(len(y))
     few = np.count_nonzero(weight) <= len(mean)
+    short = len(y) * len(mean) <= SHORT
     with np.errstate(divide="ignore", invalid="ignore"):
-        if not few and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
+        if not few and not short and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
             return _by_columns(block.design, mean, y - level, weight, alphas, lever, deadline)
         x = _centred(block.design, ones, mean)  # or products of columns so far from zero would lose their digits
+        if ones:
+            x -= weight @ x / total  # the mean of such a column is rounded; what it left over is not
         # Rows of weight zero are predicted by all the others: 1 - h = 1.
+        if short:
+            return _by_triangle(x, y - level, weight, alphas, lever)
         if few:
             return _by_rows(x, y - level, weight, alphas, lever, deadline)
         return _by_columns(Dense(x), np.zeros(x.shape[1]), y - level, weight, alphas, lever, deadline)
@@ -216,6 +225,28 @@ def _by_columns(
         errors[rows] = y[rows, :, None] - (z @ coef).reshape(errors[rows].shape)
         room[rows] = 1.0 - lever[rows, None] - weight[rows, None] * ((z * z) @ inverse)
     return np.stack([_over(errors[:, :, k], room[:, k]) for k in range(len(alphas))], axis=2)
+
+
+def _by_triangle(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
+    """Short tables: ``[S^1/2 X; alpha^1/2 I] = QR`` for every alpha, which keeps the digits of columns in any units.
+
+    Rows in falling order and columns by length keep those of weights of any size. h are the squared rows of Q.
+    """
+    n, p = x.shape
+    root = np.sqrt(weight)
+    errors = np.empty((*y.shape, len(alphas)))
+    for k, alpha in enumerate(alphas):
+        table = np.vstack([root[:, None] * x, np.sqrt(alpha) * np.eye(p)])
+        order = np.argsort(-np.abs(table).max(axis=1, initial=0.0), kind="stable")
+        q, triangle, columns = lapack.qr(table[order], mode="economic", pivoting=True)
+        rows = np.empty_like(q)
+        rows[order] = q
+        right = rows[:n].T @ (root[:, None] * y)
+        coef = np.empty((p, y.shape[1]))
+        coef[columns] = lapack.solve_triangular(triangle, right) if p else right
+        room = 1.0 - lever - np.einsum("ij,ij->i", rows[:n], rows[:n])
+        errors[:, :, k] = _over(y - x @ coef, np.where(weight > 0.0, room, 1.0))
+    return errors
 
 
 def _by_rows(
