@@ -7,7 +7,7 @@ import hashlib
 import json
 import math
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,15 @@ class File:
     x: np.ndarray
     y: np.ndarray
     table: Path
+    weight: np.ndarray | None = None
+    offset: np.ndarray | None = None
+    everything: tuple[np.ndarray, np.ndarray] = field(default=(np.empty(0), np.empty(0)), repr=False)
     truths: dict[bytes, Truth] = field(default_factory=dict)
 
     def copy(self) -> File:
         """Return a copy to alter; the rows and what is known about them are shared."""
         arrays = {name: array.copy() for name, array in self.arrays.items()}
-        return File(copy.deepcopy(self.meta), arrays, self.x, self.y, self.table, self.truths)
+        return replace(self, meta=copy.deepcopy(self.meta), arrays=arrays)
 
     def claim(self) -> Claim:
         """Return what the file claims, in the oracle's words."""
@@ -61,13 +64,24 @@ class File:
         if loss.name not in NUMBERS:
             y = np.array([[str(name) for name in meta["target"]["classes"]].index(str(label)) for label in y])
         intercept = meta["columns"][0] == "(intercept)"
-        problem = pose(self.x, y, loss, penalty, intercept=intercept, center=arrays.get("center"))
+        problem = pose(
+            self.x,
+            y,
+            loss,
+            penalty,
+            intercept=intercept,
+            weight=self.weight,
+            offset=self.offset,
+            center=arrays.get("center"),
+        )
         stated = lineal.Verdict.from_dict(verdict)
         return Claim(stated, coef, problem, tuple(meta["columns"]), None, meta["tol"], meta["target"]["classes"])
 
     def truth(self) -> Truth:
         """Return the oracle's minimum, computed once for every set of coefficients."""
-        key = self.arrays["coef"].tobytes() + canonical([self.meta["loss"], self.meta["penalty"]])
+        key = self.arrays["coef"].tobytes() + canonical(
+            [self.meta["loss"], self.meta["penalty"], len(self.y), float(self.x.sum())]
+        )
         if key not in self.truths:
             self.truths[key] = truth(self.claim())
         return self.truths[key]
@@ -105,6 +119,12 @@ def sign(path: Path, meta: dict[str, Any], arrays: dict[str, np.ndarray]) -> Non
     header = canonical({"__metadata__": {"lineal": canonical({**meta, "sha256": digest}).decode()}, **table})
     header += b" " * (-len(header) % 8)
     path.write_bytes(struct.pack("<Q", len(header)) + header + body)
+
+
+def seal(meta: dict[str, Any]) -> None:
+    """State the hash of how rows become numbers anew."""
+    parts = {name: meta[name] for name in ("columns", "encoder", "roles", "target")}
+    meta["encoding"] = "sha256:" + hashlib.sha256(canonical(parts)).hexdigest()
 
 
 def untrue(file: File) -> str | None:

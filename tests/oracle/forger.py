@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,24 @@ import lineal
 from lineal.errors import LinealError
 from lineal.verify import verify
 
-from .files import File, restate, sign, unpack, untrue
+from . import kinds
+from .files import File, restate, seal, sign, unpack, untrue
+from .splits import fingerprint, training, variances
 
 ROWS, COLUMNS = 40, 3
 
-HONEST: dict[str, tuple[str, str]] = {
-    f"{model} {penalty.partition(':')[0]}": (model, penalty)
+
+@dataclass(frozen=True)
+class Recipe:
+    """How an honest file is fitted: model, penalty, and what else is asked for."""
+
+    model: str
+    penalty: str
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+HONEST: dict[str, Recipe] = {
+    f"{model} {penalty.partition(':')[0]}": Recipe(model, penalty)
     for model in (
         "linear",
         "huber:1.0",
@@ -33,38 +47,81 @@ HONEST: dict[str, tuple[str, str]] = {
     for penalty in ("none", "ridge:0.05", "l1:0.02", "elastic:0.05,0.4", "group:0.03")
     if (model, penalty[:5]) != ("svm3", "group")  # which no solver minimises
 }
-"""Name of a model file -> model and penalty of the fit."""
+"""Name of a model file -> how it is fitted."""
+HONEST |= {
+    f"{model} with {name}": Recipe(model, penalty, more)
+    for model, penalty in (
+        ("linear", "ridge:0.05"),
+        ("logistic", "l1:0.02"),
+        ("quantile:0.4", "none"),
+        ("poisson", "none"),
+    )
+    for name, more in (
+        ("weights", {"weight": "w"}),
+        ("an offset", {"offset": "o"}),
+        ("weights, an offset and bounds", {"weight": "w", "offset": "o", "bounds": {"x0": (0.0, 0.2)}}),
+        ("rows held out", {"test_size": 0.3, "seed": 7}),
+        ("groups held out", {"test_size": 0.3, "split": "group:g"}),
+        ("the last held out", {"test_size": 0.25, "split": "time:g"}),
+    )
+}
+HONEST |= {
+    "logistic with counts": Recipe("counts", "none"),
+    "logistic with counts and a ridge": Recipe("counts", "ridge:0.05"),
+    "logistic with strata held out": Recipe("logistic", "ridge:0.05", {"test_size": 0.3, "split": "stratified"}),
+}
+
+
+def _target(model: str, draw: np.random.Generator, score: np.ndarray) -> np.ndarray:
+    if model == "poisson":
+        return draw.poisson(np.exp(0.4 * score[:, 0])).astype(float)
+    if model in ("softmax", "svm3", "sparsemax", "classes"):
+        return np.array(["a", "b", "c"])[np.argmax(score + draw.gumbel(size=score.shape), axis=1)]
+    if model in ("logistic", "svm", "squared-hinge", "counts"):
+        return np.where(score[:, 0] + draw.logistic(size=ROWS) > 0, "yes", "no")
+    return (score[:, 0] + draw.standard_t(3, size=ROWS)).round(4)
 
 
 def honest(name: str, folder: Path, seed: int = 0) -> File:
-    """Fit a model to a table of numbers, save it, and return what its file holds."""
-    model, penalty = HONEST[name]
+    """Fit a model to a table of numbers, save it, and return what its file holds, with the rows it was fitted on."""
+    if name in kinds.LIES:
+        return kinds.honest(name, folder, seed)
+    recipe = HONEST[name]
     draw = np.random.default_rng([seed, len(name)])
     x = draw.normal(size=(ROWS, COLUMNS)).round(3)
     score = x @ draw.normal(size=(COLUMNS, 3)) * 0.7
-    y: np.ndarray
-    if model == "poisson":
-        y = draw.poisson(np.exp(0.4 * score[:, 0])).astype(float)
-    elif model in ("softmax", "svm3", "sparsemax"):
-        y = np.array(["a", "b", "c"])[np.argmax(score + draw.gumbel(size=score.shape), axis=1)]
-    elif model in ("logistic", "svm", "squared-hinge"):
-        y = np.where(score[:, 0] + draw.logistic(size=ROWS) > 0, "yes", "no")
-    else:
-        y = (score[:, 0] + draw.standard_t(3, size=ROWS)).round(4)
-    table = folder / f"{seed} {name}.csv".replace(":", "_")
+    y = _target(recipe.model, draw, score)
+    beside = {
+        "w": draw.integers(0, 4, size=ROWS).astype(float), "o": draw.normal(size=ROWS).round(2),
+        "g": draw.integers(0, 9, size=ROWS), "won": draw.integers(0, 6, size=ROWS), "lost": draw.integers(0, 6, size=ROWS),
+    }  # fmt: skip
     names = [f"x{j}" for j in range(COLUMNS)]
-    lines = [
-        ",".join([*names, "y"]),
-        *(",".join([*(repr(float(v)) for v in row), str(t)]) for row, t in zip(x, y, strict=True)),
-    ]
+    columns = {
+        **{n: x[:, j].tolist() for j, n in enumerate(names)},
+        **{n: v.tolist() for n, v in beside.items()},
+        "y": y.tolist(),
+    }
+    table = folder / f"{seed} {name}.csv".replace(":", "_")
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     table.write_text("\n".join(lines) + "\n")
-    types = dict.fromkeys(names, "number")
+    model = {"softmax": "logistic", "svm3": "svm", "counts": "logistic"}.get(recipe.model, recipe.model)
+    target = "won,lost" if recipe.model == "counts" else "y"
     fitted = lineal.fit(
-        table, "y", model={"softmax": "logistic", "svm3": "svm"}.get(model, model), penalty=penalty, types=types
-    )
+        table, target, model=model, penalty=recipe.penalty, types=dict.fromkeys(names, "number"),
+        formula="~ x0 + x1 + x2", **recipe.more,
+    )  # fmt: skip
     path = folder / "honest.lineal"
     fitted.save(path)
-    return File(*unpack(path), x, y, table)
+    meta, arrays = unpack(path)
+    weight = beside["w"] if "weight" in recipe.more else None
+    offset = beside["o"] if "offset" in recipe.more else None
+    if recipe.model == "counts":
+        x, y = np.repeat(x, 2, axis=0), np.tile(np.array(["won", "lost"]), ROWS)
+        y = np.array([meta["target"]["classes"][1 - k % 2] for k in range(2 * ROWS)])
+        weight = np.column_stack([beside["won"], beside["lost"]]).reshape(-1).astype(float)
+    keep = training(meta["training"]["split"], len(x), y.tolist(), beside["g"].tolist())
+    parts = (None if v is None else v[keep] for v in (weight, offset))
+    return File(meta, arrays, x[keep], y[keep], table, *parts, everything=(x, y))
 
 
 # ---------------------------------------------------------------- consistent lies
@@ -109,6 +166,14 @@ FIGURES: dict[str, dict[str, float]] = {
 }
 
 
+def all_lies(name: str, file: File) -> Iterator[tuple[str, File, str | None]]:
+    """Yield every lie about a file, of whatever kind it is."""
+    if name in kinds.LIES:
+        yield from ((words, forged, words) for words, forged in kinds.LIES[name](file))
+    else:
+        yield from lies(file)
+
+
 def lies(file: File, chosen: Collection[str] = FIGURES.keys()) -> Iterator[tuple[str, File, str | None]]:
     """Yield every consistent alteration, with what is untrue in it; None if it is still true. ``chosen`` are some figures."""
     for first, alter in COEFFICIENTS.items():
@@ -122,6 +187,32 @@ def lies(file: File, chosen: Collection[str] = FIGURES.keys()) -> Iterator[tuple
             if false is None and "null" in figures:
                 false = "null objective 1e9"
             yield f"{first}, {second}", forged, false
+    if (forged := other_rows(file)) is not None:
+        yield "other rows", forged, untrue(forged)
+
+
+def other_rows(file: File) -> File | None:
+    """Return the file as if other rows had been held out: its seed, rows, charges, fingerprint and figures agree."""
+    split = file.meta["training"]["split"]
+    if split is None or split.get("by", "row") != "row" or file.weight is not None or file.offset is not None:
+        return None
+    forged = file.copy()
+    x, y = forged.everything
+    forged.meta["training"]["split"]["seed"] += 1
+    keep = training(forged.meta["training"]["split"], len(x), y.tolist(), None)
+    forged.x, forged.y = x[keep], y[keep]
+    cells = {f"x{j}": forged.x[:, j].tolist() for j in range(COLUMNS)} | {"y": forged.y.tolist()}
+    forged.meta["training"] |= {"rows": len(keep), "weight_sum": float(len(keep)), "fingerprint": fingerprint(cells)}
+    for j, term in enumerate(forged.meta["encoder"]["terms"]):
+        term["fill"] = math.fsum(forged.x[:, j].tolist()) / len(keep)
+    seal(forged.meta)
+    if "theta" in forged.arrays:
+        forged.arrays["theta"] = np.resize(forged.arrays["theta"], (len(keep), forged.arrays["theta"].shape[1]))
+    if "charges" in forged.arrays:
+        spread = variances(forged.x)
+        forged.arrays["charges"] = spread if forged.meta["report"]["charges"] == "variance" else np.sqrt(spread)
+    restate(forged, null=float(forged.truth().null.value))
+    return forged
 
 
 def accepted(file: File, folder: Path) -> str | None:
@@ -137,7 +228,10 @@ def accepted(file: File, folder: Path) -> str | None:
 
 def replay(name: str, seed: int, words: str, folder: Path) -> str:
     """Forge one lie anew, and say what the checker says to it."""
-    for found, forged, false in lies(honest(name, folder, seed)):
+    file = honest(name, folder, seed)
+    if words == "honest":
+        return f"the checker: {accepted(file, folder) or 'confirmed'}"
+    for found, forged, false in all_lies(name, file):
         if found == words:
             return f"{false}; the checker: {accepted(forged, folder) or 'confirmed'}"
     raise ValueError(f"no such lie: {words}")

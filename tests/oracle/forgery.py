@@ -7,12 +7,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from . import forger
+from . import forger, kinds
 from .doors import Case
 from .judge import Violation
 from .telling import Tally
 
-NAMES = tuple(forger.HONEST)
+NAMES = (*kinds.LIES, *forger.HONEST)
 
 
 class Forged(Case):
@@ -43,7 +43,7 @@ def _one(tally: Tally, name: str, seed: int, folder: Path) -> None:
         tally.files["honest refused"] += 1
         _note(tally, name, seed, "honest", "the honest file is refused: " + refusal)
         return
-    for words, forged, false in forger.lies(file):
+    for words, forged, false in forger.all_lies(name, file):
         if false is None:
             continue
         tally.files["lies"] += 1
