@@ -58,3 +58,18 @@ def test_left_out_errors_are_those_of_fits_without_the_row(twist: str) -> None:
     y = np.arange(20.0) % 7 + draw.normal(size=20)
     case = Case("RidgeCV", {"alphas": [1e-3, 10.0], "store_cv_results": True}, x, y, weight)
     assert refuted(chosen.ask(case)[1:2]) == [], case.code
+
+
+@pytest.mark.parametrize("model", ["logistic", "svm", "sparsemax"])
+@pytest.mark.parametrize("table", [True, False])
+def test_one_offset_a_row_is_that_of_every_class(model: str, table: bool) -> None:
+    """The scores of all classes move alike, so the fit is that without it; softmax ended in an exception from the core."""
+    draw = np.random.default_rng(6)
+    x, y, offset = draw.normal(size=(30, 2)), draw.integers(0, 3, size=30), draw.normal(size=30)
+    given = {"model": model, "penalty": "ridge:0.1"}
+    columns = {"a": x[:, 0], "b": x[:, 1], "o": offset, "y": [f"class {k}" for k in y]}
+    moved = lineal.fit(columns, "y", offset="o", **given) if table else lineal.fit(x, y, offset=offset, **given)
+    plain = lineal.fit(columns, "y", drop=["o"], **given) if table else lineal.fit(x, y, **given)
+    assert moved.verdict.kind == plain.verdict.kind == "optimal"
+    first, second = (found.verdict.evidence["objective"] for found in (moved, plain))
+    assert first == pytest.approx(second, abs=moved.verdict.gap + plain.verdict.gap + 1e-14)
