@@ -22,7 +22,7 @@ from .outcome import Outcome, of_claims
 from .telling import Tally, publish, report, table
 
 PATIENCE = 10
-"""Seconds after which a fit of at most 40 x 5 numbers is given up; the oracle has four times as many."""
+"""Seconds of computing after which a fit of at most 40 x 5 numbers is given up; the oracle has four times as many."""
 
 
 class TooSlowError(Exception):
@@ -36,13 +36,13 @@ def patience(seconds: int) -> Iterator[None]:
     def stop(_signal: int, _frame: object) -> None:
         raise TooSlowError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)  # what this process computes, however busy the machine is
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 class Front(NamedTuple):

@@ -16,6 +16,8 @@ MARKS = {
     True: ("<!-- plain:begin -->", "<!-- plain:end -->"),
 }
 """Where the figures stand in the page: those of nasty data, and those of plain data."""
+BESIDE = ("choice", "encoding", "path", "committee", "separability")
+"""What is judged beside the fits, and has no share in the rate of ``budget``."""
 Counts = Counter[tuple[str, str]]
 
 
@@ -63,17 +65,25 @@ class Tally:
 
 
 def budget(counts: Counts, name: str | None = None) -> tuple[int, float]:
-    """Return how many verdicts there are, of one name or all, and the percentage of ``budget``; SGD ends early, by design."""
-    chosen = {key: v for key, v in counts.items() if name == key[0] or (name is None and not key[0].endswith("(SGD)"))}
+    """Return how many verdicts there are, of one name or of all fits, and the percentage of ``budget``.
+
+    Those of SGD do not count among all: its epochs end before the optimum, by design.
+    """
+    names = (
+        {first for first, _ in counts if not first.endswith("(SGD)") and first not in BESIDE}
+        if name is None
+        else {name}
+    )
+    chosen = {key: count for key, count in counts.items() if key[0] in names}
     total = sum(chosen.values())
-    return total, 100 * sum(v for (_, kind), v in chosen.items() if kind == "budget") / max(total, 1)
+    return total, 100 * sum(count for (_, kind), count in chosen.items() if kind == "budget") / max(total, 1)
 
 
 def table(tally: Tally) -> str:
     """Return what was tried and how it ended, as text."""
     total, rate = budget(tally.kinds)
     lines = [
-        f"tried {sum(tally.kinds.values())} verdicts ({total} without those of SGD), budget {rate:.2f} %",
+        f"tried {sum(tally.kinds.values())} verdicts ({total} of fits without SGD), budget {rate:.2f} %",
         f"inputs refused {sum(tally.refused.values())}, oracle unsure {len(tally.unsure)}: {tally.unsure[:20]}",
         "violated: " + (", ".join(f"{family} {count}" for family, count in tally.families.most_common()) or "nothing"),
     ]
@@ -124,7 +134,10 @@ def page(tally: Tally, seed: int) -> str:
     total, rate = budget(tally.kinds)
     wrong = sum(tally.refuted.values())
     judged = f"{wrong} violated" if tally.judged else "endings counted"
-    lines = [f"Seed {seed}: {total} verdicts tried, {judged}, {rate:.2f} % `budget`."]
+    every = sum(tally.kinds.values())
+    lines = [
+        f"Seed {seed}: {every} verdicts tried, {judged}; of {total} fits (SGD left aside) {rate:.2f} % end in `budget`."
+    ]
     if tally.files:
         lies, honest = tally.files["lies"], tally.files["honest"]
         lines.append(
