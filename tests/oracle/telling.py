@@ -125,7 +125,8 @@ def _rows(tally: Tally, title: str, counts: Counts, names: list[str]) -> list[st
     lines = ["", f"| {title} | tried | violated | `budget` |", "|---|---|---|---|"]
     for name in names:
         tried, share = budget(counts, name)
-        lines.append(f"| {name} | {tried} | {tally.false(counts, name)} | {share:.1f} % |")
+        false = str(tally.false(counts, name)) if tally.judged else "not judged"
+        lines.append(f"| {name} | {tried} | {false} | {share:.1f} % |")
     return lines
 
 
