@@ -7,7 +7,7 @@ import tempfile
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -59,7 +59,7 @@ class Store:
         size = sum(array.nbytes for array in packed.values())
         if self._file is None and size > self._room:
             # closed, and so deleted, with the store
-            self._file = cast("io.BufferedRandom", tempfile.TemporaryFile())  # noqa: SIM115
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115
             weakref.finalize(self, self._file.close)
         if self._file is None:
             self._room -= size
