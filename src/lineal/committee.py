@@ -57,6 +57,18 @@ class Committee(Model):
         """What each member was asked."""
         return [member.target.name for member in self.members]
 
+    @property
+    def center(self) -> Array | None:
+        """What each member takes off its columns, one column per member; None where no member does."""
+        own = [member.center for member in self.members]
+        if all(center is None for center in own):
+            return None
+        return np.column_stack([np.zeros(len(self.columns)) if center is None else center for center in own])
+
+    def means(self, data: object, offset: Array | None = None) -> Array:
+        """Return what the members' scores say of every row."""
+        return self.loss.mean(self.scores(data, offset))
+
     def decode(self, data: object, offset: Array | None = None) -> Decoding:
         """Return the class of every row, and which rows were ties between code words."""
         eta = self.scores(data, offset)

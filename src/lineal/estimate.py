@@ -14,6 +14,7 @@ from lineal.deadline import Deadline, beforehand, in_time, on_trial, shared
 from lineal.errors import InputError
 from lineal.evidence import evidence
 from lineal.firth import firth
+from lineal.frame import centered
 from lineal.halfspaces.correcting import correcting, criterion, majority
 from lineal.halfspaces.mistakes import mistaking
 from lineal.loss import Loss
@@ -53,6 +54,9 @@ FEW: Final = 2_000_000
 
 EPSILON: Final = 1.35
 """The threshold of huber without one, in estimated scales of the residuals (scikit-learn's default)."""
+
+LOST: Final = 1e6
+"""Methods of their own take a mean off that is so many standard deviations from zero, and keep it as the center."""
 
 SLOPE: Final = 10.0
 """A slope of this many tolerances, in standard errors, is none: rounding leaves as much where columns are unscaled."""
@@ -164,25 +168,14 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     rows = with_offsets(rows, ready)
     source, loss, moments, said = rows.train, ready.loss, ready.moments, ready.said
     level, constant = _level(source, loss, moments)
-    if wish.penalty.name == "firth":
-        if not isinstance(loss, Logistic):
-            raise InputError(
-                f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
-            )
-        found = firth(
-            source,
-            tol=SLOPE * run.tol,
-            time_limit=run.deadline,
-            moments=moments,
-            progress=run.progress,
-            interrupt=run.interrupt,
-        )
-        return Estimate(found, ready, "firth", level, said=said)
-    if wish.model.name == "bayes":
-        return _bayes(source, ready, level, run)
-    if wish.model.name == "zero-one":
-        found = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
-        return Estimate(found, ready, "none", level, said=said)
+    if wish.penalty.name == "firth" or wish.model.name in ("bayes", "zero-one"):
+        if (
+            frame := centered(Problem.of(source, loss, NoPenalty(len(moments.mean)), moments), LOST, exact=True)
+        ) is None:
+            return _of_its_own(rows, wish, ready, level, run)
+        inner = replace(rows, train=frame.problem.source)
+        own = _of_its_own(inner, wish, replace(ready, moments=frame.problem.moments), level, run)
+        return replace(own, fit=replace(own.fit, arrays={**own.fit.arrays, "center": frame.center}))
     if wish.model.name == "perceptron":
         given = dict(wish.model.options)
         found = correcting(
@@ -207,10 +200,34 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
         labels=ready.labels,
         progress=_stop if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
+        keep=True,
     )
     asked = wish.penalty.name
     charges: Literal["variance", "sd"] = "variance" if asked == "ridge" else "sd"
     return Estimate(found, ready, asked, level, choice, None if asked == "none" else charges, said)
+
+
+def _of_its_own(rows: Rows, wish: Wish, ready: Ready, level: Array, run: Run) -> Estimate:
+    """Fit what has a method of its own: Firth's penalty, model bayes or zero-one."""
+    source, loss, moments, said = rows.train, ready.loss, ready.moments, ready.said
+    if wish.model.name == "bayes":
+        return _bayes(source, ready, level, run)
+    if wish.model.name == "zero-one":
+        found = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
+        return Estimate(found, ready, "none", level, said=said)
+    if not isinstance(loss, Logistic):
+        raise InputError(
+            f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
+        )
+    found = firth(
+        source,
+        tol=SLOPE * run.tol,
+        time_limit=run.deadline,
+        moments=moments,
+        progress=run.progress,
+        interrupt=run.interrupt,
+    )
+    return Estimate(found, ready, "firth", level, said=said)
 
 
 def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:

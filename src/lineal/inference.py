@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from lineal import covariance
 from lineal.designs import as_design
+from lineal.designs.center import less
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError, near
 from lineal.evidence import Evidence, evidence
@@ -71,7 +72,8 @@ def summarise(
             raise InputError(
                 "a fit with Firth's penalty has profile intervals only; leave errors, cluster and against out."
             )
-        return _profiled(model, _rows(model, data, y, weight, offset, None)[0], level)
+        source = _about(_rows(model, data, y, weight, offset, None)[0], model.center)
+        return _profiled(model, source, level)
     model.refuse_summary()
     if cluster is not None and errors != "classical":
         raise InputError(f"errors={errors!r} and cluster exclude each other: clustered errors are robust already.")
@@ -79,6 +81,7 @@ def summarise(
         known = ("classical", *covariance.ROBUST)
         raise InputError(f"the standard errors are {errors!r}; known are {', '.join(known)}.{near(errors, known)}")
     source, codes = _rows(model, data, y, weight, offset, cluster)
+    source = _about(source, model.center)
     problem = Problem.of(source, model.loss, NoPenalty(len(model.columns)))
     _same_rows(model, problem)
     likelihood = model.likelihood(_base(source) if model.loss.name == "poisson" else None)
@@ -217,6 +220,11 @@ def _profiled(model: Model, source: Source, level: float) -> Summary:
         raise InputError("these are not the rows the model was fitted on: Firth's penalty has another optimum on them.")
     summary = profile(found, level=level)
     return replace(summary, title=f"{summary.title} of {model.target.name}")
+
+
+def _about(source: Source, center: Array | None) -> Source:
+    """Return rows less the center that a model keeps."""
+    return source if center is None else source.map(lambda block: replace(block, design=less(block.design, center)))
 
 
 def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: Any) -> tuple[Source, Codes | None]:

@@ -14,7 +14,7 @@ from lineal import _core, container
 from lineal.decision import Costs, Decision, Rule, rule
 from lineal.design import Design
 from lineal.designs import as_design
-from lineal.designs.center import less
+from lineal.designs.center import less, scores
 from lineal.display import page
 from lineal.errors import InputError
 from lineal.loss import Loss
@@ -106,17 +106,9 @@ class Model:
         return (self.columns, self.coef) if spelled is None else (spelled.columns, spelled.apply(self.coef))
 
     def design(self, data: object) -> Design:
-        """Return the design of new data: by column name for a table, by position for an array; a design is itself.
-
-        Where the model keeps a center (``arrays["center"]``), it is taken off.
-        """
+        """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
         if isinstance(data, Design):
             return data
-        design = self._encoded(data)
-        center = self.arrays.get("center")
-        return design if center is None else less(design, center)
-
-    def _encoded(self, data: object) -> Design:
         if self.encoder is not None:
             return self.encoder.encode(data)
         expected = len(self.columns) - self.intercept
@@ -128,16 +120,39 @@ class Model:
             )
         return design
 
+    @property
+    def center(self) -> Array | None:
+        """What is taken off the columns before coefficients are applied, ``eta = (X - center) coef``; mostly None.
+
+        Columns such as ``4e15 + arange(20)`` need one: all digits of their scores would be those of the mean.
+        """
+        return self.arrays.get("center")
+
+    @property
+    def aside(self) -> str | None:
+        """What a reader of the coefficients has to know of the center; None where there is none."""
+        if (center := self.center) is None:
+            return None
+        if center.ndim > 1:
+            return (
+                "The members take a center off columns that are far from zero; an intercept is the score at the center."
+            )
+        off = [f"{name} less {value!r}" for name, value in zip(self.columns, center.tolist(), strict=True) if value]
+        return (
+            f"Coefficients are for columns less a center: {', '.join(off)}; the intercept is the score at the center."
+        )
+
     def scores(self, data: object, offset: Array | None = None) -> Array:
-        """Return ``eta = X coef + offset`` for every row, shape ``(n, outputs)``."""
-        eta = self.design(data).times(self.coef)
+        """Return ``eta = X coef + offset`` (of columns less their ``center``) for every row, shape ``(n, outputs)``."""
+        eta = scores(self.design(data), self.coef, self.center)
         offset = self._offset(data, offset)
         return eta if offset is None else eta + offset
 
     def means(self, data: object, offset: Array | None = None) -> Array:
         """Return the predicted mean of every row: numbers, or the probability of each output's class."""
-        design = self.design(data)
+        design, center = self.design(data), self.center
         offset = self._offset(data, offset)
+        design = design if center is None else less(design, center)
         if design.rows is not None and self.loss.native is not None:
             return design.rows.means(self.loss.native, self.coef, offset)
         eta = design.times(self.coef)
@@ -211,7 +226,7 @@ class Model:
         """
         weights = np.ascontiguousarray(self.coef[1:] if self.intercept else self.coef)
         constant = self.coef[0] if self.intercept else np.zeros(self.coef.shape[1])
-        center = self.arrays.get("center")
+        center = self.center
         if self.loss.native is not None and center is None:
             return _core.Scorer(self.loss.native, weights, constant)
         mean, middle = self.loss.mean, np.zeros(len(weights)) if center is None else center[int(self.intercept) :]
@@ -301,6 +316,7 @@ class Model:
         if self.loss.name == "logistic":
             classes = self.target.classes or ("0", "1")
             notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
+        notes += [] if self.aside is None else [self.aside]
         if likelihood.base is None:
             notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
         return Summary(

@@ -87,10 +87,8 @@ def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, 
     return tuple(members)
 
 
-def committee(
-    rows: Rows, scheme: str, words: Code, members: Sequence[Model], report: dict[str, Any], training: dict[str, Any]
-) -> Committee:
-    """Put the members together."""
+def committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model], training: dict[str, Any]) -> Committee:
+    """Put the members together; what is measured of them as one is added to the report by who measures it."""
     place = worst([member.verdict for member in members])
     first = members[0]
     apart = distance(words)
@@ -107,7 +105,7 @@ def committee(
         tol=first.tol,
         roles=rows.roles,
         training=training,
-        report={**report, "model": f"{NAMES[scheme]} of {first.heading}", "multiclass": _about(scheme, words, apart)},
+        report={"model": f"{NAMES[scheme]} of {first.heading}", "multiclass": _about(scheme, words, apart)},
         members=tuple(members),
         scheme=scheme,
         distance=apart,

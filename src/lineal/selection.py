@@ -242,9 +242,10 @@ class _Fold:
             max_iter=STEPS,
             moments=self.known,
             progress=progress,
+            keep=True,
         )
-        self.coef = fitted.coef
-        return self.unseen.sum(Score(self.loss, self.coef, self.classes))
+        self.coef = fitted.plain
+        return self.unseen.sum(Score(self.loss, fitted.coef, self.classes, center=fitted.arrays.get("center")))
 
 
 def _part(source: Source, part: Part) -> Source:

@@ -17,6 +17,7 @@ from lineal.records import dataclass
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+
 Array = npt.NDArray[np.float64]
 
 # scipy.special is imported where it is used: a model that is only asked to predict does not pay for it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -12,9 +13,8 @@ import numpy.typing as npt
 from lineal.arrays import gather
 from lineal.blas import one_thread
 from lineal.codes import Code, read_multiclass
-from lineal.committee import score
 from lineal.deadline import Deadline, Limit, beforehand
-from lineal.decision import Costs, Rule
+from lineal.decision import Costs
 from lineal.errors import InputError
 from lineal.estimate import Estimate, Run, Wish, estimate, name
 from lineal.features.splitting import read as read_split
@@ -29,6 +29,7 @@ from lineal.rows import Roles, Rows, to_measure
 from lineal.solver import Solver
 from lineal.source import Source
 from lineal.spelling import Limits
+from lineal.stopping import Fit
 from lineal.target import Target
 from lineal.trace import Record
 from lineal.verdict import TOLERANCE
@@ -129,10 +130,11 @@ def evaluate(
     source, notes = to_measure(model, data)
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
-    rows, metrics = _measure(source, model.loss, model.coef, constant, labels is not None, rule)
+    score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center)
+    rows, metrics = _measure(source, score, constant)
     found: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
     if rows:
-        found |= closely(source, Score(model.loss, model.coef, labels is not None, rule=rule), labels)
+        found |= closely(source, score, labels)
     return found if rule is None else {**found, "decision": rule.to_dict()}
 
 
@@ -157,7 +159,7 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float, *, measured: boo
         "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
         "selection": None if found.choice is None else found.choice.to_dict(),
         "baseline_score": _plain(found.level),
-        **(_measured(rows, loss, fitted.coef, found.level, found.ready.variance) if measured else {}),
+        **(_measured(rows, _score(rows, loss, fitted), found.level, found.ready.variance) if measured else {}),
         **found.said,
     }
     if found.charges is not None:
@@ -181,6 +183,11 @@ def _model(rows: Rows, wish: Wish, found: Estimate, tol: float, *, measured: boo
     )
 
 
+def _score(rows: Rows, loss: Loss, fitted: Fit) -> Score:
+    """Return how the coefficients of a fit are measured."""
+    return Score(loss, fitted.coef, rows.target.kind == "classes", center=fitted.arrays.get("center"))
+
+
 def _reduced(rows: Rows, wish: Wish, run: Run, scheme: str, bits: int | None) -> Model:
     """Fit the binary models of a code, and return their committee."""
     words = words_of(rows, scheme, bits, run.seed)
@@ -194,19 +201,19 @@ def _committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model]) -
     moments = survey(rows.train, loss)
     variance = moments.scatter / moments.weight_sum
     variance[: int(rows.train.columns[:1] == ("(intercept)",))] = 0.0
-    coef = np.column_stack([score(member) for member in members])
-    report = _measured(rows, loss, coef, loss.constant(moments.statistic), variance)
     training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training}
-    return committee(rows, scheme, words, members, report, training)
+    found = committee(rows, scheme, words, members, training)
+    score = Score(loss, found.coef, True, center=found.center)
+    report = _measured(rows, score, loss.constant(moments.statistic), variance)
+    return replace(found, report={**report, **found.report})
 
 
-def _measured(rows: Rows, loss: Loss, coef: Array, level: Array, variance: Array) -> dict[str, Any]:
+def _measured(rows: Rows, score: Score, level: Array, variance: Array) -> dict[str, Any]:
     """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
-    classes = rows.target.kind == "classes"
-    measured, (got, baseline) = _measure(rows.test or rows.train, loss, coef, level, classes)
+    measured, (got, baseline) = _measure(rows.test or rows.train, score, level)
     where = "train" if rows.test is None else "test"
     if not measured:
-        where, (_, (got, baseline)) = "train", _measure(rows.train, loss, coef, level, classes)
+        where, (_, (got, baseline)) = "train", _measure(rows.train, score, level)
     found: dict[str, Any] = {
         "sd": [float(value) for value in np.sqrt(variance)],
         "baseline_score": _plain(level),
@@ -214,25 +221,23 @@ def _measured(rows: Rows, loss: Loss, coef: Array, level: Array, variance: Array
         "metrics": {where: got, "baseline": baseline},
     }
     if rows.validation is not None:
-        found["metrics"]["validation"] = _measure(rows.validation, loss, coef, None, classes)[1][0]
+        found["metrics"]["validation"] = _measure(rows.validation, score, None)[1][0]
     if rows.test is not None and measured:
-        found["evaluation"] = closely(rows.test, Score(loss, coef, classes), rows.target.classes)
+        found["evaluation"] = closely(rows.test, score, rows.target.classes)
     return found
 
 
 Figures = dict[str, float | None]
 
 
-def _measure(
-    source: Source, loss: Loss, coef: Array, level: Array | None, classes: bool, rule: Rule | None = None
-) -> tuple[int, tuple[Figures, Figures]]:
+def _measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
-        found = source.sum(Score(loss, coef, classes, rule=rule))
+        found = source.sum(score)
         figures = _figures(found.figures())
         constant: Figures = {}
         if level is not None:
-            constant = _figures(source.sum(Score(loss, None, classes, level, rule)).figures())
+            constant = _figures(source.sum(replace(score, coef=None, level=level)).figures())
     return found.rows, (figures, constant)
 
 

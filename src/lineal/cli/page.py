@@ -329,7 +329,8 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
     if limit is not None and len(others) > limit:
         where = "lineal show" if limit < LISTED and len(others) <= LISTED else "lineal show --json"
         legend = f"{len(others) - limit} smaller ones are not shown; {where} lists all. " + legend
-    return Group(table, Text(legend, style="dim"), *_zeros(zeros))
+    aside = [] if data["aside"] is None else [Text(data["aside"])]
+    return Group(table, Text(legend, style="dim"), *_zeros(zeros), *aside)
 
 
 def _zeros(lines: Sequence[Sequence[Mapping[str, Any]]]) -> list[Text]:

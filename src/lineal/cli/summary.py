@@ -37,6 +37,7 @@ def summary(model: Model) -> dict[str, Any]:
         "metrics": report.get("metrics", {}),
         "evaluation": report.get("evaluation"),
         "coefficients": coefficients(model),
+        "aside": model.aside,
         "words": top(model),
     }
 

@@ -13,7 +13,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def less(design: Design, center: Array) -> Design:
-    """Return the design with a center taken off the columns of its plain matrices.
+    """Return the design with a center taken off its columns; parts of it that are not plain matrices become such.
 
     >>> from lineal.designs import as_design
     >>> less(as_design([[5.0], [7.0]]), np.array([0.0, 5.0])).dense()
@@ -25,10 +25,29 @@ def less(design: Design, center: Array) -> Design:
     for part in _parts(design):
         own = center[at : at + part.shape[1]]
         at += part.shape[1]
-        if own.any() and not isinstance(part, Dense):
-            raise TypeError("only plain matrices have a center")
-        parts.append(Dense(part.array - own) if isinstance(part, Dense) and own.any() else part)
+        cells = part.array if isinstance(part, Dense) else part.dense() if own.any() else None
+        parts.append(part if cells is None or not own.any() else Dense(cells - own))
     return Stack(parts)
+
+
+def scores(design: Design, coef: Array, center: Array | None) -> Array:
+    """Return ``(X - center) coef``; a center has one number per column, or one per column and output.
+
+    >>> from lineal.designs import as_design
+    >>> scores(as_design([[5.0], [7.0]]), np.array([[1.0], [2.0]]), np.array([0.0, 5.0]))
+    array([[1.],
+           [5.]])
+    """
+    if center is None:
+        return design.times(coef)
+    if center.ndim == 1:
+        return less(design, center).times(coef)
+    found = np.empty((design.shape[0], coef.shape[1]))
+    different, group = np.unique(center, axis=1, return_inverse=True)
+    for k, own in enumerate(different.T):
+        outputs = np.flatnonzero(group.reshape(-1) == k)
+        found[:, outputs] = less(design, own).times(np.ascontiguousarray(coef[:, outputs]))
+    return found
 
 
 def unrounded(design: Design, center: Array) -> Mask:

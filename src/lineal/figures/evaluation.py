@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lineal.designs.center import scores
 from lineal.figures.scoring import Score
 from lineal.records import dataclass
 from lineal.source import Block, Source
@@ -45,10 +46,11 @@ class Predict:
     """The task that keeps the score of every row."""
 
     coef: Array
+    center: Array | None = None
 
     def __call__(self, block: Block) -> Rows:
         """Return the rows of one block."""
-        eta = block.design.times(self.coef)
+        eta = scores(block.design, self.coef, self.center)
         eta = eta if block.offset is None else eta + block.offset
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
         return Rows(block.y, eta, weight)
@@ -63,7 +65,7 @@ def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed
     if score.coef is None:
         raise ValueError("there are no coefficients to look at")
     with np.errstate(all="ignore"):  # a solver may have left for infinity: that is in the verdict
-        rows = source.sum(Predict(score.coef))
+        rows = source.sum(Predict(score.coef, score.center))
         found: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
         if labels is not None:
             y, proba, predicted = score.decided(rows.y, rows.eta)

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.decision import Rule
+from lineal.designs.center import scores
 from lineal.figures.metrics import ClassFigures, NumberFigures, squared
 from lineal.loss import Loss
 from lineal.records import dataclass
@@ -32,7 +33,7 @@ TOLD: Final = ("squared", "logistic", "softmax")
 class Score:
     """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
 
-    ``eta = level + X coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
+    ``eta = level + (X - center) coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
     """
 
     loss: Loss
@@ -40,12 +41,13 @@ class Score:
     classes: bool
     level: Array | None = None
     rule: Rule | None = None
+    center: Array | None = None
 
     def __call__(self, block: Block) -> NumberFigures | ClassFigures:
         """Return the figures of one block."""
         eta: Array | None = None
         if self.coef is not None:
-            eta = block.design.times(self.coef)
+            eta = scores(block.design, self.coef, self.center)
             if block.offset is not None:
                 eta = eta + block.offset
             if self.level is not None:
