@@ -205,7 +205,9 @@ class Run:
         """Return the last step with the verdict that no time was left for a proof."""
         self.stop()
         self.coef = gauged(self.problem, reached)
-        objective = self.trace.records[-1].objective if len(self.trace) else math.nan
+        # no step was recorded: one pass, as the survey of the columns is one that nobody cuts short
+        known = self.trace.records[-1].objective if len(self.trace) else None
+        objective = self.problem.evaluate(self.coef).value if known is None else known
         proof = Proof(objective, math.nan, None, reason="a proof would have taken longer")
         verdict, _ = judge(self.problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, self.problem)

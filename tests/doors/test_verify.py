@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import lineal
+from lineal.deadline import Deadline
 from lineal.errors import InputError
 from lineal.verify import Refused, verify
 
@@ -220,6 +221,15 @@ def test_a_model_of_arrays_is_confirmed_on_a_file_of_its_columns(tmp_path):
 @pytest.mark.parametrize("solver", ["gradient-descent", "quasi-newton"])
 def test_a_fit_cut_short_is_confirmed_as_such(target, penalty, solver, tmp_path):
     found, report = fit_and_verify(tmp_path, PENGUINS, target, penalty=penalty, solver=solver, time_limit=1e-9)
+    assert found.verdict.kind == "budget"
+    assert report.passed
+
+
+@pytest.mark.parametrize("target", ["species", "sex", "body_mass_g"])
+def test_a_fit_that_never_had_time_is_confirmed_as_such(target, tmp_path):
+    """On a slow machine the grace may be over as well before the first step is taken: the objective is stated even so."""
+    over = Deadline(0.0, 0.0, lambda: 1.0)
+    found, report = fit_and_verify(tmp_path, PENGUINS, target, penalty=1.0, time_limit=over)
     assert found.verdict.kind == "budget"
     assert report.passed
 
