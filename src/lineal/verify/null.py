@@ -10,25 +10,23 @@ import numpy as np
 from lineal.verify.arithmetic import Array, times, total
 from lineal.verify.centring import centred
 from lineal.verify.charges import Charges
+from lineal.verify.corners import CornerRows
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.descent import descend
 from lineal.verify.formulas import CORNERED, FLAT, RESIDUAL, Point, Problem, Training
+from lineal.verify.pieces import least
 
 CLASSES = ("logistic", "softmax", "sparsemax")
 """Losses that depend on scores alone, and hardly bend where those are large."""
-
-COLD = 2.0**-40
-"""The temperature at which a smooth loss stands for one with corners."""
 
 
 def null_objective(problem: Training) -> float:
     """Return F of the best fit of the uncharged columns alone (of the intercept alone where nothing is charged).
 
-    The other coefficients are zero, or as near to it as their bounds allow. For a loss with corners it is the intercept
-    alone in any case.
+    The other coefficients are zero, or as near to it as their bounds allow.
     """
     columns, charges = problem.uncharged, problem.charges
-    if len(columns) == problem.columns or problem.loss in CORNERED:
+    if len(columns) == problem.columns:
         columns = np.arange(int(problem.intercept))
     rest = np.clip(np.zeros(problem.columns), charges.lower, charges.upper)[:, None].repeat(problem.outputs, axis=1)
     held = bool(np.any(rest))
@@ -51,8 +49,8 @@ def _best(problem: Training, *, alone: bool) -> float:
     level = not problem.extent.offset
     if alone and level and problem.loss == "crammer-singer":
         return _value(problem, (shares > 0.5).astype(np.float64))
-    if alone and problem.loss == "crammer-singer":
-        return _of_corners(problem)
+    if problem.loss in CORNERED and not (alone and problem.outputs == 1):
+        return _of_corners(problem.whole())
     if alone and level and problem.loss == "sparsemax":
         return _value(problem, shares)
     if alone and level and problem.loss in ("logistic", "softmax"):
@@ -85,7 +83,7 @@ def _log_rate(problem: Training, mean: float) -> float:
     return float(np.log(mean) - top - np.log(rate))
 
 
-def _cooled(problem: Training, coef: Array, coolest: float = 1.0) -> Point:
+def _cooled(problem: Training, coef: Array) -> Point:
     """Return the minimiser: where offsets are large, of T loss(eta / T) first, with a temperature T that falls.
 
     Scores of hundreds leave losses of classes no curvature to go by.
@@ -95,11 +93,10 @@ def _cooled(problem: Training, coef: Array, coolest: float = 1.0) -> Point:
     def at_heat(t: float) -> Point:
         return problem.changed(lambda block: replace(block, offset=block.offset / t), problem.charges).at(coef / t)
 
-    while problem.loss in CLASSES and heat > 8.0 * coolest:
+    while problem.loss in CLASSES and heat > 8.0:
         heat /= 8.0
         coef = heat * _descended(at_heat(heat)).coef
-    last = at_heat(coolest)
-    return _descended(centred(last, np.arange(len(coef) if problem.intercept else 0)))
+    return _descended(centred(problem.at(coef), np.arange(len(coef) if problem.intercept else 0)))
 
 
 def _descended(point: Point) -> Point:
@@ -116,18 +113,16 @@ def _descended(point: Point) -> Point:
     return point
 
 
-def _of_corners(problem: Training) -> float:
-    """Return the best loss of Crammer and Singer for constant scores, to ``COLD log(classes)``.
-
-    The largest of some numbers is at most T log sum e^(number / T), and at least that less T log(how many).
-    """
-
-    def softened(block: Problem) -> Problem:
-        return replace(block, loss="softmax", offset=block.offset + (1.0 - block.y))
-
-    soft = problem.whole().changed(softened, problem.charges)
-    point = _cooled(soft, np.zeros((1, problem.outputs)), COLD)
-    return _value(problem, COLD * point.coef[0])
+def _of_corners(problem: Problem) -> float:
+    """Return the best loss of columns where the loss has corners: a row's loss is the largest of some pieces."""
+    x, outputs = problem.x, problem.outputs
+    if problem.loss == "crammer-singer":  # 1 + score less that of the own class, and 0 for the own class itself
+        apart = np.eye(outputs)[None, :, :] - problem.y[:, None, :]
+        at = problem.offset - np.sum(problem.offset * problem.y, axis=1, keepdims=True) + (1.0 - problem.y)
+        return least(at, (apart[:, :, :, None] * x[:, None, None, :]).reshape(len(x), outputs, -1), problem.q)
+    (_, above, up), (_, below, down) = CornerRows(problem.loss, problem.y, problem.offset, problem.parameter).sides
+    at = np.hstack([np.zeros_like(above), up * above, down * below])
+    return least(at, np.stack([0.0 * x, up * x, -down * x], axis=1), problem.q)
 
 
 def _value(problem: Training, scores: Array) -> float:

@@ -1,0 +1,80 @@
+"""The null fit of losses with corners beside several uncharged columns, against a linear program solved by HiGHS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from lineal.designs import as_design
+from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Quantile
+from lineal.verify.charges import Charges
+from lineal.verify.formulas import Problem as Checked
+from lineal.verify.null import null_objective
+
+LOSSES = [Absolute(), Quantile(0.3), EpsilonInsensitive(0.2), Hinge(), CrammerSinger(3)]
+TIGHT = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+
+
+def pieces(loss, y):
+    """Return intercepts and slopes by score of the linear pieces whose largest is a row's loss."""
+    one = np.ones_like(y)
+    if loss.name == "hinge":
+        return [(0.0 * y, 0.0 * y), (one, 1.0 - 2.0 * y)]
+    up, down = {"quantile": (0.7, 0.3)}.get(loss.name, (1.0, 1.0))
+    width = 0.2 if loss.name == "epsilon-insensitive" else 0.0
+    return [(0.0 * y, 0.0 * y), (up * (-y - width), up * one), (down * (y - width), -down * one)]
+
+
+def program(loss, x, y, share, offset):
+    """Return min over b of the sum of largest pieces: scores of these columns, with their offsets."""
+    n, p = x.shape
+    rows, right = [], []
+    if loss.outputs == 1:
+        for at, slope in pieces(loss, y[:, 0]):
+            rows.append(np.hstack([slope[:, None] * x, -np.eye(n)]))
+            right.append(-at - slope * offset[:, 0])
+    else:
+        own = y[:, 0].astype(int)
+        for k in range(loss.outputs):
+            apart = np.zeros((n, loss.outputs, p))
+            apart[:, k] += x
+            apart[np.arange(n), own] -= x
+            rows.append(np.hstack([apart.reshape(n, -1), -np.eye(n)]))
+            right.append(-1.0 * (own != k) - offset[:, k] + offset[np.arange(n), own])
+    free = rows[0].shape[1] - n
+    cost = np.concatenate([np.zeros(free), share])
+    bounds = [(None, None)] * (free + n)
+    found = linprog(cost, np.vstack(rows), np.concatenate(right), bounds=bounds, method="highs", options=TIGHT)
+    assert found.status == 0
+    return found.fun
+
+
+def drawn(loss, seed):
+    """Return rows, targets, weights and offsets; columns of several units, whole numbers among them."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(12, 50))
+    x = rng.normal(size=(n, 4)) * 10.0 ** rng.integers(-2, 3, size=4)
+    x[:, :2] = np.round(x[:, :2]) if seed % 3 == 2 else x[:, :2]
+    eta = x @ rng.normal(size=4) / 10.0 + rng.normal(size=n)
+    y = (eta > 0.0) * 1.0 if loss.name == "hinge" else np.digitize(eta, [-0.5, 0.5]) if loss.outputs > 1 else eta
+    weight = rng.uniform(0.1, 3.0, size=n) if seed % 2 else np.ones(n)
+    offset = rng.normal(size=(n, loss.outputs)) * (seed % 2)
+    return x, y.astype(float)[:, None], weight, offset
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("free", [(0, 2), (0, 1, 3)], ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_checker_finds_the_same_null_fit(loss, free, seed):
+    x, y, weight, offset = drawn(loss, seed)
+    charges = np.ones(5)
+    charges[list(free)] = 0.0
+    columns, share = as_design(x).dense(), weight / weight.sum()
+    told = np.eye(loss.outputs)[y[:, 0].astype(int)] if loss.outputs > 1 else y
+    parameter = {"quantile": 0.3, "epsilon-insensitive": 0.2}.get(loss.name, 0.0)
+    problem = Checked(
+        loss.name, columns, told, share, offset, Charges.ridge(charges), True, np.arange(len(x)), parameter
+    )  # fmt: skip
+    best = program(loss, columns[:, list(free)], y, share, offset)
+    assert null_objective(problem) == pytest.approx(best, rel=1e-9, abs=1e-11)
