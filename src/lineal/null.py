@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.designs import Ones
+from lineal.designs import Ones, as_design
 from lineal.errors import InputError
 from lineal.penalties import NoPenalty
 from lineal.problem import SHORT, Problem
@@ -16,6 +16,7 @@ from lineal.records import dataclass
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.solvers.newton import bending, search
 from lineal.source import Block
+from lineal.sources.memory import Blocks
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -49,12 +50,14 @@ COOLING = 8.0
 class Null:
     """The best fit of the uncharged columns alone; of the intercept alone where nothing is charged; else zero.
 
-    ``slope`` is the mean of its rows' slopes without their signs, or a bound on it, per output, where it is known.
+    ``slope`` is the mean of its rows' slopes without their signs, or a bound on it, per output, where it is known;
+    ``height`` the largest score without its sign, summed over outputs, offsets not counted, where it is not a constant.
     """
 
     coef: Array
     value: float
     slope: Array | None = None
+    height: float = 0.0
 
 
 def null(problem: Problem) -> Null:
@@ -98,9 +101,6 @@ def _fit(problem: Problem) -> Null:
             rest[0] = _constant_of(problem)
             return Null(rest, problem.evaluate(rest, hessian=problem.shape[0]).value)
     alone = _alone(problem, rest)
-    if not problem.loss.smooth:
-        # No second derivative: zero, or the intercept alone, is yardstick enough.
-        columns = columns[: int(problem.intercept)]
     if not problem.intercept or 0 not in columns:
         value = alone.evaluate(np.zeros((1, problem.shape[1]))).value + problem.penalty.value(rest)
     else:
@@ -110,9 +110,41 @@ def _fit(problem: Problem) -> Null:
         if len(columns) == 1:
             return Null(rest, value, constant.slope)
     if len(columns):
-        rest = _cooled(problem, rest, columns)
+        rest = _cooled(problem, rest, columns) if problem.loss.smooth else _cornered(problem, rest, columns)
         value = problem.evaluate(rest).value
-    return Null(rest, value)
+    return Null(rest, value, height=_height(problem, rest) if len(columns) else 0.0)
+
+
+def _height(problem: Problem, coef: Array) -> float:
+    """Return the largest score of rows that have a weight, without its sign, summed over outputs."""
+    most = np.zeros(problem.shape[1])
+    for block in problem.source.blocks():
+        scores = np.abs(block.design.times(coef))
+        present = slice(None) if block.weight is None else block.weight > 0.0
+        most = np.maximum(most, scores[present].max(axis=0, initial=0.0))
+    return float(np.sum(most))
+
+
+def _cornered(problem: Problem, coef: Array, columns: Index) -> Array:
+    """Return the minimiser over some columns where the loss has corners: those columns are a problem of their own."""
+    others = coef.copy()
+    others[columns] = 0.0
+    moved, ones = bool(others.any()), problem.intercept and columns[0] == 0
+    selected = np.zeros((problem.shape[0], len(columns) - ones))
+    selected[columns[int(ones) :], np.arange(len(columns) - ones)] = 1.0
+
+    def some(block: Block) -> Block:
+        offset = block.offset
+        if moved:
+            offset = block.design.times(others) + (0.0 if offset is None else offset)
+        return replace(block, design=as_design(block.design.times(selected), intercept=ones), offset=offset)
+
+    names = tuple(problem.source.columns[k] for k in columns)
+    source = Blocks([some(block) for block in problem.source.blocks()], names)
+    part = Problem.of(source, problem.loss, NoPenalty(len(columns)))
+    found = coef.copy()
+    found[columns] = _followed(part, coef[columns])
+    return found
 
 
 def spread(problem: Problem) -> tuple[Array, Array, Array]:
@@ -290,7 +322,7 @@ def _root(alone: Problem, left: float, middle: float, right: float, sample: int)
 
 
 def _followed(alone: Problem, coef: Array) -> Array:
-    """Return the best constants of several scores where the loss has corners, by interior points."""
+    """Return the best coefficients where the loss has corners, by interior points."""
     best = coef
     least = np.inf
     for step in InteriorPoint().steps(alone, coef):

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import csv
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from lineal.designs import as_design
+from lineal.estimators.fitted import model_of
+from lineal.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Quantile
+from lineal.null import null
+from lineal.penalties import L1, Ridge
+from lineal.problem import Problem
+from lineal.sources.memory import Memory
+from lineal.target import Target
+from lineal.verify import verify
 from lineal.verify.charges import Charges
 from lineal.verify.formulas import Problem as Checked
 from lineal.verify.null import null_objective
@@ -64,6 +74,21 @@ def drawn(loss, seed):
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("free", [(0, 2), (0, 1, 3), (1, 2)], ids=str)
+@pytest.mark.parametrize("seed", range(4))
+def test_the_null_fit_is_the_best_of_all_uncharged_columns(loss, free, seed):
+    """Also where the intercept itself is charged."""
+    x, y, weight, offset = drawn(loss, seed)
+    charges = np.ones(5)
+    charges[list(free)] = 0.0
+    columns = as_design(x).dense()
+    best = program(loss, columns[:, list(free)], y, weight / weight.sum(), offset)
+    found = null(Problem.of(Memory(as_design(x), y, weight, offset), loss, Ridge(1.0, charges)))
+    assert found.value == pytest.approx(best, rel=1e-9, abs=1e-11)
+    assert not np.any(found.coef[charges > 0.0])
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 @pytest.mark.parametrize("free", [(0, 2), (0, 1, 3)], ids=str)
 @pytest.mark.parametrize("seed", range(4))
 def test_the_checker_finds_the_same_null_fit(loss, free, seed):
@@ -78,3 +103,29 @@ def test_the_checker_finds_the_same_null_fit(loss, free, seed):
     )  # fmt: skip
     best = program(loss, columns[:, list(free)], y, share, offset)
     assert null_objective(problem) == pytest.approx(best, rel=1e-9, abs=1e-11)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+@pytest.mark.parametrize("penalty", [Ridge, L1])
+@pytest.mark.parametrize("met", [False, True])
+def test_files_with_several_uncharged_columns_are_confirmed(loss, penalty, met, tmp_path):
+    """``met``: the uncharged columns meet every row by themselves, so that there is nothing to gain."""
+    rng = np.random.default_rng(3)
+    x = rng.integers(-5, 6, size=(40, 4)).astype(float)
+    eta = x[:, 0] if met else x[:, 0] + x[:, 2] + 3.0 * rng.normal(size=40)
+    numbers = loss.name in ("absolute", "quantile", "epsilon-insensitive")
+    y = eta if numbers else (eta > 0.5) * 1.0 if loss.outputs == 1 else np.digitize(eta, [-1.5, 1.5]).astype(float)
+    columns = ("(intercept)", "x0", "x1", "x2", "x3")
+    source = Memory(as_design(x), y[:, None], columns=columns)
+    found = fit(source, loss, penalty(0.1, np.array([0.0, 0.0, 0.0, 1.0, 1.0])))
+    assert found.verdict.kind == "optimal", found.verdict.sentence
+    best = program(loss, as_design(x).dense()[:, :3], y[:, None], np.full(40, 1 / 40), np.zeros((40, loss.outputs)))
+    assert found.verdict.evidence["null_objective"] == pytest.approx(best, rel=1e-9, abs=1e-12)
+    classes = None if numbers else tuple(range(max(loss.outputs, 2)))
+    target = Target("y", "number") if numbers else Target("y", "classes", classes=classes)
+    model_of(found, target, 1e-6).save(tmp_path / "m.lineal")
+    with (tmp_path / "d.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["y", *columns[1:]])
+        writer.writerows([repr(float(t)) if numbers else int(t), *row] for t, row in zip(y, x.tolist(), strict=True))
+    assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed

@@ -361,10 +361,10 @@ def _held(problem: Problem, here: Evaluation) -> int:
 
 
 def _dust(problem: Problem) -> float:
-    """Return how much the null fit may seem to leave to gain where that is rounding: of its value, and of a constant score."""
+    """Return how much the null fit may seem to leave to gain where that is rounding: of its value, and of its scores."""
     rest = null(problem)
     alone = problem.intercept and not rest.coef[1:].any()
-    size = (problem.shape[0] + 4) * EPS * (float(np.sum(np.abs(rest.coef[0]))) if alone else 0.0)
+    size = (problem.shape[0] + 4) * EPS * (float(np.sum(np.abs(rest.coef[0]))) if alone else rest.height)
     if problem.loss.smooth and problem.penalty.smooth:
         return 16 * EPS * abs(rest.value) + unit(size * size, rest.value)
     # a dual point may have been moved into its domain
