@@ -240,7 +240,7 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
     run.stopped = run.stopped or DIGITS
     for _ in range(3):
         inward = there.coef if level is None else level.plain(there.coef)
-        coef = frame.outward(inward)
+        coef = gauged(run.problem, frame.outward(inward))  # columns of which a charge keeps a sum moved the intercepts
         run.coef = frame.inward(coef) if level is None else level.inward(frame.inward(coef))
         given = run.coef
         moved = frame.columns  # half a unit of their coefficients is lost
