@@ -199,21 +199,22 @@ def _descend(place: _Place, enough: arb, most: int, deadline: float) -> tuple[bo
 
 
 def _within(problem: Problem, b: Coef) -> Coef:
-    """Return coefficients strictly inside their bounds."""
-    found, moving = [], {j for j, _ in problem.free}
+    """Return coefficients that may move strictly inside their bounds; others stay where they are."""
+    found, moving = [], set(problem.free)
     for j, row in enumerate(b):
         low, high = problem.penalty.lower[j], problem.penalty.upper[j]
         if low == -math.inf and high == math.inf:
             found.append(list(row))
             continue
-        if j not in moving:
+        if not any((j, c) in moving for c in range(len(row))):
             found.append([arb(min(max(float(v), low), high)) for v in row])
             continue
         gap = arb(high) - arb(low) if math.isfinite(high - low) else arb(1)
         least = arb(low) + gap / 1000 if low > -math.inf else None
         most = arb(high) - gap / 1000 if high < math.inf else None
         raised = [least if least is not None and v < least else v for v in row]
-        found.append([most if most is not None and v > most else v for v in raised])
+        inside = [most if most is not None and v > most else v for v in raised]
+        found.append([new if (j, c) in moving else v for c, (new, v) in enumerate(zip(inside, row, strict=True))])
     return found
 
 

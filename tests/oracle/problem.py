@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse
 from flint import arb, arb_mat
 
-from .losses import CORNERS, NUMBERS, ZERO, Loss, Row
+from .losses import NUMBERS, ZERO, Loss, Row
 
 BITS = 640
 """Digits of all oracles: columns 1e-15 apart with means of 1e15 cost about 200 of them in a Newton system."""
@@ -122,7 +122,7 @@ class Problem:
     def null_columns(self) -> list[int]:
         """Return the columns of the null fit: the uncharged ones, or the intercept alone where nothing is charged."""
         uncharged = [j for j in range(self.columns) if not self.penalty.charged(j)]
-        if len(uncharged) == self.columns or self.loss.name in CORNERS:
+        if len(uncharged) == self.columns:
             return [0] if self.intercept else []
         return uncharged
 

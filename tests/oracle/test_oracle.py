@@ -190,6 +190,21 @@ def test_a_false_answer_about_separability_is_refuted(monkeypatch: pytest.Monkey
     assert [violation.family for violation in ask_halves(case)[1]] == ["separability"]
 
 
+def test_only_places_that_may_move_are_put_inside_bounds() -> None:
+    """The scale has a bound; the score has no coefficient on its column, where one would be an intercept."""
+    x, y = rows(4)
+    claim = ask(Case("HuberRegressor", {"alpha": 0.1, "fit_intercept": False}, x, y))[0][0]
+    found = truth(claim)
+    assert [float(row[0]) for row in found.best.coef][-1] == 0.0
+    assert judge(claim, found) == []
+
+
+def test_the_null_fit_of_corners_moves_all_uncharged_columns() -> None:
+    x, y = rows(5)
+    penalty = Penalty.of("ridge", 3, {"strength": 0.1}, [0.0, 0.0, 1.0])
+    assert pose(x, y, Loss("absolute", 1), penalty, intercept=True).null_columns() == [0, 1]
+
+
 # ---------------------------------------------------------------- the fronts beside the doors
 
 
