@@ -14,6 +14,7 @@ from pyarrow import feather
 
 import lineal
 from lineal import container
+from lineal.cli import run
 from lineal.verify import Refused, cells, joining, parts, reading, store, training, verify
 
 ROWS = 173
@@ -123,6 +124,20 @@ def test_what_is_false_is_refused_in_blocks_too(tmp_path, small, name):
     container.write(tmp_path / "f.lineal", meta, {**arrays, "coef": coef})
     with pytest.raises(Refused):
         verify(tmp_path / "f.lineal", data)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_answers_about_separability_come_from_blocks_too(tmp_path, request, apart, classes):
+    draw = np.random.default_rng(classes)
+    kind = draw.integers(0, classes, ROWS)
+    x = draw.normal(size=(ROWS, 2)) + (9.0 if apart else 0.5) * np.column_stack([np.cos(kind), np.sin(kind)])
+    columns = {"a": x[:, 0].tolist(), "b": x[:, 1].tolist(), "kind": [f"k{k}" for k in kind]}
+    data, record = written(tmp_path / "t.csv", columns), tmp_path / "s.lineal"
+    assert run(["separable", str(data), "--target", "kind", "-o", str(record)]) == 0
+    whole = told(verify(record, data))
+    request.getfixturevalue("small")
+    assert told(verify(record, data)) == whole
 
 
 def test_a_row_that_was_altered_far_down_is_noticed(tmp_path, small):

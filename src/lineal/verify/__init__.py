@@ -72,9 +72,9 @@ def verify(
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):
-                space, places = check_record(report, claims, table, watch)
+                space = check_record(report, claims, table, watch)
                 if claims.margin is not None:
-                    check_margin(report, space, claims.margin, places)
+                    check_margin(report, space, claims.margin)
             elif isinstance(claims, Committee):
                 check_committee(report, claims, table, watch)
             else:

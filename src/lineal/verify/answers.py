@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lineal.verify.arithmetic import Array, Whole
-from lineal.verify.halfspaces import Halfspaces
+from lineal.verify.halfspaces import Spaces
 from lineal.verify.sentences import SHOWN, count
 
 SCANNED = 1000
@@ -26,7 +28,7 @@ def of_overlap(rows: Sequence[int]) -> str:
 
 
 def of_direction(
-    space: Halfspaces,
+    space: Spaces,
     direction: Whole,
     columns: Sequence[str],
     classes: Sequence[object],
@@ -35,11 +37,12 @@ def of_direction(
     kind: str,
 ) -> str:
     """Return the sentence of a direction that puts ``strict`` rows on their side (towards some class), none on another."""
-    complete, partial = _reasons(space, columns, classes, target)
+    sides = _Sides.of(space, columns)
+    complete, partial = _reasons(sides, columns, classes, target)
     moving = [columns[j] for j in np.flatnonzero((direction != 0).any(axis=1)).tolist()]
     names = [name for name in moving if name != "(intercept)"] or moving
     listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    s, rows = "s" if len(names) == 1 else "", len(space.own)
+    s, rows = "s" if len(names) == 1 else "", int(sides.rows.sum())
     if kind == "complete":
         return f"Completely separable: {complete[0] if complete else f'{listed} separate{s} all {rows} rows without a mistake'}."
     how = f"{listed} put{s} {strict} of {rows} rows strictly on their side and none on the wrong one."
@@ -50,17 +53,14 @@ def of_direction(
 
 
 def _reasons(
-    space: Halfspaces, columns: Sequence[str], classes: Sequence[object], target: str
+    sides: _Sides, columns: Sequence[str], classes: Sequence[object], target: str
 ) -> tuple[list[str], list[tuple[int, str]]]:
     """Return what single columns say: a value, or a side of a threshold, that occurs exactly, or only, with a class."""
     complete: list[str] = []
     partial: list[tuple[int, str]] = []
-    if columns[:1] != ["(intercept)"]:
-        return complete, partial  # without an intercept a threshold is no halfspace
-    for j, name in list(enumerate(columns))[1 : SCANNED + 1]:
+    for j in range(sides.low.shape[1]):  # none without an intercept: then a threshold is no halfspace
         for k in reversed(range(len(classes))):
-            mine = space.own == k
-            side = _side(name, space.x[mine, j], space.x[~mine, j])
+            side = sides.side(columns[j + 1], j, k)
             if side is None:
                 continue
             condition, found, every = side
@@ -75,18 +75,72 @@ def _reasons(
     return complete, sorted(partial, key=lambda entry: -entry[0])
 
 
-def _side(name: str, mine: Array, others: Array) -> tuple[str, int, bool] | None:
-    """Return the condition on a column that only ``mine`` meets, how many do, and whether all do; the rest is on the edge."""
-    if not len(mine) or not len(others):
+@dataclass
+class _Sides:
+    """How many rows a class has, the least and largest of every column in it (the intercept left out), and zeros and ones.
+
+    ``beyond`` counts the rows of a class that are above, or below, all rows of the other classes.
+    """
+
+    rows: npt.NDArray[np.int64]
+    low: Array
+    high: Array
+    binary: npt.NDArray[np.bool_]
+    beyond: npt.NDArray[np.int64]
+
+    @staticmethod
+    def of(space: Spaces, columns: Sequence[str]) -> _Sides:
+        """Go through the rows twice."""
+        used = slice(1, SCANNED + 1) if columns[:1] == ["(intercept)"] else slice(0, 0)
+        shape = (space.classes, len(columns[used]))
+        found = _Sides(
+            np.zeros(space.classes, dtype=np.int64),
+            np.full(shape, np.inf),
+            np.full(shape, -np.inf),
+            np.ones(shape[1], dtype=bool),
+            np.zeros((2, *shape), dtype=np.int64),
+        )
+        for block in space.blocks():
+            x = block.x[:, used]
+            found.binary &= np.all((x == 0.0) | (x == 1.0), axis=0)
+            for k in range(space.classes):
+                mine = x[block.own == k]
+                found.rows[k] += len(mine)
+                found.low[k] = np.minimum(found.low[k], mine.min(axis=0, initial=np.inf))
+                found.high[k] = np.maximum(found.high[k], mine.max(axis=0, initial=-np.inf))
+        edges = [found.edges(k) for k in range(space.classes)]
+        for block in space.blocks():
+            for k, (below, above) in enumerate(edges):
+                mine = block.x[block.own == k, used]
+                found.beyond[0, k] += np.sum(mine > above, axis=0)
+                found.beyond[1, k] += np.sum(mine < below, axis=0)
+        return found
+
+    def edges(self, k: int) -> tuple[Array, Array]:
+        """Return the least and the largest of every column in the other classes."""
+        others = np.arange(len(self.rows)) != k
+        return self.low[others].min(axis=0), self.high[others].max(axis=0)
+
+    def side(self, name: str, j: int, k: int) -> tuple[str, int, bool] | None:
+        """Return the condition on a column that only one class meets, how many rows do, and whether all of it do.
+
+        The rest of the class is on the edge.
+        """
+        if not self.rows[k] or self.rows[k] == self.rows.sum():
+            return None
+        below, above = (edge[j] for edge in self.edges(k))
+        for place, (word, edge, near, far) in enumerate(
+            (
+                (">", above, self.low[k, j] - above, self.high[k, j] - above),
+                ("<", below, below - self.high[k, j], below - self.low[k, j]),
+            )
+        ):
+            if near >= 0.0 and far > 0.0:
+                beyond = int(self.beyond[place, k, j])
+                level = name if word == ">" and "=" in name else f"{name} = {1 if word == '>' else 0}"
+                condition = level if self.binary[j] else f"{name} {word} {_label(float(edge))}"
+                return condition, beyond, beyond == self.rows[k]
         return None
-    binary = bool(np.all((mine == 0.0) | (mine == 1.0)) and np.all((others == 0.0) | (others == 1.0)))
-    for sign, word in ((1.0, ">"), (-1.0, "<")):
-        edge = float(np.max(sign * others))
-        if np.min(sign * mine) >= edge and np.max(sign * mine) > edge:
-            beyond = int(np.sum(sign * mine > edge))
-            level = name if sign > 0.0 and "=" in name else f"{name} = {1 if sign > 0.0 else 0}"
-            return level if binary else f"{name} {word} {_label(sign * edge)}", beyond, beyond == len(mine)
-    return None
 
 
 def _label(label: object) -> str:

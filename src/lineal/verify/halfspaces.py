@@ -16,6 +16,7 @@ Everything is computed in integers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import permutations
@@ -83,18 +84,16 @@ class Halfspaces:
         if np.any(entries != 0):
             raise NotProvenError(f"{int(np.sum(entries != 0))} entries of the sum are not zero")
 
-    def unspanned(self, rows: list[int], against: list[int], left: list[npt.NDArray[np.int64]] | None) -> int:
-        """Return how many z with z'w = 0 (all, if ``left`` is None) are no combination of the z of some rows."""
-        basis = orthogonal(
-            np.array([self.z(row, other) for row, other in zip(rows, against, strict=True)], dtype=object)
-        )
+    def outside(self, basis: list[Whole], direction: Whole | None) -> int:
+        """Return how many z with z'w = 0 (all, if there is no direction w) are not orthogonal to every vector of a basis."""
+        left = None if direction is None else self.along(direction)
         count = 0
         for place, (rows_of, a, b) in enumerate(self.pairs):
             members = rows_of if left is None else rows_of[left[place] == 0]
-            outside = np.zeros(len(members), dtype=bool)
+            found = np.zeros(len(members), dtype=bool)
             for vector in basis:
-                outside |= signs(self.x[members], _apart(self._matrix(vector), a, b)) != 0
-            count += int(np.sum(outside))
+                found |= signs(self.x[members], _apart(self._matrix(vector), a, b)) != 0
+            count += int(np.sum(found))
         return count
 
     def _matrix(self, vector: Whole) -> Whole:
@@ -104,6 +103,57 @@ class Halfspaces:
         full = np.zeros((self.x.shape[1], self.classes), dtype=object)
         full[:, :-1] = vector.reshape(self.classes - 1, -1).T
         return full
+
+
+@dataclass(frozen=True)
+class Spaces:
+    """Rows that come block by block: design, class and number among the training rows of each."""
+
+    make: Callable[[], Iterable[tuple[Array, Index, Index]]]
+    columns: int
+    classes: int
+
+    @property
+    def outputs(self) -> int:
+        """Scores per row."""
+        return 1 if self.classes == 2 else self.classes
+
+    def blocks(self) -> Iterator[Halfspaces]:
+        """Yield all rows, some at a time."""
+        for x, own, _ in self.make():
+            yield Halfspaces(x, own, self.classes)
+
+    def picked(self, numbers: Iterable[object]) -> tuple[Halfspaces, dict[int, int]]:
+        """Return the rows with some numbers, and their places among themselves; a number that no row has is left out."""
+        wanted = {number for number in numbers if isinstance(number, int)}
+        x, own, found = [np.zeros((0, self.columns))], [np.zeros(0, dtype=np.intp)], list[int]()
+        for rows, classes, names in self.make():
+            chosen = [place for place, number in enumerate(names.tolist()) if number in wanted]
+            x.append(rows[chosen])
+            own.append(classes[chosen])
+            found += names[chosen].tolist()
+        places = {number: place for place, number in enumerate(found)}
+        return Halfspaces(np.concatenate(x), np.concatenate(own), self.classes), places
+
+    def counted(self, direction: Whole | None) -> tuple[int, int, int]:
+        """Return how many z are on the wrong side of a direction, how many rows are strictly on theirs, how many z at 0."""
+        wrong = strict = left = 0
+        for block in self.blocks():
+            if direction is None:
+                left += len(block.own)
+                continue
+            ahead = np.zeros(len(block.own), dtype=bool)
+            for (rows, _, _), found in zip(block.pairs, block.along(direction), strict=True):
+                wrong, left = wrong + int(np.sum(found < 0)), left + int(np.sum(found == 0))
+                ahead[rows] |= found > 0
+            strict += int(np.sum(ahead))
+        return wrong, strict, left
+
+    def unspanned(self, few: Halfspaces, rows: list[int], against: list[int], direction: Whole | None) -> int:
+        """Return how many z with z'w = 0 (all, if there is no w) are no combination of the z of some of a few rows."""
+        z = [few.z(row, other) for row, other in zip(rows, against, strict=True)]
+        basis = orthogonal(np.array(z, dtype=object))
+        return sum(block.outside(basis, direction) for block in self.blocks())
 
 
 def _apart(direction: Whole, own: int, other: int) -> Whole:

@@ -15,12 +15,12 @@ import numpy as np
 from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import EPS, Array, times
 from lineal.verify.ground import number
-from lineal.verify.halfspaces import Halfspaces
+from lineal.verify.halfspaces import Spaces
 from lineal.verify.report import Report
 from lineal.verify.separability import sum_of
 
 
-def check_margin(report: Report, space: Halfspaces, widest: object, places: Mapping[int, int]) -> float:
+def check_margin(report: Report, space: Spaces, widest: object) -> float:
     """Check gamma from below by weights of length 1 and from above by a sum of rows; return the bound R^2/gamma^2."""
     names = ("gamma", "gamma_upper", "R", "B", "bound")
     stated: Mapping[str, Any] = widest if isinstance(widest, dict) else {}
@@ -28,7 +28,7 @@ def check_margin(report: Report, space: Halfspaces, widest: object, places: Mapp
     there = len(figures) == len(names) and min(figures.values()) > 0.0
     report.check("the maximum margin has its figures", there, ", ".join(figures))
     gamma, upper, radius = figures["gamma"], figures["gamma_upper"], longest(space)
-    v = weights_of(report, stated.get("coef"), (space.x.shape[1], space.outputs))
+    v = weights_of(report, stated.get("coef"), (space.columns, space.outputs))
     found, length = least(space, v), float(np.linalg.norm(v))
     slack = 1e-9 * gamma + 8 * (len(v) + 8) * EPS * radius * length
     report.check(
@@ -36,7 +36,7 @@ def check_margin(report: Report, space: Halfspaces, widest: object, places: Mapp
         abs(length - 1.0) <= 1e-9 and found >= gamma - slack,
         f"{found!r} by length {length!r}, stated {gamma!r}",
     )
-    shortest = _length(space, stated, places)
+    shortest = _length(space, stated)
     report.check(
         "no weights have a larger margin than the sum of these rows allows",
         shortest <= upper * (1.0 + 1e-9) and gamma <= upper * (1.0 + 1e-9),
@@ -52,9 +52,9 @@ def check_margin(report: Report, space: Halfspaces, widest: object, places: Mapp
     return bound
 
 
-def longest(space: Halfspaces) -> float:
+def longest(space: Spaces) -> float:
     """Return R, the length of the longest row."""
-    return math.sqrt(max(math.fsum((row * row).tolist()) for row in space.x))
+    return math.sqrt(max(math.fsum((row * row).tolist()) for block in space.blocks() for row in block.x))
 
 
 def weights_of(report: Report, stated: object, shape: tuple[int, ...]) -> Array:
@@ -66,31 +66,30 @@ def weights_of(report: Report, stated: object, shape: tuple[int, ...]) -> Array:
     return np.array(rows, dtype=np.float64).reshape(shape)
 
 
-def least(space: Halfspaces, w: Array) -> float:
+def least(space: Spaces, w: Array) -> float:
     """Return the least z.w, with twice the digits."""
     lowest = math.inf
-    for rows, own, other in space.pairs:
+    for block, (rows, own, other) in ((each, pair) for each in space.blocks() for pair in each.pairs):
         pair = w[:, [0]] if w.shape[1] == 1 else np.vstack([w[:, [own]], -w[:, [other]]])
-        x = space.x[rows] if w.shape[1] == 1 else np.hstack([space.x[rows], space.x[rows]])
+        x = block.x[rows] if w.shape[1] == 1 else np.hstack([block.x[rows], block.x[rows]])
         values = times(x, pair)[:, 0] * (1.0 if w.shape[1] > 1 or own == 1 else -1.0)
         lowest = min(lowest, float(np.min(values, initial=math.inf)))
     return lowest
 
 
-def _length(space: Halfspaces, widest: Mapping[str, Any], places: Mapping[int, int]) -> float:
+def _length(space: Spaces, widest: Mapping[str, Any]) -> float:
     """Return |sum a z| / sum a, with the entries of every class; infinite where the rows and weights are no such sum."""
     try:
         stated = sum_of(widest)
     except ModelFileError:
         return math.inf
+    few, places = space.picked(stated.rows)
     if min(stated.weights, default=0) <= 0 or not all(row in places for row in stated.rows):
         return math.inf
     rows = [places[row] for row in stated.rows]
-    against = [1 - int(space.own[row]) for row in rows] if stated.against is None else stated.against
-    if not all(
-        0 <= other < space.classes and other != space.own[row] for row, other in zip(rows, against, strict=True)
-    ):
+    against = [1 - int(few.own[row]) for row in rows] if stated.against is None else stated.against
+    if not all(0 <= other < space.classes and other != few.own[row] for row, other in zip(rows, against, strict=True)):
         return math.inf
-    entries, unit = space.sum(rows, stated.weights, against)
+    entries, unit = few.sum(rows, stated.weights, against)
     square = sum(int(value) ** 2 for value in (entries[1] if space.outputs == 1 else entries).ravel())
     return math.sqrt(Fraction(square) * (unit / sum(stated.weights)) ** 2)

@@ -7,15 +7,14 @@ not_separable   a few rows z with weights a > 0 and sum a z = 0: a w with z.w > 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 
 import numpy as np
 
 from lineal.errors import ModelFileError
 from lineal.verify.arithmetic import EPS, Array, Whole, whole
 from lineal.verify.claims import Claims
-from lineal.verify.formulas import Problem
-from lineal.verify.halfspaces import Halfspaces, orthogonal
+from lineal.verify.formulas import Index, Problem, Training
+from lineal.verify.halfspaces import Spaces, orthogonal
 from lineal.verify.margins import check_margin, least, longest, weights_of
 from lineal.verify.report import Report
 from lineal.verify.sentences import (
@@ -40,7 +39,7 @@ VARIANTS = ("plain", "averaged", "voted", "pocket")
 TIES = {"mistake": 0.0, "positive": 1.0, "negative": -1.0}
 
 
-def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
+def check_perceptron(report: Report, claims: Claims, problem: Training) -> None:
     """Check every claim of the verdict on a perceptron."""
     report.check("this checker knows the verdict", claims.kind in KINDS, claims.kind)
     report.check("no gap is claimed of a perceptron", claims.gap is None and claims.relative_gap is None)
@@ -49,9 +48,7 @@ def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
     report.check(
         "a tie is what the model says it is", isinstance(tie, str) and TIES.get(tie) == claims.parameter, f"{tie}"
     )
-    own = problem.y[:, 0] if problem.outputs == 1 else np.argmax(problem.y, axis=1)
-    space = Halfspaces(problem.x, own.astype(np.intp), max(problem.outputs, 2))
-    places = {row: i for i, row in enumerate(problem.numbers.tolist())}
+    space = Spaces(lambda: map(_row_classes, problem.blocks()), problem.columns, max(problem.outputs, 2))
     radius = longest(space)
     stated = claims.figure("radius")
     report.check(
@@ -70,9 +67,9 @@ def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
     known = evidence.get("variant") in VARIANTS and evidence.get("start") in ("zero", "given")
     report.check("variant and start are known ones", known, f"{evidence.get('variant')}, {evidence.get('start')}")
     if claims.kind == "separated":
-        _separated(report, claims, space, radius, places)
+        _separated(report, claims, space, radius)
     elif claims.kind == "not_separable":
-        _not_separable(report, claims, space, places)
+        _not_separable(report, claims, space)
     else:
         check_keys(report, evidence, *ABOUT, "largest_norm", "repeated_state")
         report.check("a reason is given why nothing was decided", bool(claims.reason), claims.reason or "")
@@ -81,17 +78,26 @@ def check_perceptron(report: Report, claims: Claims, problem: Problem) -> None:
         check_sentence(report, claims.sentence, f"Not decided: {claims.reason}.")
 
 
-def mistaken(space: Halfspaces, w: Array, tie: float) -> tuple[int, bool]:
+def _row_classes(block: Problem) -> tuple[Array, Index, Index]:
+    """Return the design, the class and the number of some rows."""
+    own = block.y[:, 0] if block.outputs == 1 else np.argmax(block.y, axis=1)
+    return block.x, own.astype(np.intp), block.numbers
+
+
+def mistaken(space: Spaces, w: Array, tie: float) -> tuple[int, bool]:
     """Return how many rows weights mistake, and whether no row is on the boundary; every sign exact.
 
     A tie is a mistake unless it goes to the row's own class: the later one for tie > 0, the earlier one for tie < 0.
     """
-    bad, strict = np.zeros(len(space.own), dtype=bool), True
-    for (rows, own, other), signs in zip(space.pairs, space.along(exact(w)), strict=True):
-        mine = (own - other) * tie > 0.0
-        bad[rows] |= (signs < 0) | ((signs == 0) & (not mine))
-        strict = strict and bool(np.all(signs > 0))
-    return int(np.sum(bad)), strict
+    wrong, strict = 0, True
+    for block in space.blocks():
+        bad = np.zeros(len(block.own), dtype=bool)
+        for (rows, own, other), signs in zip(block.pairs, block.along(exact(w)), strict=True):
+            mine = (own - other) * tie > 0.0
+            bad[rows] |= (signs < 0) | ((signs == 0) & (not mine))
+            strict = strict and bool(np.all(signs > 0))
+        wrong += int(np.sum(bad))
+    return wrong, strict
 
 
 def exact(w: Array) -> Whole:
@@ -99,7 +105,7 @@ def exact(w: Array) -> Whole:
     return np.asarray(whole(w.reshape(1, -1)).reshape(w.shape))
 
 
-def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float, places: Mapping[int, int]) -> None:
+def _separated(report: Report, claims: Claims, space: Spaces, radius: float) -> None:
     evidence = claims.evidence
     w = weights_of(report, evidence.get("w"), claims.coef.shape)
     wrong, strict = mistaken(space, w, claims.parameter)
@@ -120,7 +126,7 @@ def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float,
     report.check("the weights of the model are the separator, unless it keeps others", same, f"{by}, {variant}")
     report.check("who found the separator is known", by in ("perceptron", "oracle"), f"{by}")
     widest = evidence.get("maximum_margin")
-    bound = math.nan if widest is None else check_margin(report, space, widest, places)
+    bound = math.nan if widest is None else check_margin(report, space, widest)
     if "within_bound" in evidence:
         began = evidence.get("by") == "perceptron" and evidence.get("start") == "zero"
         report.check(
@@ -141,14 +147,14 @@ def _separated(report: Report, claims: Claims, space: Halfspaces, radius: float,
     check_run(report, claims.sentence, before, RUNNING, f" ({count(evidence['mistakes'], 'mistake')}){after}")
 
 
-def _not_separable(report: Report, claims: Claims, space: Halfspaces, places: Mapping[int, int]) -> None:
+def _not_separable(report: Report, claims: Claims, space: Spaces) -> None:
     try:
         stated, bad = sum_of(claims.evidence), ""
     except ModelFileError as error:
         stated, bad = Sum([], [], None), str(error)
     report.check("the evidence holds rows and weights", not bad, bad)
-    rows, against = check_sum(report, space, stated, places)
-    z = np.array([space.z(row, other) for row, other in zip(rows, against, strict=True)], dtype=object)
+    few, rows, against = check_sum(report, space, stated)
+    z = np.array([few.z(row, other) for row, other in zip(rows, against, strict=True)], dtype=object)
     rank = z.shape[1] - len(orthogonal(z))
     report.check(
         "the sum has at most one row more than their rank", len(rows) <= rank + 1, f"{len(rows)} rows of rank {rank}"

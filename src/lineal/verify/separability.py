@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 
 from lineal.errors import ModelFileError
 from lineal.verify.answers import of_direction, of_overlap
-from lineal.verify.arithmetic import Whole
+from lineal.verify.arithmetic import Array, Whole
 from lineal.verify.dependence import NotProvenError
 from lineal.verify.ground import Ground, field, ground, whole
-from lineal.verify.halfspaces import Halfspaces
+from lineal.verify.halfspaces import Halfspaces, Index, Spaces
 from lineal.verify.reading import Table
 from lineal.verify.report import Report
 from lineal.verify.sentences import check_sentence
@@ -106,30 +106,21 @@ def _integer(value: int | str, most: int = 4000) -> int:
     return _integer(value[:-half], most) * int(10**half) + _integer(value[-half:], most)
 
 
-def check_record(
-    report: Report, record: Record, table: Table, watch: Watch = silent
-) -> tuple[Halfspaces, dict[int, int]]:
-    """Prove the answer of a record from the data; return its rows, and their places by number."""
+def check_record(report: Report, record: Record, table: Table, watch: Watch = silent) -> Spaces:
+    """Prove the answer of a record from the data; return its rows."""
     found = examples(report, record, table, watch)
-    space, places = halfspaces(report, record, found)
-    signs = None
+    space = halfspaces(report, record, found)
+    wrong, count, left = space.counted(record.direction)
     if record.direction is not None:
-        signs = space.along(record.direction)
-        wrong = sum(int(np.sum(part < 0)) for part in signs)
         report.check("the direction puts no row on the wrong side (exact)", wrong == 0, f"{wrong} are")
-    strict = np.zeros(len(space.own), dtype=bool)
-    for part, (members, _, _) in [] if signs is None else zip(signs, space.pairs, strict=True):
-        strict[members] |= part > 0
-    count = int(np.sum(strict))
     report.check(
         "the stated number of rows is strictly on its side (exact)",
         count == record.strict,
         f"{count} rows, stated {record.strict}",
     )
-    left = len(strict) if signs is None else sum(int(np.sum(part == 0)) for part in signs)
     if record.sum is not None:
-        rows, against = check_sum(report, space, record.sum, places)
-        outside = space.unspanned(rows, against, signs)
+        few, rows, against = check_sum(report, space, record.sum)
+        outside = space.unspanned(few, rows, against, record.direction)
         report.check(
             "every row that is not strictly on its side is a combination of these rows (exact)",
             outside == 0,
@@ -143,20 +134,23 @@ def check_record(
         names = record.columns, record.classes or (), record.targets[0]
         said = of_direction(space, record.direction, *names, count, record.kind)
     check_sentence(report, record.sentence, said)
-    return space, places
+    return space
 
 
-def halfspaces(report: Report, record: Ground, found: Examples) -> tuple[Halfspaces, dict[int, int]]:
-    """Return the rows of positive weight with their classes, and their places by number among the training rows."""
+def halfspaces(report: Report, record: Ground, found: Examples) -> Spaces:
+    """Return the rows of positive weight with their classes."""
     found.targets.check_classes(report, "seen")
-    blocks = list(found.store)
-    x, codes, numbers = (np.concatenate([block[name] for block in blocks]) for name in ("x", "target", "numbers"))
-    places = {row: place for place, row in enumerate(numbers.tolist())}
-    return Halfspaces(x, codes[:, 0].astype(np.intp), len(record.classes or ())), places
+
+    def blocks() -> Iterator[tuple[Array, Index, Index]]:
+        for block in found.store:
+            yield block["x"], block["target"][:, 0].astype(np.intp), block["numbers"]
+
+    return Spaces(blocks, len(record.columns), len(record.classes or ()))
 
 
-def check_sum(report: Report, space: Halfspaces, stated: Sum, places: Mapping[int, int]) -> tuple[list[int], list[int]]:
-    """Check that the weighted sum of some rows is zero; return their places and the classes they are compared with."""
+def check_sum(report: Report, spaces: Spaces, stated: Sum) -> tuple[Halfspaces, list[int], list[int]]:
+    """Check that the weighted sum of some rows is zero; return them, their places and the classes they are compared with."""
+    space, places = spaces.picked(stated.rows)
     strange = [row for row in stated.rows if row not in places]
     report.check(
         "the rows of the sum are training rows", bool(stated.rows) and not strange, str(strange[:3] or len(stated.rows))
@@ -176,4 +170,4 @@ def check_sum(report: Report, space: Halfspaces, stated: Sum, places: Mapping[in
     report.check(
         "the sum of these rows, each with a weight above 0, is zero (exact)", not bad, bad or f"{len(rows)} rows"
     )
-    return rows, against
+    return space, rows, against

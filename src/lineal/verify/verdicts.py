@@ -34,7 +34,7 @@ from lineal.verify.witnesses import independent
 def check_verdict(report: Report, claims: Claims, problem: Training) -> None:
     """Check every claim of the verdict, and the covariance where there is one."""
     if claims.loss == "perceptron":
-        check_perceptron(report, claims, problem.whole())
+        check_perceptron(report, claims, problem)
         return
     known = {
         "optimal": _optimal,
