@@ -40,6 +40,9 @@ FARTHER = 1e5
 MOST_LOST = 1e9
 """Scores that would lose more than this factor of their digits are computed about the center, where the caller can."""
 
+SOME_LOST = 100.0
+"""The same where the scores of all classes would share a large number, from which their differences are taken."""
+
 DIGITS = "the coefficients have too few digits beside columns so far from zero or so near to each other"
 
 
@@ -218,11 +221,12 @@ def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit |
     there = other.certified(chosen, f"{reason}; columns centered")
     if not (there.verdict.kind == "optimal" or (there.verdict.kind == "budget" and other.cut)):
         return None
-    if (moved := _rounded(other, frame, there, chosen, level)) is None:
+    shared = _shared(inner, frame, frame.outward(there.coef)) if keep else 0.0
+    if (moved := _rounded(other, frame, there, chosen, level, keep=keep)) is None:
         return None
     coef, fit = moved
     lost = float(np.max(run.problem.blur(coef) / np.maximum(inner.blur(there.coef), 1e-300)))
-    if keep and frame.exact and (fit.verdict.kind != there.verdict.kind or lost > MOST_LOST):
+    if keep and frame.exact and (fit.verdict.kind != there.verdict.kind or lost > (SOME_LOST if shared else MOST_LOST)):
         if level is not None:
             there = _lowered(other, level, there, chosen)
         return replace(there, problem=frame.problem, arrays={**there.arrays, "center": frame.center})
@@ -231,7 +235,9 @@ def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit |
     return replace(fit, coef=coef, problem=run.problem, framed=True)
 
 
-def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | None) -> tuple[Array, Fit] | None:
+def _rounded(
+    run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | None, *, keep: bool
+) -> tuple[Array, Fit] | None:
     """Return coefficients of the columns as they are, rounded, and the fit that is proven at them.
 
     Whoever certifies may choose other coefficients (of least norm, or of the null fit): then these are rounded in turn. What
@@ -240,8 +246,10 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
     run.stopped = run.stopped or DIGITS
     for _ in range(3):
         inward = there.coef if level is None else level.plain(there.coef)
-        coef = gauged(run.problem, frame.outward(inward))  # columns of which a charge keeps a sum moved the intercepts
-        run.coef = frame.inward(coef) if level is None else level.inward(frame.inward(coef))
+        coef = frame.outward(inward)
+        shared = _shared(run.problem, frame, coef) if keep else 0.0
+        coef = frame.outward(inward, shared) if shared else coef
+        run.coef = frame.inward(coef, shared) if level is None else level.inward(frame.inward(coef, shared))
         given = run.coef
         moved = frame.columns  # half a unit of their coefficients is lost
         reach = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(given[moved])))
@@ -249,6 +257,17 @@ def _rounded(run: Run, frame: Frame, there: Fit, chosen: Solver, level: Level | 
         if np.array_equal(there.coef, gauged(run.problem, given)):
             return coef, there
     return None
+
+
+def _shared(problem: Problem, frame: Frame, coef: Array) -> float:
+    """Return what the intercepts of all classes share beyond rounding: it moves no score's place among them.
+
+    Where a charge keeps a sum of slopes, columns far from zero move the intercepts by as much.
+    """
+    if not (problem.loss.coupled and problem.intercept and frame.columns[0] == 0 and 0 in problem.uncharged):
+        return 0.0
+    mean = float(np.mean(coef[0]))
+    return mean if abs(mean) > 64 * EPS * float(np.max(np.abs(coef[0]))) else 0.0
 
 
 def _lowered(run: Run, level: Level, there: Fit, chosen: Solver) -> Fit:
