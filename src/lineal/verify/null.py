@@ -49,7 +49,7 @@ def _best(problem: Training, *, alone: bool) -> float:
     level = not problem.extent.offset
     if alone and level and problem.loss == "crammer-singer":
         return _value(problem, (shares > 0.5).astype(np.float64))
-    if problem.loss in CORNERED and not (alone and problem.outputs == 1):
+    if problem.loss in CORNERED and problem.columns and not (alone and problem.outputs == 1):
         return _of_corners(problem.whole())
     if alone and level and problem.loss == "sparsemax":
         return _value(problem, shares)
