@@ -48,8 +48,9 @@ from lineal.wording import percent
 
 Array = npt.NDArray[np.float64]
 
-SMALLEST = 1e-9
-"""Scales are at least this share of the spread of y: a smaller one is not distinguished from zero."""
+SMALLEST = 2.0**-53
+"""Scales are at least this share of the spread of y, and a rounding error of y: where most rows are met, the best one is
+zero, and G falls to its least value with it. What the smallest scale costs is then no more than a last digit of G or y."""
 
 MOST = 100
 """So many scales are tried at most."""
@@ -129,7 +130,8 @@ class _Search:
         self.tol, self.max_iter, self.deadline = tol, max_iter, deadline
         self.moments: Moments = survey(source, Huber(1.0))
         self.joint = Joint(source, self.moments, epsilon, charge, charges)
-        self.floor = max(SMALLEST * self._spread(), 1e-100)
+        spread, largest = self._spread()
+        self.floor = max(SMALLEST * spread, EPS * largest if spread > 4 * EPS * largest else 0.0, 1e-100)
         self.steps = 0
         self.stopped = ""
 
@@ -156,7 +158,7 @@ class _Search:
         if still is not None and gap is not None and gap <= still:
             verdict = _still(found, gap, null, self.tol)
         else:
-            verdict = _verdict(found, gap, null, self.tol, self.stopped, self.floor)
+            verdict = _verdict(found, gap, null, self.tol, self.stopped)
         return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
 
     def run(self, start: Array | None, null: float, scale: float) -> _Trial:
@@ -319,16 +321,16 @@ class _Search:
             [np.ones(b.n_rows, dtype=bool) if b.weight is None else b.weight > 0.0 for b in self.source.blocks()]
         )
 
-    def _spread(self) -> float:
-        """Return the root of the mean square of y, less its mean; where it does not vary, what rounding would leave of it."""
+    def _spread(self) -> tuple[float, float]:
+        """Return the root of the mean square of y, less its mean (or what rounding would leave of it), and the largest |y|."""
         blocks = list(self.source.blocks()) if self.source.resident else []
         if len(blocks) == 1 and blocks[0].weight is None and blocks[0].offset is None:
-            spread, largest = float(np.std(blocks[0].y)), float(np.max(np.abs(blocks[0].y), initial=1.0))
+            spread, largest = float(np.std(blocks[0].y)), float(np.max(np.abs(blocks[0].y), initial=0.0))
         else:
             rows, weight = self.rows(np.zeros((len(self.charges), 1)))
             spread = float(np.sqrt(weight @ (rows - weight @ rows) ** 2))
-            largest = float(np.max(np.abs(rows), initial=1.0))
-        return spread or EPS * largest
+            largest = float(np.max(np.abs(rows), initial=0.0))
+        return spread or EPS * max(largest, 1.0), largest
 
     def still(self) -> float | None:
         """Return what rounding leaves of G where y does not vary and the null fit meets it; None where it varies."""
@@ -336,7 +338,7 @@ class _Search:
         level = float(rows[0])
         if np.any(rows != level) or (level != 0.0 and self.source.leading != "(intercept)"):
             return None
-        return max(64 * EPS * abs(level), 2.0 * SMALLEST * self._spread())
+        return max(64 * EPS * abs(level), 2.0 * SMALLEST * self._spread()[0])
 
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:
@@ -372,7 +374,7 @@ def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:
     return Verdict("optimal", sentence, gap, 0.0, evidence)
 
 
-def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str, floor: float) -> Verdict:
+def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:
     """Return the verdict on coefficients and scale together."""
     inner = found.fit.verdict
     evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
@@ -385,8 +387,7 @@ def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped:
     evidence["lower_bound"] = found.value - gap
     gain = null - (found.value - gap)
     tiny = 64 * np.finfo(float).eps * abs(null)
-    # no scale is below the floor, neither that of the fit nor that of the null fit: what it costs both is nothing to gain
-    relative = 0.0 if gap <= tiny or gain <= 1.5 * floor else gap / gain if gain > 0.0 else math.inf
+    relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
     if relative > tol:
         reason = stopped or "rounding error allows no further progress"
         sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."

@@ -133,6 +133,29 @@ def test_where_newton_leads_nowhere_the_scale_is_searched(kind):
     assert found.scale > 0.0
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("charge", [0.0, 1e-4, 0.1])
+def test_nothing_to_gain_is_met_to_the_last_digits(seed, charge):
+    """Most targets are 0, and zero coefficients are best: with the scale G falls to epsilon times the mean of |y|.
+
+    A scale held at a billionth of the spread cost more than a millionth of what there is to gain, which is nothing.
+    """
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(30, 2))
+    y = np.where(np.arange(30) % 10 == 7, rng.normal(size=30), 0.0)
+    found = scaled_huber(Memory(Stack([Ones(30), Dense(x)]), y), EPSILON, charge, np.array([0.0, 1.0, 1.0]))
+    z, one = np.column_stack([np.ones(30), x]), np.eye(30)
+    program = scipy.optimize.linprog(
+        np.r_[np.zeros(3), np.full(60, EPSILON / 30)], A_eq=np.hstack([z, one, -one]), b_eq=y,
+        bounds=[(None, None)] * 3 + [(0, None)] * 60, method="highs",
+    )  # fmt: skip
+    least = EPSILON * float(np.mean(np.abs(y)))
+    assert program.fun == pytest.approx(least, rel=1e-12)  # the absolute loss gains nothing by any column
+    assert found.verdict.kind == "optimal"
+    assert found.objective - least <= 1e-14 * least
+    assert found.verdict.gap <= 1e-13 * least
+
+
 @pytest.mark.parametrize("seed", [14, 47, 77, 97, 147, 275])
 def test_a_scale_of_nothing_but_rounding_is_proven(seed):
     """Few rows around 1e6, most of them met: the optimum is that of absolute loss, from a linear program."""
