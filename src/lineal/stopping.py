@@ -34,6 +34,10 @@ NEWTON_MAX_STEPS = 2000
 """Newton's method takes a dozen steps, a hundred beside corners; where it takes thousands, each brings next to nothing."""
 
 
+FAR = 1e6
+"""A mean of so many standard deviations leaves ten digits of a score."""
+
+
 @dataclass(frozen=True)
 class Fit:
     """What a fit found: coefficients, the verdict on them, and how it got there."""
@@ -59,6 +63,15 @@ class Fit:
             parts = np.concatenate(two_product(-center, column))
             found[0, output] = math.fsum([float(column[0]), *parts.tolist()])
         return found
+
+
+def _far(problem: Problem) -> str:
+    """Return what to say of columns that are so far from zero that rounding their scores hides what differs between rows."""
+    moments = problem.moments
+    if not np.any(np.abs(moments.mean) > FAR * moments.sd, where=moments.scatter > 0.0):
+        return ""
+    why = "their means could not be taken off" if problem.intercept else "there is no intercept to take their means off"
+    return f"; columns are far from zero, and {why}"
 
 
 def gauged(problem: Problem, coef: Array) -> Array:
@@ -158,7 +171,7 @@ class Run:
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield a solver's steps; where it ends by itself, keep the reason it returns."""
         reason = yield from cast("Generator[Step, None, str | None]", steps)
-        self.stopped = reason or "rounding error allows no further progress"
+        self.stopped = reason or f"rounding error allows no further progress{_far(self.problem)}"
 
     def _separates(self, number: int, objective: float, baseline: float) -> bool:
         """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""
@@ -205,9 +218,13 @@ class Run:
         """Return the last step with the verdict that no time was left for a proof."""
         self.stop()
         self.coef = gauged(self.problem, reached)
-        # no step was recorded: one pass, as the survey of the columns is one that nobody cuts short
-        known = self.trace.records[-1].objective if len(self.trace) else None
-        objective = self.problem.evaluate(self.coef).value if known is None else known
+        rest = self.problem.null
+        if len(self.trace):
+            objective = self.trace.records[-1].objective
+        elif rest is not None and np.array_equal(rest.coef, self.coef):
+            objective = rest.value
+        else:  # one pass, as the survey of the columns is one that nobody cuts short
+            objective = self.problem.evaluate(self.coef).value
         proof = Proof(objective, math.nan, None, reason="a proof would have taken longer")
         verdict, _ = judge(self.problem, objective, proof, self.tol, self.stopped, self.answer, self.labels)
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, self.problem)

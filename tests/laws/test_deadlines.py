@@ -115,8 +115,9 @@ def test_a_fit_ends_soon_after_its_deadline(loss: Any, family: str, end: int) ->
     found = fit(source, loss, penalty, time_limit=deadline)
     assert found.verdict.kind in SETTLED | {"budget"}
     assert np.all(np.isfinite(found.coef))
-    # One look may meet the end in each of: the null fit, the steps, the proof, the covariance; the survey comes before.
-    assert sum(time >= deadline.last.end for time in source.began) <= 4
+    # One look may meet the end in each of: the null fit, the steps, the proof, the covariance; the survey comes before. Where
+    # there was no step and no null fit, the objective of what is returned takes a pass.
+    assert sum(time >= deadline.last.end for time in source.began) <= 4 + (not len(found.trace))
     assert clock.now <= deadline.last.end + 8
     best = fit(source, loss, penalty)
     if found.verdict.gap is not None and best.verdict.gap is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from rivals import rival
 
 from lineal.designs import as_design
+from lineal.estimators.fitted import model_of
 from lineal.fitting import fit
 from lineal.losses import (
     Absolute,
@@ -33,6 +35,8 @@ from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.problem import Problem
 from lineal.solvers import far_rows
 from lineal.sources.memory import Memory
+from lineal.target import Target
+from lineal.verify import verify
 
 LOSSES = [
     Squared(1),
@@ -240,3 +244,23 @@ def test_sparsemax_is_led_on_where_it_does_not_bend(seed):
     used = length[:, 0] > 0.0
     assert slope[used] == pytest.approx(-0.04 * (result.coef / np.where(length > 0.0, length, 1.0))[used], abs=1e-4)
     assert np.all(np.linalg.norm(slope[~used], axis=1) <= 0.04 * (1.0 + 1e-6))
+
+
+@pytest.mark.parametrize("loss", [Logistic(), Quantile(0.5), Huber(1.0)], ids=lambda loss: loss.name)
+def test_columns_far_from_zero_without_an_intercept_say_so(loss, tmp_path):
+    rng = np.random.default_rng(0)
+    x = np.column_stack([4e15 + np.arange(25.0), 1e9 + rng.normal(size=25), rng.normal(size=25)])
+    eta = 0.1 * np.arange(25.0) + rng.normal(size=25)
+    y = (eta > 1.0) * 1.0 if loss.name == "logistic" else eta
+    source = Memory(as_design(x, intercept=False), y[:, None], columns=("a", "b", "c"))
+    found = fit(source, loss, Ridge(0.1, np.ones(3)))
+    assert found.verdict.kind == "budget"
+    assert "columns are far from zero, and there is no intercept to take their means off" in found.verdict.sentence
+    classes = loss.name == "logistic"
+    target = Target("y", "classes", classes=(0, 1)) if classes else Target("y", "number")
+    model_of(found, target, 1e-6).save(tmp_path / "m.lineal")
+    with (tmp_path / "d.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["y", "a", "b", "c"])
+        writer.writerows([int(t) if classes else repr(float(t)), *row] for t, row in zip(y, x.tolist(), strict=True))
+    assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed

@@ -21,6 +21,7 @@ REASONS: Final = tuple(
         "the time limit was reached",
         "the limit of [0-9]+ (iterations|epochs) was reached",
         "rounding error allows no further progress",
+        "columns are far from zero, and (their means could not be taken|there is no intercept to take their means) off",
         "rounding keeps the bounds apart",
         "the last hundred steps brought nothing",
         f"the last [0-9]+ epochs brought no more than {NUMBER} % of all before",
