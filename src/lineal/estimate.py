@@ -37,11 +37,11 @@ from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.penalty import Penalty
 from lineal.problem import Problem
 from lineal.records import dataclass
-from lineal.rows import Rows
+from lineal.rows import Rows, with_offsets
 from lineal.scale import scaled_huber
 from lineal.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, measure, strengths
 from lineal.solver import Solver
-from lineal.source import Block, Source
+from lineal.source import Source
 from lineal.spelling import Limits, ModelWish, PenaltyWish, Wanted, read_bounds, read_model, read_penalty, read_solver
 from lineal.stopping import Fit
 from lineal.target import Target
@@ -146,26 +146,10 @@ def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None, first: Dea
     return Ready(loss, moments, _variance(rows.train, moments), limits, labels, said)
 
 
-def with_offsets(rows: Rows, ready: Ready) -> Rows:
-    """Return the rows with an offset for every output: one number per row is that of all of them."""
-    outputs = ready.loss.outputs
-    if outputs == 1 or ready.moments.offset == 0.0:
-        return rows
-
-    def wide(block: Block) -> Block:
-        if block.offset is None or block.offset.shape[1] == outputs:
-            return block
-        return replace(block, offset=np.repeat(block.offset, outputs, axis=1))
-
-    return replace(
-        rows, train=rows.train.map(wide), validation=None if rows.validation is None else rows.validation.map(wide)
-    )
-
-
 def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
     """Fit the rows as asked."""
     ready = prepare(rows, wish, run.deadline, run.first)
-    rows = with_offsets(rows, ready)
+    rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
     source, loss, moments, said = rows.train, ready.loss, ready.moments, ready.said
     level, constant = _level(source, loss, moments)
     if wish.penalty.name == "firth" or wish.model.name in ("bayes", "zero-one"):

@@ -22,7 +22,7 @@ from lineal.features.text_options import Asked
 from lineal.formula import Formula
 from lineal.model import Model
 from lineal.records import dataclass
-from lineal.source import Source
+from lineal.source import Block, Source
 from lineal.spelling import Wanted
 from lineal.table import Table, as_table
 from lineal.tables.beside import attached
@@ -273,3 +273,16 @@ def _said(strangers: int, target: Target, use: str) -> list[str]:
 
 def _rows(count: int) -> str:
     return "1 row is" if count == 1 else f"{count:,} rows are"
+
+
+def with_offsets(rows: Rows, outputs: int) -> Rows:
+    """Return the rows with an offset for every output: one number per row is that of all of them."""
+
+    def wide(block: Block) -> Block:
+        if block.offset is None or block.offset.shape[1] == outputs:
+            return block
+        return replace(block, offset=np.repeat(block.offset, outputs, axis=1))
+
+    return replace(
+        rows, train=rows.train.map(wide), validation=None if rows.validation is None else rows.validation.map(wide)
+    )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from lineal.deadline import Deadline, Limit, beforehand
 from lineal.errors import InputError, near
-from lineal.estimate import Wish, build, prepare, with_offsets
+from lineal.estimate import Wish, build, prepare
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import Asked
 from lineal.figures.scoring import Score
@@ -20,7 +20,7 @@ from lineal.loss import Loss
 from lineal.paths.strengths import Point, path
 from lineal.penalty import Penalty
 from lineal.records import dataclass
-from lineal.rows import Roles, Rows, from_table
+from lineal.rows import Roles, Rows, from_table, with_offsets
 from lineal.selection import measure
 from lineal.solver import Solver
 from lineal.spelling import Limits, PenaltyWish, read_ratio
@@ -121,7 +121,7 @@ def trail(
     parts = read_split(split, seed, test_size, 0.0)
     rows = beforehand(deadline, lambda: from_table(data, roles, wish.wanted, parts))
     ready = prepare(rows, wish, deadline, deadline)
-    rows = with_offsets(rows, ready)
+    rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.clash()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
