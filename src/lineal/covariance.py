@@ -11,7 +11,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.factor import Factor
 from lineal.errors import InputError, near
+from lineal.frame import centered, projected
 from lineal.problem import Problem
 from lineal.solvers.direct import wants_digits
 from lineal.source import Block
@@ -21,6 +23,12 @@ Codes = npt.NDArray[np.intp]
 
 MOST_COEFFICIENTS: Final = 1000
 """Larger covariance matrices are not kept."""
+
+POOR: Final = 1e-4
+"""A second derivative of a smaller reciprocal condition is looked at in other columns: its digits are worth keeping."""
+
+NEAR: Final = 1.0
+"""Means of more standard deviations than this are taken off for it."""
 
 ROBUST: Final = ("HC0", "HC1", "HC2", "HC3")
 """The robust kinds, after MacKinnon and White (1985)."""
@@ -142,11 +150,28 @@ def inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:
     here = problem.evaluate(coef, hessian=columns)
     factor = problem.factor(here, np.arange(columns))
     if not problem.loss.quadratic:
-        spread = factor.inverse() / total
+        spread = (_framed(problem, coef, factor) if factor.condition < POOR else factor.inverse()) / total
         return (_within_gauge(spread, columns, outputs) if problem.loss.coupled else spread), None
     if wants_digits(problem, factor.condition) and problem.normal is not None:
         return problem.normal.inverse(), problem.normal.residual_squares()
     return factor.parts[0].inverse() / total, _squares(problem, coef)
+
+
+def _framed(problem: Problem, coef: Array, factor: Factor) -> Array:
+    """Return the inverse second derivative by way of columns that are less like each other, where there are such.
+
+    With ``b = A c`` that of b is ``A V A'``, V that of c: columns far from zero, less their means, keep their digits.
+    """
+    columns = problem.shape[0]
+    for frame in (centered(problem, NEAR), projected(problem)):
+        if frame is None:
+            continue
+        here = frame.problem.evaluate(frame.inward(coef), hessian=columns)
+        inner = frame.problem.factor(here, np.arange(columns))
+        if inner.condition > factor.condition:
+            back = np.kron(np.eye(problem.shape[1]), frame.outward(np.eye(columns)))
+            return np.asarray(back @ inner.inverse() @ back.T)
+    return factor.inverse()
 
 
 def _bread(problem: Problem, coef: Array) -> Array:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from pathlib import Path
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import lineal
 from lineal.covariance import ROBUST, clustered, covariance, robust
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.fitting import fit
@@ -128,3 +130,27 @@ def test_ill_conditioned_columns():
     expected = [float(Fraction(int(spread[j, j].p), int(spread[j, j].q))) for j in range(7)]
     found = np.diagonal(robust(result.problem, result.coef, "HC3"))
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("model", ["logistic", "poisson"])
+@pytest.mark.parametrize("far", [1e2, 1e4, 1e6])
+def test_columns_far_from_zero_keep_the_digits_of_their_errors(model, far):
+    """Against the inverse information in fifty digits: of means of 1e6 standard deviations four digits were left."""
+    draw = np.random.default_rng(int(far))
+    x = far + draw.normal(size=(40, 2))
+    score = x[:, 0] - far + draw.normal(size=40)
+    y = (score > 0).astype(float) if model == "logistic" else draw.poisson(np.exp(0.3 * (x[:, 0] - far))).astype(float)
+    found = lineal.fit(x, y, model=model, penalty="none")
+    with mp.workdps(50):
+        rows = [[mp.mpf(1), mp.mpf(float(a)), mp.mpf(float(b))] for a, b in x]
+        eta = [sum(a * mp.mpf(float(b)) for a, b in zip(row, found.coef[:, 0], strict=True)) for row in rows]
+        weight = [mp.exp(e) / (1 + mp.exp(e)) ** 2 if model == "logistic" else mp.exp(e) for e in eta]
+        information = mp.matrix(3, 3)
+        for row, w in zip(rows, weight, strict=True):
+            for j in range(3):
+                for k in range(3):
+                    information[j, k] += w * row[j] * row[k]
+        exact = information**-1
+        error = [mp.sqrt(exact[j, j]) for j in range(3)]
+        off = [(exact[j, k] - found.covariance()[j, k]) / (error[j] * error[k]) for j in range(3) for k in range(3)]
+        assert max(abs(float(value)) for value in off) < 1e-9

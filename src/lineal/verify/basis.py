@@ -12,7 +12,7 @@ from lineal.verify.dependence import DEPENDENT, NotProvenError, triangle
 from lineal.verify.formulas import Index
 from lineal.verify.plan import Plan
 
-BLURRED = 1e-3
+BLURRED = 1e-9
 """A basis of columns is made with twice the digits where one would leave a larger share of it to rounding."""
 
 
