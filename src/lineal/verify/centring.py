@@ -14,6 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from lineal.verify import simplex
 from lineal.verify.arithmetic import Array, two_product
 from lineal.verify.formulas import RESIDUAL, Index, Point, Problem, Training
 
@@ -31,10 +32,13 @@ def centred(point: Point, columns: Index) -> Point:
     if not (np.any(mean) or np.any(level)):
         return point
     coef, rest = point.coef.copy(), np.zeros(p.outputs)
-    for output, column in enumerate(point.coef.T):
-        parts = [float(column[0]), -float(level[output]), *np.concatenate(two_product(mean, column)).tolist()]
-        coef[0, output] = math.fsum(parts)
-        rest[output] = math.fsum([*parts, -float(coef[0, output])])
+    parts = [[float(b[0]), *np.concatenate(two_product(mean, b)).tolist()] for b in point.coef.T]
+    # what the scores of all classes share changes no loss of classes, but costs digits
+    shared = math.fsum(map(math.fsum, parts)) / p.outputs if p.loss in simplex.NAMES or p.loss == "softmax" else 0.0
+    for output, terms in enumerate(parts):
+        every = [*terms, -float(level[output]), -shared]
+        coef[0, output] = math.fsum(every)
+        rest[output] = math.fsum([*every, -float(coef[0, output])])
 
     def moved(block: Problem) -> Problem:  # (one column of offsets may serve several outputs)
         return replace(block, x=block.x - mean, y=block.y - level, offset=block.offset + rest)

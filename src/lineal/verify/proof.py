@@ -96,10 +96,10 @@ def added_up(plan: Plan, chosen: Index, *, errors: bool = True) -> Sums:
     return Sums(g, size, noise, sway)
 
 
-def settle(plan: Plan, free: Mask) -> Settled:
+def settle(plan: Plan, free: Mask, *, exactly: bool = False) -> Settled:
     """Move a dual point until g is zero to rounding on the free coefficients, and bound the rest of the way.
 
-    Where too few rows can be moved for that bound, g is made zero exactly.
+    Where too few rows can be moved for that bound, or ``exactly`` is asked for, g is made zero exactly.
     """
     p = plan.point.problem
     kappa, used = 0.0, bool(np.any(free)) and any(np.any(dual.theta) for _, dual in plan.blocks())
@@ -107,11 +107,13 @@ def settle(plan: Plan, free: Mask) -> Settled:
         raise NotProvenError("scores are so large that all slopes vanish: a sign of no finite optimum")
     if used:
         try:
-            plan, kappa = _nearly(plan, free)
+            plan, kappa = (plan, np.inf) if exactly else _nearly(plan, free)
         except NotProvenError:
             if p.loss not in FLAT:  # on the border of their domain a dual point would not prove that a minimiser exists
                 raise
-            plan = Plan(plan.point, made=balanced(plan.point, plan.whole, free))
+            kappa = np.inf
+        if kappa == np.inf:
+            plan, kappa = Plan(plan.point, made=balanced(plan.point, plan.whole, free)), 0.0
     found = added_up(plan, np.arange(p.columns))
     g = found.g[0] + found.g[1]
     charged = p.charges.linear[:, None] + np.abs(p.charges.square[:, None] * plan.point.coef)
@@ -198,18 +200,18 @@ class Bound:
     rounding: float
 
 
-def prove(plan: Plan, columns: Index, *, both: bool) -> Bound:
+def prove(plan: Plan, columns: Index, *, both: bool, exactly: bool = False) -> Bound:
     """Bound F(b) - F* by one dual point, its g zero on ``columns`` (all uncharged ones, or a basis of them).
 
     ``both``: bounded coefficients that cost nothing and are strictly inside are treated like uncharged ones also where
-    both bounds are finite.
+    both bounds are finite. ``exactly``: g is made zero in integers, not nearly zero in floats.
     """
     coef, charges = plan.point.coef, plan.point.problem.charges
     free = charges.inside(coef, both=both)
     free[columns] = True
     for _ in range(20):
         kept = enough(plan, free)
-        found = settle(plan, kept)
+        found = settle(plan, kept, exactly=exactly)
         more = charges.open(found.g, found.e) & ~free
         if not np.any(more):
             break
@@ -223,7 +225,7 @@ def prove(plan: Plan, columns: Index, *, both: bool) -> Bound:
         scale = charges.shrink(found.g, found.e, chosen)
         if scale == 1.0:
             break
-        found = settle(found.plan.then(Shrink(scale)), kept)
+        found = settle(found.plan.then(Shrink(scale)), kept, exactly=exactly)
     gap = _cost(found.plan, found.kappa) + charges.mismatch(coef, found.g, found.e, chosen)
     if not np.isfinite(gap):
         raise NotProvenError("the coefficients are too far from an optimum, or there is none")
@@ -256,9 +258,9 @@ def gaps(point: Point, columns: Index, enough: float) -> Gap:
     reason = NotProvenError("nothing was tried")
     for plan in _candidates(point):
         own: list[Bound] = []
-        for one, both in _ways(plan):
+        for one, both, exactly in _ways(plan):
             try:
-                own.append(prove(one, columns, both=both))
+                own.append(prove(one, columns, both=both, exactly=exactly))
             except NotProvenError as error:
                 reason = error
             if own and own[-1].gap <= enough:
@@ -270,13 +272,15 @@ def gaps(point: Point, columns: Index, enough: float) -> Gap:
     return Gap(best.gap, max(own[0].gap for own in found), best.rounding)
 
 
-def _ways(plan: Plan) -> Iterator[tuple[Plan, bool]]:
-    """Yield a dual point as it is, with finite bounds left to it, and moved into its domain a little."""
-    yield plan, True
+def _ways(plan: Plan) -> Iterator[tuple[Plan, bool, bool]]:
+    """Yield a dual point as it is, made exact, with finite bounds left to it, and moved into its domain a little."""
+    yield plan, True, False
+    if plan.point.problem.loss in FLAT:
+        yield plan, True, True
     if plan.point.problem.charges.bounded.any():  # else it is the same again
-        yield plan, False
+        yield plan, False, False
     for eased in plan.eased():
-        yield eased, True
+        yield eased, True, False
 
 
 def eased_gap(point: Point, columns: Index) -> float:
