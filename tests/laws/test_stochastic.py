@@ -505,3 +505,13 @@ def test_what_a_stream_cannot_do_is_refused(solver, words):
     stack, dense, y, _ = data(Squared(1))
     with pytest.raises(InputError, match=words):
         solver.learn(Block(stack, y), Squared(1), NoPenalty(13), State.at(np.zeros((dense.shape[1], 1))))
+
+
+def test_a_schedule_with_an_endless_delay_says_how_long_it_lasts():
+    """Columns of 4e15 ask for steps of 1e-31: such a delay was gone through one step at a time, without an end."""
+    for delay in (1e3, 1e20, 1e31):
+        schedule = Schedule("optimal", first=1.0 / delay, delay=delay)
+        lasts = schedule.lasts(1)
+        assert lasts is not None
+        assert 0.04 * delay < lasts < 0.06 * delay
+        assert schedule.at(1) == schedule.at(lasts)

@@ -47,10 +47,12 @@ class Schedule:
             return None
         cell = self._cell(t)
         past = float(np.exp((cell + 1) * np.log1p(BLUNT) / self._exponent))
-        count = max(1, int(np.ceil(past if self.name == "invscaling" else self.delay * (past - 1.0) + 1.0)) - t)
-        while count > 1 and self._cell(t + count - 1) != cell:
-            count -= 1
-        return count
+        most = max(1, int(np.ceil(past if self.name == "invscaling" else self.delay * (past - 1.0) + 1.0)) - t)
+        least = 1
+        while least < most:  # rounding may have put the end some steps too far, many of them where the delay is long
+            middle = (least + most + 1) // 2
+            least, most = (middle, most) if self._cell(t + middle - 1) == cell else (least, middle - 1)
+        return least
 
     @property
     def _bends(self) -> bool:
