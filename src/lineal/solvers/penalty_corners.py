@@ -70,6 +70,11 @@ class PenaltyCorners:
             weight=np.concatenate([weight[on] for on, *_, weight in parts]),
         )
 
+    @property
+    def bounded(self) -> bool:
+        """Whether any of the corners is a bound."""
+        return bool(np.any((self.low == 0.0) | (self.high == 0.0)))
+
     def bounds_as_rows(self, weight: float) -> PenaltyCorners:
         """Return the same corners with those of bounds as light as a row, and as much steeper.
 
