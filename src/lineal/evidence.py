@@ -14,15 +14,11 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import field, replace
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core, fitting
-from lineal.algebra.doubled import Doubled
-from lineal.algebra.spectrum import decomposed
+from lineal import fitting
 from lineal.blas import alone
 from lineal.certify.proof import Proof
 from lineal.closed import brief
@@ -32,6 +28,7 @@ from lineal.design import Design
 from lineal.errors import InputError
 from lineal.frame import centered
 from lineal.losses import Squared
+from lineal.marginal import Curve, Free, Pair, Point
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem import EPS, Problem
@@ -43,11 +40,8 @@ from lineal.verdict import TOLERANCE, Verdict
 from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
-Pair = tuple[float, float]
-Free = tuple[bool, bool]
-Hyper = tuple[float, float, float, float]
 
-FAR = 1e6
+FAR = 1e3
 """Columns so many standard deviations from zero are looked at about their center."""
 
 
@@ -128,7 +122,7 @@ def evidence(
     # about another center the evidence is the same, and columns far from zero have more digits there
     framed = None if charges[0] > 0.0 else centered(plain, FAR)
     about = plain if framed is None else framed.problem
-    curve = in_time(deadline, lambda: _Curve.of(about, charges, hyper, deadline), lambda: None)
+    curve = in_time(deadline, lambda: Curve.of(about, charges, hyper, deadline), lambda: None)
     if curve is None:
         begin = noise or 1.0 / (alpha_init or 1.0 / (_spread(source) + EPS)), prior or 1.0 / (lambda_init or 1.0)
         return _unknown(source, charges, plain.moments, begin, tol, deadline)
@@ -137,8 +131,13 @@ def evidence(
     # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
     typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
     begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
-    climbs = [_maximise(curve, (math.log(alpha), math.log(lam)), free, tol, max_iter, progress) for lam in begins]
-    top, trace = max(climbs, key=lambda climb: climb[0].value)
+    logs = [(math.log(alpha), math.log(lam)) for lam in begins]
+    top, trace = _highest(curve, logs, free, tol, max_iter, progress)
+    if top.norm(free) + (doubt := curve.doubt(top.logs, free)) > tol:  # eigenvalues with more digits may tell
+        finer = curve.resolved()
+        again = _highest(finer, [*logs, top.logs], free, tol, max_iter, progress)
+        if finer.doubt(again[0].logs, free) < doubt:
+            curve, (top, trace) = finer, again
     alpha, lam = math.exp(top.logs[0]), math.exp(top.logs[1])
     strength = lam / (alpha * curve.total)
     # a short table is looked at again sooner than it is solved step by step
@@ -150,7 +149,7 @@ def evidence(
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam
     return Evidence(
         coef=fit.coef,
-        verdict=_verdict(fit, top, curve.hyper, free, tol, trace),
+        verdict=_verdict(fit, top, curve, free, tol, trace),
         noise=sigma2,
         prior=tau2,
         degrees=top.degrees,
@@ -190,106 +189,9 @@ def _unknown(
     return Evidence(fit.coef, verdict, *begin, math.nan, math.nan, nothing, fit.trace, fit)
 
 
-class _Point(NamedTuple):
-    """The log-evidence at a pair (log alpha, log lambda), and what is known there."""
-
-    logs: Pair
-    value: float
-    slope: Pair
-    bend: tuple[float, float, float]
-    """Its second derivatives: by log alpha twice, by both, by log lambda twice."""
-    degrees: float
-    """How many charged coefficients the data determine."""
-    again: Pair
-    """MacKay's next pair: each precision as its slope would be zero with the other terms as they are."""
-
-    def norm(self, free: Free) -> float:
-        """Return the size of the slope by what is free."""
-        return math.hypot(self.slope[0] if free[0] else 0.0, self.slope[1] if free[1] else 0.0)
-
-
-@dataclass(frozen=True)
-class _Curve:
-    """The log-evidence as a function of (log alpha, log lambda), after one eigendecomposition."""
-
-    eigenvalues: Array
-    target: Array
-    """The target's products with the eigenvectors."""
-    residual: float
-    """Residual sum of squares of least squares."""
-    null: float
-    """Sum of squares of what the uncharged columns leave."""
-    total: float
-    hyper: Hyper
-
-    @staticmethod
-    def of(problem: Problem, charges: Array, hyper: Hyper, deadline: Deadline | None = None) -> _Curve:
-        """Project the uncharged columns out of the gram of [X y], in double-double, and decompose the rest."""
-        normal = problem.normal
-        if normal is None:
-            raise InputError(f"{problem.shape[0]} columns are too many for the evidence, which needs their gram.")
-        scale = normal.scale[:, None] * normal.scale
-        gram = Doubled(normal.gram.high / scale, normal.gram.low / scale)
-        charged = charges > 0.0
-        for j in np.flatnonzero(~charged):
-            _core.heed()
-            gram = _eliminated(gram, int(j))
-        whole = gram.round()
-        keep = np.flatnonzero(charged)
-        unit = 1.0 / np.sqrt(charges[keep])
-        parts = whole[np.ix_(keep, keep)] * unit[:, None] * unit, unit * whole[keep, -1]
-        values, target = decomposed(*parts, deadline)
-        residual = max(float(normal.residual_squares()[0]), 0.0)
-        return _Curve(values, target, residual, float(whole[-1, -1]), problem.moments.weight_sum, hyper)
-
-    @cached_property
-    def held(self) -> Array:
-        """The eigenvalues, and 1 where there is none."""
-        return np.where(self.eigenvalues > 0.0, self.eigenvalues, 1.0)
-
-    def at(self, logs: Pair) -> _Point:
-        """Return the log-evidence (scikit-learn's score, with the hyperpriors' terms) and its derivatives."""
-        alpha, lam = math.exp(logs[0]), math.exp(logs[1])
-        alpha_1, alpha_2, lambda_1, lambda_2 = self.hyper
-        precision = alpha * self.eigenvalues + lam
-        coef, kept, rest = alpha * self.target / precision, alpha * self.eigenvalues / precision, lam / precision
-        degrees, size = float(np.add.reduce(kept)), float(coef @ coef)
-        # RSS = RSS of least squares + sum d (b - q/d)^2, and b - q/d = -lambda q / (d (alpha d + lambda))
-        lack = rest * self.target
-        squares = self.residual + float(lack @ (lack / self.held))
-        value = lambda_1 * logs[1] - lambda_2 * lam + alpha_1 * logs[0] - alpha_2 * alpha
-        value += 0.5 * (len(coef) * logs[1] + self.total * (logs[0] - math.log(2.0 * math.pi)))
-        value -= 0.5 * (alpha * squares + lam * size + float(np.add.reduce(np.log(precision))))
-        # by log alpha, kept changes by kept rest, and lam size / 2 by what alpha squares / 2 loses: lam sum b^2 rest
-        moved, traded = 0.5 * float(kept @ rest), lam * float((coef * rest) @ coef)
-        return _Point(
-            logs,
-            value,
-            (
-                0.5 * (self.total - degrees - alpha * squares) + alpha_1 - alpha_2 * alpha,
-                0.5 * (degrees - lam * size) + lambda_1 - lambda_2 * lam,
-            ),
-            (
-                traded - moved - 0.5 * alpha * squares - alpha_2 * alpha,
-                moved - traded,
-                traded - moved - 0.5 * lam * size - lambda_2 * lam,
-            ),
-            degrees,
-            (
-                _log((self.total - degrees + 2.0 * alpha_1), squares + 2.0 * alpha_2),
-                _log(degrees + 2.0 * lambda_1, size + 2.0 * lambda_2),
-            ),
-        )
-
-
-def _log(above: float, below: float) -> float:
-    """Return the log of a ratio whose terms may have vanished."""
-    return math.log(max(above, 1e-300)) - math.log(max(below, 1e-300))
-
-
 def _maximise(
-    curve: _Curve, logs: Pair, free: Free, tol: float, most: int, progress: Callable[[Record], None] | None
-) -> tuple[_Point, Trace]:
+    curve: Curve, logs: Pair, free: Free, tol: float, most: int, progress: Callable[[Record], None] | None
+) -> tuple[Point, Trace]:
     """Climb the log-evidence: Newton steps where it is concave, MacKay's elsewhere; never down."""
     trace, began, here = Trace(), time.monotonic(), curve.at(logs)
     for number in range(most + 1):
@@ -298,9 +200,9 @@ def _maximise(
         trace.add(record)
         if progress is not None:
             progress(record)
-        if norm <= tol:
+        if norm <= 0.5 * tol:  # the rest is for rounding
             break
-        better: list[_Point] = []
+        better: list[Point] = []
         noise = 1e-13 * abs(here.value)
         for step in (_newton(here, free), _only(here.again, here.logs, free)):
             if step is None or max(abs(step[0]), abs(step[1])) >= 300.0:
@@ -317,12 +219,20 @@ def _maximise(
     return here, trace
 
 
+def _highest(
+    curve: Curve, begins: list[Pair], free: Free, tol: float, most: int, progress: Callable[[Record], None] | None
+) -> tuple[Point, Trace]:
+    """Return the more likely end of climbs from several places."""
+    climbs = [_maximise(curve, logs, free, tol, most, progress) for logs in begins]
+    return max(climbs, key=lambda climb: climb[0].value)
+
+
 def _only(to: Pair, logs: Pair, free: Free) -> Pair:
     """Return a pair of which only what is free has moved."""
     return to[0] if free[0] else logs[0], to[1] if free[1] else logs[1]
 
 
-def _newton(here: _Point, free: Free) -> Pair | None:
+def _newton(here: Point, free: Free) -> Pair | None:
     """Return the Newton step by what is free, or None where the evidence is not concave in it."""
     first, last = (-here.bend[0] if free[0] else 1.0), (-here.bend[2] if free[1] else 1.0)
     both = -here.bend[1] if all(free) else 0.0
@@ -337,17 +247,21 @@ def _newton(here: _Point, free: Free) -> Pair | None:
     return _only(to, here.logs, free)
 
 
-def _verdict(fit: Fit, top: _Point, hyper: Hyper, free: Free, tol: float, trace: Trace) -> Verdict:
+def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: Trace) -> Verdict:
     """Return the verdict: that of the ridge where both variances are given, else of the search for them."""
     if not any(free) or not fit.verdict.proven:
         return fit.verdict
-    norm = top.norm(free)
+    norm, doubt = top.norm(free), curve.doubt(top.logs, free)
     found: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": top.value}
     found |= {"noise": math.exp(-top.logs[0]), "prior": math.exp(-top.logs[1]), "ridge": dict(fit.verdict.evidence)}
     names = [name for name, estimated in zip(("noise", "prior"), free, strict=True) if estimated]
-    found |= {"free": names, "hyper": list(hyper)}
-    if norm > tol:
+    found |= {"free": names, "hyper": list(curve.hyper)}
+    if not norm + doubt <= tol:
         stopped = f"the search for the variances ended after {len(trace)} steps"
+        if norm <= tol:  # what can be said is that it is no larger
+            norm += doubt
+            found["slope_norm"] = norm
+            stopped = "rounding hides how small the slope is"
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."
         return Verdict("budget", sentence, None, None, found, stopped)
     reason = "the evidence need not be concave, so another pair of variances may be more likely"
@@ -356,18 +270,3 @@ def _verdict(fit: Fit, top: _Point, hyper: Hyper, free: Free, tol: float, trace:
         "which may not be the only one. Given them, the coefficients are proven optimal."
     )
     return Verdict("stationary", sentence, None, None, found, reason)
-
-
-def _eliminated(gram: Doubled, j: int) -> Doubled:
-    """Return the gram of what column j cannot explain of the others; its own row and column become zero."""
-    pivot = gram[j, j]
-    if not pivot.high > 0.0:
-        return gram
-    guess = Doubled.of(1.0 / pivot.high)
-    reciprocal = guess * (Doubled.of(2.0) + -(pivot * guess))
-    row = gram[j]
-    left = gram + -row[:, None].times((row * reciprocal)[None, :])
-    for part in (left.high, left.low):
-        part[j, :] = 0.0
-        part[:, j] = 0.0
-    return left

@@ -7,10 +7,12 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import BayesianRidge
 
+from lineal.algebra.doubled import Doubled
+from lineal.algebra.spectrum import Spectrum
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.evidence import _Curve
 from lineal.inference import evidence
+from lineal.marginal import Curve
 from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
 
@@ -124,7 +126,9 @@ def test_the_derivatives_of_the_log_evidence_are_those_of_its_values(seed: int) 
     rng = np.random.default_rng(seed)
     values = np.append(rng.uniform(0.1, 50.0, size=4), 0.0)
     target = np.append(rng.normal(size=4) * values[:4], 0.0)
-    curve = _Curve(values, target, rng.uniform(1.0, 9.0), 100.0, 60.0, tuple(rng.uniform(0.0, 0.1, size=4).tolist()))
+    found, gram = Spectrum(values, target, 0.0, 0.0, 0.0, 0.0), Doubled.of(np.diag(values))
+    given = gram, Doubled.of(target), Doubled.of(100.0), 0.0, 0.0, found, rng.uniform(1.0, 9.0), 0.0, 0.0
+    curve = Curve(*given, 60.0, tuple(rng.uniform(0.0, 0.1, size=4).tolist()))
     logs, step = rng.normal(size=2), 1e-4
     here = curve.at(tuple(logs.tolist()))
     for j in range(2):

@@ -45,6 +45,31 @@ def test_the_evidence_of_whole_numbers_far_from_zero() -> None:
     assert refuted(stationary.ask(case)[:1]) == [], case.code
 
 
+@pytest.mark.parametrize("far", [1.0, 1e6, 1e12])
+@pytest.mark.parametrize("apart", [1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-12, 1e-14])
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False}])
+def test_the_evidence_has_no_slope_in_columns_near_multiples(far: float, apart: float, params: dict) -> None:
+    """The gram was rounded to doubles: its least eigenvalue lost its digits, or was zero and least squares used it."""
+    draw = np.random.default_rng([int(far), round(-10 * np.log10(apart))])
+    one = far + draw.normal(size=15)
+    x = np.column_stack([one, -3.0 * one * (1.0 + apart * draw.normal(size=15)), draw.normal(size=15)])
+    case = Case("BayesianRidge", params, x, x[:, 2] + draw.normal(size=15))
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "stationary" or apart * far > 1e-3 > 10 * apart, outcomes[0].sentence
+    assert refuted(outcomes[:1]) == [], case.code
+
+
+def test_a_slope_below_rounding_is_not_claimed() -> None:
+    """The target is met exactly, at a precision that makes any error of its residuals large."""
+    draw = np.random.default_rng(7)
+    x = draw.normal(size=(5, 4))
+    case = Case("BayesianRidge", {}, x, 1e9 * draw.normal(size=5))
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "budget"
+    assert "rounding hides how small the slope is" in outcomes[0].sentence
+    assert refuted(outcomes[:1]) == [], case.code
+
+
 @pytest.mark.parametrize("twist", ["far", "units", "zeros"])
 def test_left_out_errors_are_those_of_fits_without_the_row(twist: str) -> None:
     """The mean of a column near 4e15 is rounded, and eigenvalues of small columns were taken for zero."""

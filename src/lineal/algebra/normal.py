@@ -104,6 +104,12 @@ class Normal:
         left = (self.gram[p:, p:] + -explained).round()
         return np.asarray(np.diagonal(left) / self.scale[p:] ** 2)
 
+    def residual_doubt(self) -> Array:
+        """Return a bound on the error of `residual_squares`: entries of the gram are known to chain * UNIT."""
+        p = self.columns
+        size = np.sum(np.abs(self._exact.high), axis=0) + np.sqrt(np.abs(self.gram.high.diagonal()[p:]))
+        return np.asarray(self.chain * UNIT * 4.0 * (size / self.scale[p:]) ** 2)
+
     def inverse(self) -> Array:
         """Return H^-1, rows and columns of dependent columns zero."""
         scale = self.scale[: self.columns]

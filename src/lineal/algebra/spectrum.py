@@ -7,10 +7,15 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from lineal import _core
 from lineal.algebra import lapack
+from lineal.algebra.doubled import Doubled
+from lineal.algebra.normal import DEPENDENT
 from lineal.deadline import LATE, Deadline, LateError
+from lineal.records import dataclass
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 CORNER: Final = 256
 """Columns of the corner that tells how fast this machine is now; matrices of up to twice as many are not asked about."""
@@ -20,6 +25,8 @@ SMALL: Final = 1e-13
 """Eigenvalues below this share of the largest are rounding errors of zero."""
 WIDE: Final = 100.0
 """Where columns are of lengths so many times apart, their eigenvalues are found one by one."""
+EXACT: Final = 2.0**-48
+"""Relative error of an eigenvalue that LAPACK finds to full precision, and of a largest one in any case."""
 
 
 def eigen(matrix: Array, deadline: Deadline | None = None) -> tuple[Array, Array]:
@@ -40,26 +47,96 @@ def eigen(matrix: Array, deadline: Deadline | None = None) -> tuple[Array, Array
     return values, vectors
 
 
-def decomposed(gram: Array, right: Array, deadline: Deadline | None = None) -> tuple[Array, Array]:
+@dataclass(frozen=True)
+class Spectrum:
+    """Eigenvalues of a gram, the products of its eigenvectors with a right side, and how well both are known.
+
+    >>> Spectrum(np.array([0.0, 2.0]), np.array([0.0, 1.0]), 1e-15, 1e-15, 1e-15, 0.0).values
+    array([0., 2.])
+    """
+
+    values: Array
+    products: Array
+    fine: float
+    """The gram as a quadratic form is known to ``fine v' gram v`` and, besides, to what ``loose`` and ``vague`` say."""
+    loose: float
+    """A relative bound on its error, ``|v'(gram - true) v| <= loose v' gram v``."""
+    vague: float
+    """Another one, ``|v'(gram - true) v| <= vague v'v``, better for what is small."""
+    missed: float
+    """A bound on the sum of the eigenvalues that were taken for zero."""
+
+
+def decomposed(gram: Doubled, right: Doubled, blur: float, deadline: Deadline | None = None) -> Spectrum:
     """Return the eigenvalues of a gram and the products of its eigenvectors with a right side; zero where columns depend.
 
     Of columns in units far apart, ``gram = D A D`` with a diagonal of ones in A, small eigenvalues drown in the rounding of
     large ones. ``A = C C'`` has no such spread, and Jacobi's method finds every singular value of ``D C`` to full relative
     precision: its squares are the eigenvalues. ``right = D C t``, so that the products are the singular values times V't.
+
+    Entries of A are known to ``blur``, but rounded to doubles here: see `resolved` where that is not enough.
     """
-    size = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    plain, side = gram.round(), right.round()
+    size = np.sqrt(np.maximum(np.diagonal(plain), 0.0))
     present = size > 0.0
     if not present.any() or size.max() <= WIDE * size[present].min():
-        values, vectors = eigen(gram, deadline)
-        real = values > SMALL * max(float(values.max(initial=0.0)), 0.0)
-        return np.where(real, values, 0.0), np.where(real, vectors.T @ right, 0.0)
+        values, vectors = eigen(plain, deadline)
+        top = max(float(values.max(initial=0.0)), 0.0)
+        real = values > SMALL * top
+        found = np.where(real, values, 0.0), np.where(real, vectors.T @ side, 0.0)
+        return Spectrum(*found, *_known(values, real, blur))
     size = np.where(present, size, 1.0)
-    values, vectors = eigen(gram / size[:, None] / size, deadline)
+    values, vectors = eigen(plain / size[:, None] / size, deadline)
     real = values > SMALL * float(values.max())
     half = vectors[:, real] * np.sqrt(values[real])
+    fine, loose, vague, missed = _known(values, real, blur)
+    weights = vectors[:, real].T @ (side / size) / np.sqrt(values[real])
+    most = float(size.max()) ** 2
+    return Spectrum(*_graded(size[:, None] * half, weights), fine, loose, vague * most, missed * most)
+
+
+def resolved(gram: Doubled, right: Doubled, square: Doubled, blur: float) -> tuple[Spectrum, float]:
+    """Return the same from a factor ``A = C C'`` made in double-double, for columns very near to each other.
+
+    What C lacks of A's digits is then ``blur / least eigenvalue of A``, with blur about 1e-28 instead of 1e-16. Also returned
+    is what the columns that were not taken for dependent leave of ``square``, that of the right side's own vector.
+    """
+    size = np.sqrt(np.maximum(np.diagonal(gram.high), 0.0))
+    unit = np.exp2(-np.round(np.log2(np.where(size > 0.0, size, 1.0))))
+    both, count = unit[:, None] * unit, len(size)
+    scaled = Doubled.of(np.zeros((count + 1, count + 1)))
+    for name in ("high", "low"):
+        whole, side = getattr(scaled, name), getattr(right, name) * unit
+        whole[:count, :count], whole[count, count] = getattr(gram, name) * both, getattr(square, name)
+        whole[:count, count] = whole[count, :count] = side
+    threshold = max(DEPENDENT, 1e3 * blur)
+    high, low, order, rank = _core.factor_dd(scaled.high, scaled.low, threshold, 1)
+    factor = high + low
+    residual = float(factor[count, count])
+    half, order = factor[:count, :rank], np.asarray(order[:count], dtype=np.intp)
+    single, products = _graded(half / unit[order, None], factor[count, :rank])
+    missed = threshold * float(np.sum(size[order[rank:]] ** 2))
+    if rank == 0:
+        return Spectrum(single, products, EXACT, 0.0, 0.0, missed), residual
+    backwards = lapack.dtrtri(half[:rank], lower=1)[0]
+    loose = 4.0 * count * blur * float(np.sum(np.tril(backwards) ** 2))
+    return Spectrum(single, products, EXACT, loose, 4.0 * blur * float(np.sum(size**2)), missed), residual
+
+
+def _known(values: Array, real: Mask, blur: float) -> tuple[float, float, float, float]:
+    """Return how loose eigenvalues of a matrix of doubles are, and what those taken for zero may add up to."""
+    top, kept = float(values.max(initial=0.0)), values[real]
+    vague = (EXACT + len(values) * blur) * top
+    loose = EXACT + vague / float(kept.min()) if len(kept) else EXACT
+    return loose, loose, vague, SMALL * top * int(np.sum(~real))
+
+
+def _graded(half: Array, weights: Array) -> tuple[Array, Array]:
+    """Return the squared singular values of a matrix whose rows and columns may be of any lengths, and S V'weights."""
+    absent = np.zeros(len(half) - half.shape[1])
+    if not half.shape[1]:
+        return absent, absent
     # joba=2: also for rows of any lengths; jobu=3: no left vectors; jobv=0: the right ones; jobr=0: no value is too small
-    single, _, turned, scale, _, _ = lapack.dgejsv(size[:, None] * half, joba=2, jobu=3, jobv=0, jobr=0)
+    single, _, turned, scale, _, _ = lapack.dgejsv(half, joba=2, jobu=3, jobv=0, jobr=0)
     single = single * (scale[0] / scale[1])
-    products = single * (turned.T @ (vectors[:, real].T @ (right / size) / np.sqrt(values[real])))
-    absent = np.zeros(len(size) - len(single))
-    return np.concatenate([absent, single**2]), np.concatenate([absent, products])
+    return np.concatenate([absent, single**2]), np.concatenate([absent, single * (turned.T @ weights)])
