@@ -4,19 +4,29 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
 
-from lineal.verify.arithmetic import Array, sums, total
+from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, sums, total, two_product
 from lineal.verify.formulas import Point
+
+ENOUGH = 1e-9
+"""Where the degrees of freedom are known no better than this, they are computed with fifty digits,"""
+WIDEST = 60
+"""up to so many columns."""
 
 
 @dataclass(frozen=True)
 class Stationary:
-    """The norm of the slope, what rounding may add to it, and the value where the evidence states one under ``name``."""
+    """The norm of the slope, how well it is known, and the value where the evidence states one under ``name``.
+
+    A stated norm, itself rounded, may differ by ``allowance``.
+    """
 
     norm: float
+    doubt: float
     allowance: float
     name: str
     value: float
@@ -41,7 +51,8 @@ def firth(point: Point, weight_sum: float) -> Stationary:
     determinant = 2.0 * (float(np.sum(np.log(np.abs(np.diag(factor))))) + float(np.sum(np.log(scale))))
     value = weight_sum * total(p.q * at.rows.value) - 0.5 * determinant
     spread = np.linalg.norm(np.linalg.solve(factor.T, np.abs(x).T @ (s * (np.abs(at.rows.slope[:, 0]) + h))))
-    return Stationary(norm, 1e-13 * float(spread), "objective", value / weight_sum)
+    doubt = 1e-13 * float(spread)
+    return Stationary(norm, doubt, doubt, "objective", value / weight_sum)
 
 
 def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, Any]) -> Stationary:
@@ -51,11 +62,9 @@ def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, 
     a1, a2, l1, l2 = (float(value) for value in stated["hyper"])
     free = [name in stated["free"] for name in ("noise", "prior")]
     s, charged = weight_sum * p.q, charges > 0.0
-    scale = np.sqrt(np.max(np.abs(p.x), axis=0) ** 2 + charges)
-    x = p.x / scale
-    ridge = np.vstack([np.sqrt(s)[:, None] * x, np.diag(np.sqrt(lam / alpha * charges) / scale)[charged]])
-    orthonormal = np.linalg.qr(ridge)[0]
-    gamma = float(np.sum(orthonormal[: len(x)] ** 2)) - int(np.sum(~charged))
+    scale = np.exp2(np.round(0.5 * np.log2(np.max(np.abs(p.x), axis=0) ** 2 + charges)))
+    x, ridge = p.x / scale, lam / alpha * charges / scale**2
+    gamma, doubt = _degrees(x, s, ridge)
     squares = weight_sum * total(p.q * at.rows.slope[:, 0] ** 2)
     size = total(charges * point.coef[:, 0] ** 2)
     slope = np.array(
@@ -68,7 +77,55 @@ def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, 
     count = int(np.sum(charged))
     value += 0.5 * (count * math.log(lam) + weight_sum * math.log(alpha) - alpha * squares - lam * size)
     value -= 0.5 * (_precision(x, s, alpha, lam, charges, scale) + weight_sum * math.log(2.0 * math.pi))
-    return Stationary(float(np.linalg.norm(slope[free])), 1e-11 * (weight_sum + count), "log_evidence", value)
+    # the best coefficients are within the radius of these, and lam size has the slope 2 lam b
+    radius, sizes = float(stated["ridge"].get("radius") or 0.0), alpha * squares + lam * size + a2 * alpha + l2 * lam
+    doubt += 2.0 * lam * radius * (math.sqrt(size) + radius) + 16.0 * EPS * (weight_sum + count + sizes)
+    allowance = doubt + 1e-11 * (weight_sum + count)
+    return Stationary(float(np.linalg.norm(slope[free])), doubt, allowance, "log_evidence", value)
+
+
+def _degrees(x: Array, s: Array, ridge: Array) -> tuple[float, float]:
+    """Return ``sum_j 1 - ridge_j [H^-1]_jj`` over the charged columns, ``H = X'SX + ridge``, and a bound on its error.
+
+    A change of H by at most a share e of itself, as a quadratic form, changes it by at most e times the number of columns.
+    Rounding the rows changes H by ``EPS |C^-1|`` of itself where C is a factor of H in columns of length 1.
+    """
+    charged, count = ridge > 0.0, len(ridge)
+    orthonormal, factor = np.linalg.qr(np.vstack([np.sqrt(s)[:, None] * x, np.diag(np.sqrt(ridge))[charged]]))
+    gamma = float(np.sum(orthonormal[: len(x)] ** 2)) - int(np.sum(~charged))
+    length = np.linalg.norm(factor, axis=0)
+    if not np.all(np.abs(np.diag(factor)) > 0.0) or len(factor) < count:
+        return gamma, math.inf
+    inverse = float(np.linalg.norm(np.linalg.inv(factor / length)))
+    error = 8.0 * EPS * count**1.5 * inverse
+    if error <= ENOUGH or count > WIDEST:
+        return gamma, error
+    high, low = two_product(s[:, None], x)
+    gram = added(double_sums(x, high), double_sums(x, low))
+    return _with_digits(gram, ridge), 8.0 * (EPS + DOUBLED * inverse**2) * count**2
+
+
+def _with_digits(gram: tuple[Array, Array], ridge: Array) -> float:
+    """Return the same sum by Gauss-Jordan elimination with fifty digits."""
+    count = len(ridge)
+    with localcontext() as context:
+        context.prec = 50
+        cells = [
+            [Decimal(high) + Decimal(low) for high, low in zip(*rows, strict=True)] for rows in zip(*gram, strict=True)
+        ]
+        held = [Decimal(value) for value in ridge]
+        table = [[*row, *(Decimal(int(j == k)) for k in range(count))] for j, row in enumerate(cells)]
+        for j in range(count):
+            table[j][j] += held[j]
+        for j in range(count):  # H is positive definite: any order of pivots will do
+            pivot = table[j][j]
+            table[j] = [value / pivot for value in table[j]]
+            for k in range(count):
+                if k != j and table[k][j]:
+                    share = table[k][j]
+                    table[k] = [value - share * other for value, other in zip(table[k], table[j], strict=True)]
+        kept = (1 - held[j] * table[j][count + j] for j in range(count) if held[j])
+        return float(sum(kept, Decimal(0)))
 
 
 def _precision(x: Array, s: Array, alpha: float, lam: float, charges: Array, scale: Array) -> float:

@@ -13,6 +13,7 @@ from lineal.verify.claims import Claims
 from lineal.verify.report import Report
 
 NUMBER: Final = r"[-+0-9.e]+"
+HIDDEN: Final = "rounding hides how small the slope is"
 REASONS: Final = tuple(
     re.compile(pattern)
     for pattern in (
@@ -47,6 +48,7 @@ REASONS: Final = tuple(
         f"{NUMBER} s were not enough to decide whether the classes overlap",
         "a table with [0-9]+ cells is too large to ask whether the classes overlap",
         "the search for the variances ended after [0-9]+ steps",
+        HIDDEN,
     )
 )
 """Why a fit may have ended, in pieces that are joined by semicolons: what happened, which no data can prove."""

@@ -17,6 +17,7 @@ from lineal.verify.report import Report
 from lineal.verify.sentences import (
     EVIDENCE,
     FIRTH,
+    HIDDEN,
     check_ending,
     check_keys,
     check_reason,
@@ -98,11 +99,20 @@ def check_slope(report: Report, claims: Claims, point: Point) -> None:
 def _slope_figures(report: Report, claims: Claims, found: criteria.Stationary) -> None:
     stated, value = claims.figure("slope_norm"), claims.figure(found.name)
     off = 1e-3 * found.norm + found.allowance
+    hidden = claims.kind == "budget" and claims.reason == HIDDEN  # then a bound is stated
     report.check(
         "the norm of the slope is as stated",
-        stated is not None and math.isfinite(found.norm) and abs(stated - found.norm) <= off,
+        stated is not None
+        and math.isfinite(found.norm)
+        and found.norm - off <= stated <= (math.inf if hidden else found.norm + off),
         f"{found.norm!r}, stated {stated!r}",
     )
+    if claims.kind == "stationary":
+        report.check(
+            "the slope is within the tolerance, rounding included",
+            found.norm + found.doubt <= (claims.figure("tol") or 0.0) * (1.0 + 1e-3),
+            f"{found.norm!r}, known to {found.doubt!r}",
+        )
     report.check(
         "the value of what was maximised is as stated",
         value is not None and abs(value - found.value) <= 1e-10 * (1.0 + abs(found.value)),
