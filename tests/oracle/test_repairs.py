@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import lineal
+from lineal import container
+from lineal.verify import Refused, verify
 
 from . import chosen, stationary
 from .doors import Case
@@ -68,6 +72,46 @@ def test_a_slope_below_rounding_is_not_claimed() -> None:
     assert outcomes[0].kind == "budget"
     assert "rounding hides how small the slope is" in outcomes[0].sentence
     assert refuted(outcomes[:1]) == [], case.code
+
+
+def _table(folder: Path, apart: float, weight: float) -> Path:
+    draw = np.random.default_rng(8)
+    one = draw.normal(size=15)
+    x = np.column_stack([one, -3.0 * one * (1.0 + apart * draw.normal(size=15)), draw.normal(size=15)])
+    rows = np.column_stack([x, x[:, 2] + draw.normal(size=15), np.full(15, weight)]).tolist()
+    path = folder / "d.csv"
+    path.write_text("\n".join(["a,b,c,y,w", *(",".join(map(repr, row)) for row in rows)]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("apart", [1e-1, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_checker_confirms_the_evidence_of_near_columns(apart: float, intercept: bool, tmp_path: Path) -> None:
+    """Fit and checker find the slope with digits of their own, and agree."""
+    path = _table(tmp_path, apart, 1.0)
+    model = lineal.fit(path, "y", model="bayes", drop=["w"], intercept=intercept)
+    model.save(tmp_path / "m.lineal")
+    assert model.verdict.kind == "stationary"
+    assert verify(tmp_path / "m.lineal", path).passed
+
+
+def test_the_checker_refuses_a_slope_that_hides_behind_the_weights(tmp_path: Path) -> None:
+    """It allowed 1e-11 of the sum of the weights, here ten times the tolerance, and confirmed a slope of 5e-6."""
+    path = _table(tmp_path, 0.1, 1e6 / 15)
+    model = lineal.fit(path, "y", model="bayes", weight="w")
+    assert model.verdict.kind == "stationary"
+    model.save(tmp_path / "m.lineal")
+    assert verify(tmp_path / "m.lineal", path).passed
+    meta, arrays = container.read(tmp_path / "m.lineal")
+    found = meta["verdict"]["evidence"]
+    for name in (
+        "noise",
+        "prior",
+    ):  # the ridge stays; the slope by the noise grows by half the sum of the weights times that
+        found[name] *= 1.0 + 1e-11
+    container.write(tmp_path / "m.lineal", meta, arrays)
+    with pytest.raises(Refused, match="the slope is within the tolerance, rounding included"):
+        verify(tmp_path / "m.lineal", path)
 
 
 @pytest.mark.parametrize("twist", ["far", "units", "zeros"])
