@@ -54,8 +54,9 @@ def _best(problem: Training, *, alone: bool) -> float:
     if alone and level and problem.loss == "sparsemax":
         return _value(problem, shares)
     if alone and level and problem.loss in ("logistic", "softmax"):
-        shares = np.hstack([shares, 1.0 - shares]) if problem.loss == "logistic" else shares
-        return -total(shares * np.log(np.where(shares > 0.0, shares, 1.0)))
+        if problem.loss == "logistic":
+            shares = np.hstack([shares, np.asarray(sum(block.q @ (1.0 - block.y) for block in problem.blocks()))])
+        return _entropy(shares)
     if alone and problem.loss == "poisson":
         mean = float(shares[0])
         return _value(problem, np.array([_log_rate(problem, mean)])) if mean > 0.0 else 0.0
@@ -65,6 +66,18 @@ def _best(problem: Training, *, alone: bool) -> float:
     if problem.intercept and problem.outputs == 1 and problem.loss != "squared":
         coef[0] = _level(problem)
     return _cooled(problem, coef).objective
+
+
+def _entropy(shares: Array) -> float:
+    """Return ``-sum share log share``, of shares that add up to one; 1 - share is the sum of the others.
+
+    >>> abs(_entropy(np.array([1.0, 1e-20])) / (1e-20 * (1.0 + 20.0 * np.log(10.0))) - 1.0) < 1e-14
+    True
+    """
+    others = np.array([total(np.delete(shares, k)) for k in range(len(shares))])
+    large = shares > 0.5
+    logs = np.where(large, np.log1p(-np.where(large, others, 0.0)), np.log(np.where(shares > 0.0, shares, 1.0)))
+    return -total(shares * logs)
 
 
 def _common(problem: Training) -> Array:
