@@ -34,6 +34,7 @@ class Loss(ABC):
     ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist;
     ``smooth`` that it has a slope everywhere. At a kink of a loss that is not smooth, ``slope`` is one of its slopes.
     ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
+    ``even`` says that ``loss(1 - y, -eta) = loss(y, eta)``.
     ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
     a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
     ``within`` is the distance ``|eta - y|`` below which the loss bends by one, and not at all beyond; None for other losses.
@@ -51,6 +52,7 @@ class Loss(ABC):
     room: ClassVar[float] = float("inf")
     endless: ClassVar[bool] = False
     pooled: ClassVar[bool] = True
+    even: ClassVar[bool] = False
     likelihood: ClassVar[bool] = False
     decides: ClassVar[bool] = False
     within: ClassVar[float | None] = None

@@ -39,6 +39,9 @@ FAR = 50.0
 WIDEST = 300
 """Up to so many coefficients a start is looked for with the whole second derivative."""
 
+NEARLY = 0.999
+"""A share of one class above this is known better by that of the other."""
+
 LARGEST = 700.0
 """e^700 and e^-700 are doubles."""
 
@@ -98,7 +101,7 @@ def _fit(problem: Problem) -> Null:
             value = 0.5 * float(np.sum(products.scatter)) / products.weight_sum
             return Null(rest, value, np.sqrt(products.scatter / products.weight_sum))
         if _small(problem):
-            rest[0] = _constant_of(problem)
+            rest[0] = _constant_of(problem)[0]
             return Null(rest, problem.evaluate(rest, hessian=problem.shape[0]).value)
     alone = _alone(problem, rest)
     if not problem.intercept or 0 not in columns:
@@ -192,11 +195,25 @@ def _small(problem: Problem) -> bool:
     return plain and moments.rows * problem.shape[0] ** 2 <= SHORT
 
 
-def _constant_of(problem: Problem) -> Array:
-    """Return the best constant score of rows without offsets, per output."""
-    best = problem.loss.constant(problem.moments.statistic / problem.moments.weight_sum)
-    # A class without weight has its best constant at infinity; a large one is as good a yardstick.
-    return np.minimum(np.maximum(best, -40.0), 40.0) if problem.loss.endless else best
+def _constant_of(problem: Problem) -> tuple[Array, tuple[float, Array] | None]:
+    """Return the best constant score of rows without offsets, per output; its mean loss and |slope| where shares give them."""
+    loss, mean, sign = problem.loss, problem.moments.statistic / problem.moments.weight_sum, 1.0
+    if loss.even and mean[0] > NEARLY:  # one minus it has few digits: sum what is left, and turn the classes round
+        mean, sign = _others(problem), -1.0
+    best = loss.constant(mean)
+    if loss.endless:  # a class without weight has its best constant at infinity; a large one is as good a yardstick
+        best = np.where(np.isfinite(best), best, np.minimum(np.maximum(best, -40.0), 40.0))
+    known = loss.level(mean, best) if problem.moments.offset == 0.0 else None
+    return sign * best, known
+
+
+def _others(problem: Problem) -> Array:
+    """Return the mean of 1 - y, summed by itself."""
+    total = 0.0
+    for block in problem.source.blocks():
+        y, weight, _ = _present(block)
+        total += float(np.sum(weight * (1.0 - y[:, 0])))
+    return np.array([total / problem.moments.weight_sum])
 
 
 def _alone(problem: Problem, rest: Array) -> Problem:
@@ -218,8 +235,8 @@ def _alone(problem: Problem, rest: Array) -> Problem:
 def _intercept_alone(alone: Problem) -> Null:
     """Return the best constant: a pass over targets, weights and offsets that leaves the other columns alone."""
     moments, loss = alone.moments, alone.loss
-    coef, level = _constant_of(alone)[None, :], moments.offset == 0.0
-    known = loss.level(moments.statistic / moments.weight_sum, coef[0]) if level else None
+    (best, known), level = _constant_of(alone), moments.offset == 0.0
+    coef = best[None, :]
     if known is not None:
         return Null(coef, *known)
     if alone.shape[1] == 1 and not (level and loss.pooled):

@@ -1,9 +1,10 @@
-"""The null fit of losses with corners beside several uncharged columns, against a linear program solved by HiGHS."""
+"""The null fit: of corners beside several uncharged columns against HiGHS, of classes of hardly any weight in 60 digits."""
 
 from __future__ import annotations
 
 import csv
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -11,7 +12,7 @@ from scipy.optimize import linprog
 from lineal.designs import as_design
 from lineal.estimators.fitted import model_of
 from lineal.fitting import fit
-from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Quantile
+from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Logistic, Quantile, Softmax, SquaredHinge
 from lineal.null import null
 from lineal.penalties import L1, Ridge
 from lineal.problem import Problem
@@ -129,3 +130,34 @@ def test_files_with_several_uncharged_columns_are_confirmed(loss, penalty, met, 
         writer.writerow(["y", *columns[1:]])
         writer.writerows([repr(float(t)) if numbers else int(t), *row] for t, row in zip(y, x.tolist(), strict=True))
     assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed
+
+
+@pytest.mark.parametrize(
+    "loss", [Logistic(), Softmax(2), Softmax(3), Hinge(), SquaredHinge()], ids=lambda loss: loss.name
+)
+@pytest.mark.parametrize("rows", [6, 60_000])
+@pytest.mark.parametrize("heavy", [0, 1])
+@pytest.mark.parametrize("share", [0.1, 1e-9, 1e-13, 1e-16, 1e-21])
+def test_the_null_fit_of_classes_with_hardly_any_weight(loss, rows, heavy, share):
+    """One minus a share within rounding of 1 had no digits left, and shares below e^-40 counted as that."""
+    count = max(loss.outputs, 2)
+    y = np.arange(rows) % count
+    weight = np.where(y == heavy, 1.0, share)
+    with mpmath.workdps(60):
+        sums = [mpmath.mpf(rows // count) * mpmath.mpf(float(weight[k])) for k in range(count)]
+        shares = [s / mpmath.fsum(sums) for s in sums]
+        true = -mpmath.fsum(s * mpmath.log(s) for s in shares)
+        if loss.name == "hinge":
+            true = 2 * min(shares)
+        elif loss.name == "squared-hinge":  # (1 - c)^2 and (1 + c)^2 in shares, at c the difference of the shares
+            true = 2 * shares[0] * shares[1]
+    x = np.random.default_rng(0).normal(size=(rows, 1))
+    charges = np.array([0.0, 1.0])
+    found = null(Problem.of(Memory(as_design(x), y[:, None] * 1.0, weight), loss, Ridge(1.0, charges)))
+    assert found.value == pytest.approx(float(true), rel=1e-12, abs=0.0)
+    told = np.eye(count)[y] if loss.outputs > 1 else y[:, None] * 1.0
+    offset, ridge = np.zeros((rows, loss.outputs)), Charges.ridge(charges)
+    problem = Checked(
+        loss.name, as_design(x).dense(), told, weight / weight.sum(), offset, ridge, True, np.arange(rows), 0.0
+    )  # fmt: skip
+    assert null_objective(problem) == pytest.approx(float(true), rel=1e-12, abs=0.0)

@@ -21,6 +21,7 @@ class _Margin(Loss):
     """A function of the margin ``z = eta`` for class 1, ``-eta`` for class 0."""
 
     decides: ClassVar[bool] = True
+    even: ClassVar[bool] = True
 
     @property
     def outputs(self) -> int:

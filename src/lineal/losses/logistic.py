@@ -57,6 +57,7 @@ class Logistic(Loss):
     steepest: ClassVar[float] = 0.25
     reach: ClassVar[float] = 0.5
     endless: ClassVar[bool] = True
+    even: ClassVar[bool] = True
     room: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True
 

@@ -98,11 +98,12 @@ class Softmax(Loss):
         >>> round(value, 6), slope.tolist()
         (0.693147, [0.5, 0.5])
         """
-        top = float(np.max(constant))
-        weights = np.exp(constant - top)
-        total = float(np.sum(weights))
-        p = weights / total
-        value = math.log(total) - float(mean @ (constant - top))
+        largest = int(np.argmax(constant))
+        below = constant - constant[largest]
+        weights = np.exp(below)
+        others = float(np.sum(np.delete(weights, largest)))
+        p = weights / (1.0 + others)
+        value = math.log1p(others) - float(mean @ below)
         return value, mean * (1.0 - p) + (1.0 - mean) * p
 
 
