@@ -11,7 +11,7 @@ import numpy.typing as npt
 from lineal.designs import Ones, as_design
 from lineal.errors import InputError
 from lineal.penalties import NoPenalty
-from lineal.problem import SHORT, Problem
+from lineal.problem import SHORT, Evaluation, Problem
 from lineal.records import dataclass
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.solvers.newton import bending, search
@@ -209,10 +209,8 @@ def _constant_of(problem: Problem) -> tuple[Array, tuple[float, Array] | None]:
 
 def _others(problem: Problem) -> Array:
     """Return the mean of 1 - y, summed by itself."""
-    total = 0.0
-    for block in problem.source.blocks():
-        y, weight, _ = _present(block)
-        total += float(np.sum(weight * (1.0 - y[:, 0])))
+    parts = (_present(block) for block in problem.source.blocks())
+    total = sum(float(np.sum(weight * (1.0 - y[:, 0]))) for y, weight, _ in parts)
     return np.array([total / problem.moments.weight_sum])
 
 
@@ -380,11 +378,23 @@ def _newton(problem: Problem, coef: Array, columns: Index, enough: float = ENOUG
     width = int(columns[-1]) + 1
     here = problem.evaluate(coef, hessian=width)
     for _ in range(MOST):
-        shift = bending(problem, coef, problem.factor(here, columns), columns).solve(here.gradient)
+        factor = problem.factor(here, columns)
+        shift = bending(problem, coef, factor, columns).solve(here.gradient)
         if float(np.sum(shift * here.gradient)) <= enough * abs(here.value):
             break
         found = search(problem, coef, here, shift, hessian=width)
         if found is None:
             break
-        coef, here = found
+        # where too few rows bend, steps are as short as if all did
+        coef, here = _further(problem, coef, found, width) if factor.singular else found
     return coef
+
+
+def _further(problem: Problem, coef: Array, found: tuple[Array, Evaluation], width: int) -> tuple[Array, Evaluation]:
+    """Return the lowest of a step, twice that step, four times it, and so on, up to the first that is no lower."""
+    step = found[0] - coef
+    while True:
+        there = problem.evaluate(coef + (step := 2.0 * step), hessian=width)
+        if not there.value < found[1].value:
+            return found
+        found = coef + step, there
