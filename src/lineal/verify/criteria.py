@@ -11,6 +11,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, sums, total, two_product
 from lineal.verify.formulas import Point
+from lineal.verify.ground import figure
 
 ENOUGH = 1e-9
 """Where the degrees of freedom are known no better than this, they are computed with fifty digits,"""
@@ -78,10 +79,21 @@ def evidence(point: Point, weight_sum: float, charges: Array, stated: dict[str, 
     value += 0.5 * (count * math.log(lam) + weight_sum * math.log(alpha) - alpha * squares - lam * size)
     value -= 0.5 * (_precision(x, s, alpha, lam, charges, scale) + weight_sum * math.log(2.0 * math.pi))
     # the best coefficients are within the radius of these, and lam size has the slope 2 lam b
-    radius, sizes = float(stated["ridge"].get("radius") or 0.0), alpha * squares + lam * size + a2 * alpha + l2 * lam
+    radius, sizes = (
+        _radius(stated["ridge"], lam / (alpha * weight_sum)),
+        alpha * squares + lam * size + a2 * alpha + l2 * lam,
+    )
     doubt += 2.0 * lam * radius * (math.sqrt(size) + radius) + 16.0 * EPS * (weight_sum + count + sizes)
     allowance = doubt + 1e-11 * (weight_sum + count)
     return Stationary(float(np.linalg.norm(slope[free])), doubt, allowance, "log_evidence", value)
+
+
+def _radius(ridge: dict[str, Any], strength: float) -> float:
+    """Return how far the best coefficients of the ridge are at most, as it states itself; that is proven beside this."""
+    radius, objective, lower = (figure(ridge, name) for name in ("radius", "objective", "lower_bound"))
+    if radius is not None:
+        return abs(radius)
+    return 0.0 if objective is None or lower is None else math.sqrt(2.0 * max(objective - lower, 0.0) / strength)
 
 
 def _degrees(x: Array, s: Array, ridge: Array) -> tuple[float, float]:
