@@ -168,7 +168,7 @@ CASES = {
 def printed(capsys, path):
     """Return the value of F on the page of ``lineal show``."""
     assert run(["show", str(path)]) == 0
-    return float(re.search(r"F =\s+([-\d.e+]+)", capsys.readouterr().out)[1])
+    return float(re.search(r"F\s+=\s+([-\d.e+]+)", capsys.readouterr().out)[1])
 
 
 NOTHING = {"BayesianRidge", "Perceptron"}
