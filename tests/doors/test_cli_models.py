@@ -527,7 +527,6 @@ GOOD = "x,z,y\n" + "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(60
         (["--penalty", "firth", "--solver", "newton"], "no effect"),
         (["--penalty", "firth", "--bounds", "x:0:1"], "bounds cannot be put"),
         (["--model", "bayes", "--penalty", "ridge:1"], "no effect"),
-        (["--model", "bayes", "--time-limit", "5"], "no effect"),
         (["--model", "bayes", "--solver", "direct"], "no effect"),
         (["--model", "ridge", "--penalty", "l1:1"], "model linear with --penalty l1:1"),
         (["--solver", "newtn"], "Did you mean 'newton'"),

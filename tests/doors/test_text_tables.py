@@ -295,7 +295,7 @@ def test_statistics_of_text(tmp_path: Path) -> None:
     for options, said in (
         ("spelling=x", "add statistics"),
         ("statistics=only,max=3", "leave it out"),
-        ("statistics,spelling=/no/file", "cannot be read"),
+        ("statistics,spelling=/no/file", "does not exist"),
     ):
         with pytest.raises(InputError, match=said):
             lineal.fit(data, "mood", text={"note": options})

@@ -10,6 +10,7 @@ import pytest
 import lineal.tables.file
 from lineal.errors import InputError
 from lineal.table import as_table
+from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker
 
 PLAIN = "do not enclose whole cells; they are read as plain text"
@@ -30,7 +31,8 @@ def rows(path: Path, **told):
     ]
     names = table.names
     told = {name: value for name, value in told.items() if name != "header"}
-    checked = checker(path, names, header=table.dialect.header, **{"delimiter": table.dialect.delimiter, **told})
+    told = {"delimiter": table.dialect.delimiter, **told}
+    checked = kept(checker(path, names, header=table.dialect.header, **told), names)
     assert list(zip(*(checked.columns[name] for name in names), strict=True)) == found
     return found, table.notes
 
@@ -127,7 +129,7 @@ def test_a_cell_of_many_lines_is_refused_until_it_is_told(tmp_path, quote):
         ):
             as_table(path)
         with pytest.raises(InputError, match="line 2 "):
-            checker(path, ["a", "b"])
+            kept(checker(path, ["a", "b"]), ["a", "b"])
     found, notes = rows(path, quote=quote)
     assert len(found) == 10
     assert "up to 21 " in " ".join(notes)
@@ -147,7 +149,7 @@ def test_rows_swallowed_by_quotes_in_broken_lines_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"line 2 of t\.csv"):
         as_table(path)
     with pytest.raises(InputError, match="line 2 "):
-        checker(path, ["a", "b", "c"])
+        kept(checker(path, ["a", "b", "c"]), ["a", "b", "c"])
 
 
 NEITHER = {
@@ -170,7 +172,7 @@ def test_quotes_that_are_neither_are_refused_with_their_line(tmp_path, case):
     with pytest.raises(InputError, match=sentence):
         as_table(path)
     with pytest.raises(InputError, match="line 3 "):
-        checker(path, ["a", "b"])
+        kept(checker(path, ["a", "b"]), ["a", "b"])
 
 
 @pytest.mark.parametrize("size", range(1, 40))

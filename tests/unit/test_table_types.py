@@ -15,6 +15,7 @@ from lineal.features.told import pairs
 from lineal.features.written import Ordinal, Written
 from lineal.recipe import Recipe
 from lineal.table import as_table
+from lineal.verify import terms
 from lineal.verify.terms import BY_KIND
 
 N = 24
@@ -27,10 +28,10 @@ def term(cells, spelling):
     data = one.to_dict()
     twin = BY_KIND[one.kind]
     if one.kind in ("number", "boolean", "ordinal", "written", "category"):
-        assert twin.learned(data, cells) is None
+        assert terms.learned(data, {one.column: cells}) is None
         places = [found.encoder.columns.index(name) for name in twin.names(data)]
         dense = found.encoder.encode({"a": cells, "b": Y}).dense()
-        assert dense[:, places].T.tolist() == twin.values(data, cells)
+        assert dense[:, places].T.tolist() == [column.tolist() for column in twin.values(data, cells)]
     return one
 
 

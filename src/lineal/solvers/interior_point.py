@@ -75,8 +75,8 @@ class InteriorPoint(Solver):
         state = _State(problem, start)
         yield from self._path(problem, state)
         if state.own.bounded:
-            # where the optimum is a flat without an end, light bounds lead far out along it; heavy ones do not
-            yield from self._path(problem, _State(problem, start, heavy=True))
+            # the path keeps away from heavy bounds for long, and creeps; along a flat without an end light ones lead far out
+            yield from self._path(problem, _State(problem, start, light=True))
 
     def _path(self, problem: Problem, state: _State) -> Iterator[Step]:
         best = np.inf
@@ -113,8 +113,8 @@ def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[A
 class _State:
     """A point of the path: coefficients, and for every corner u, v and theta."""
 
-    def __init__(self, problem: Problem, start: Array, linear: Array | None = None, *, heavy: bool = False) -> None:
-        self.problem, self.heavy = problem, heavy
+    def __init__(self, problem: Problem, start: Array, linear: Array | None = None, *, light: bool = False) -> None:
+        self.problem, self.light = problem, light
         self.linear = np.zeros(problem.shape) if linear is None else linear
         self.heights: list[int] = []
         self.coef = start.copy()
@@ -145,7 +145,7 @@ class _State:
             both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
             slopes += np.concatenate(both)[self.present]
         own = PenaltyCorners.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
-        own = own if self.heavy else own.bounds_as_rows(1.0 / max(rows, 1))
+        own = own.bounds_as_rows(1.0 / max(rows, 1)) if self.light else own
         self.own, self.places, self.unit = own, own.places, own.unit
         size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)

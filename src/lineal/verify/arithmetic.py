@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, Final
 
 import numpy as np
@@ -159,8 +160,20 @@ def _sparse(x: Array) -> bool:
 
 
 def total(values: Array) -> float:
-    """Return the correctly rounded sum of all entries."""
-    return math.fsum(values.ravel().tolist())
+    """Return the correctly rounded sum of all entries; infinite where they are too large for doubles."""
+    return summed(values.ravel().tolist())
+
+
+def summed(values: Iterable[float]) -> float:
+    """Return the correctly rounded sum of some numbers; infinite where they are too large for doubles.
+
+    >>> summed([1e308, 1e308, 1e308]), summed([1e16, 1.0, -1e16])
+    (inf, 1.0)
+    """
+    try:
+        return math.fsum(values)
+    except OverflowError:
+        return math.inf
 
 
 def whole(x: Array) -> Whole:

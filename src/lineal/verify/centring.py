@@ -9,13 +9,12 @@ the residuals of such targets, too.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
 from lineal.verify import simplex
-from lineal.verify.arithmetic import Array, two_product
+from lineal.verify.arithmetic import Array, summed, two_product
 from lineal.verify.formulas import RESIDUAL, Index, Point, Problem, Training
 
 FAR = 100.0
@@ -34,11 +33,11 @@ def centred(point: Point, columns: Index) -> Point:
     coef, rest = point.coef.copy(), np.zeros(p.outputs)
     parts = [[float(b[0]), *np.concatenate(two_product(mean, b)).tolist()] for b in point.coef.T]
     # what the scores of all classes share changes no loss of classes, but costs digits
-    shared = math.fsum(map(math.fsum, parts)) / p.outputs if p.loss in simplex.NAMES or p.loss == "softmax" else 0.0
+    shared = summed(map(summed, parts)) / p.outputs if p.loss in simplex.NAMES or p.loss == "softmax" else 0.0
     for output, terms in enumerate(parts):
         every = [*terms, -float(level[output]), -shared]
-        coef[0, output] = math.fsum(every)
-        rest[output] = math.fsum([*every, -float(coef[0, output])])
+        coef[0, output] = summed(every)
+        rest[output] = summed([*every, -float(coef[0, output])])
 
     def moved(block: Problem) -> Problem:  # (one column of offsets may serve several outputs)
         return replace(block, x=block.x - mean, y=block.y - level, offset=block.offset + rest)

@@ -6,7 +6,6 @@ memory is its only block; a `Streamed` one reads its blocks from a store, as oft
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,7 +16,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.verify import corners, simplex, smooth
-from lineal.verify.arithmetic import EPS, Array, times, total
+from lineal.verify.arithmetic import EPS, Array, summed, times, total
 from lineal.verify.charges import Charges
 from lineal.verify.dual import Rows
 from lineal.verify.store import Store
@@ -355,9 +354,9 @@ class Point:
         charged = total(self.problem.charges.terms(self.coef))
         found = [at.figures for at in self.blocks()]
         return Figures(
-            objective=math.fsum([charged, *(part.objective for part in found)]),
-            rounding=math.fsum([16 * EPS * charged, *(part.rounding for part in found)]),
-            allowance=math.fsum([32 * EPS * charged, *(part.allowance for part in found)]),
+            objective=summed([charged, *(part.objective for part in found)]),
+            rounding=summed([16 * EPS * charged, *(part.rounding for part in found)]),
+            allowance=summed([32 * EPS * charged, *(part.allowance for part in found)]),
             finite=all(part.finite for part in found),
         )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lineal.verify.arithmetic import Array, times, total
+from lineal.verify.arithmetic import Array, summed, times, total
 from lineal.verify.centring import centred
 from lineal.verify.charges import Charges
 from lineal.verify.corners import CornerRows
@@ -140,7 +140,7 @@ def _of_corners(problem: Problem) -> float:
 
 def _value(problem: Training, scores: Array) -> float:
     parts = (total(block.q * block.at_scores(scores + block.offset).value) for block in problem.blocks())
-    return math.fsum(parts)
+    return summed(parts)
 
 
 def _level(problem: Training) -> float:
@@ -175,4 +175,4 @@ def _level(problem: Training) -> float:
 def _pull(problem: Training, constant: float) -> float:
     """Return the derivative of the loss by a constant."""
     parts = (total(block.q[:, None] * block.at_scores(constant + block.offset).slope) for block in problem.blocks())
-    return math.fsum(parts)
+    return summed(parts)

@@ -32,13 +32,12 @@ Rows come block by block (`Plan.blocks`); everything that is proven is a sum or 
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, sums, total, two_product
+from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, summed, sums, total, two_product
 from lineal.verify.basis import basis
 from lineal.verify.charges import Mask
 from lineal.verify.dependence import NotProvenError, spanning
@@ -234,7 +233,7 @@ def prove(plan: Plan, columns: Index, *, both: bool, exactly: bool = False) -> B
 
 def _cost(plan: Plan, kappa: float) -> float:
     """Return the mismatch of all rows, each at its largest within a move of kappa."""
-    return math.fsum(total(at.block.q * dual.cost(kappa)) for at, dual in plan.blocks())
+    return summed(total(at.block.q * dual.cost(kappa)) for at, dual in plan.blocks())
 
 
 @dataclass(frozen=True)

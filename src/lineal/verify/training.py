@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from lineal.errors import near
 from lineal.verify import cells, terms
-from lineal.verify.arithmetic import EPS, Array, total
+from lineal.verify.arithmetic import EPS, Array, summed, total
 from lineal.verify.cells import ROWS, Cells
 from lineal.verify.centring import moments
 from lineal.verify.claims import Claims
@@ -228,7 +228,7 @@ class _Gathering:
             report.check("every weight is a number of at least 0", not self._bad["weight"], self._bad["weight"])
         if ground.offset is not None:
             report.check("every offset is a finite number", not self._bad["offset"], self._bad["offset"])
-        whole = math.fsum(self._weights)
+        whole = summed(self._weights)
         report.check(
             "the number of training rows is as stated",
             self._rows == ground.rows and ground.rows > 0,

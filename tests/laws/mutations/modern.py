@@ -409,6 +409,11 @@ def slope_above_its_tolerance(case):
     verdict(case)["evidence"]["tol"] = 1e-30
 
 
+@mutation("evidence", "the slope is within the tolerance, rounding included")
+def slope_that_rounding_may_exceed(case):
+    verdict(case)["evidence"]["tol"] = verdict(case)["evidence"]["slope_norm"]
+
+
 @mutation("firth", "no gap is claimed where nothing is convex")
 def gap_of_a_stationary_point(case):
     verdict(case)["gap"] = 0.0

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineal.verify import cells
+from lineal.verify.arithmetic import total
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {"column": (str,), "fill": (float, int), "indicator": (bool,)}
 TYPE: Final = "n"
@@ -82,7 +83,7 @@ class Mean:
         found = np.asarray(present, dtype=np.float64)
         if len(found):
             self._count += len(found)
-            self._sums.append(math.fsum(found.tolist()))
+            self._sums.append(total(found))
             self._sizes.append(float(np.sum(np.abs(found))))
             self.low, self.high = min(self.low, float(found.min())), max(self.high, float(found.max()))
 
@@ -90,8 +91,8 @@ class Mean:
         """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum."""
         if not self._count:
             return "no cell is present"
-        mean = math.fsum(self._sums) / self._count
+        mean = total(np.array(self._sums)) / self._count
         # A sum of n terms may be off by n eps times the sum of their sizes; blocked sums are far better.
-        if abs(fill - mean) <= 2.0**-52 * (self._count + 4) * math.fsum(self._sizes) / self._count:
+        if abs(fill - mean) <= 2.0**-52 * (self._count + 4) * total(np.array(self._sizes)) / self._count:
             return None
         return f"the fill is {fill!r}, the mean of the present cells is {mean!r}"
