@@ -147,9 +147,12 @@ def untrue(file: File) -> str | None:
     if verdict["kind"] == "optimal":
         if not evidence["tol"] <= LARGEST_TOL:
             return f"optimal at tol {evidence['tol']:g}"
+        # where what there is to gain cannot be seen either, a gap that doubles cannot see counts as zero (docs/verdicts.md)
+        dust = found.gain <= slack and verdict["gap"] <= 4e-11 * abs(float(found.null.value))
         if (
             verdict["gap"] > (evidence["tol"] + 1e-3) * max(found.gain, slack)
             and claim.problem.loss.name != "crammer-singer"
+            and not dust
         ):
             return f"optimal with gap {verdict['gap']:.3g} of {found.gain:.3g} to gain"
     return None

@@ -130,10 +130,10 @@ def test_rare_levels_are_merged():
     assert set(one.levels) == {level for level, count in counts.items() if count >= 5}
     merged = sum(count < 5 for count in counts.values())
     assert f"{merged} levels with fewer than 5 rows are merged" in found.report["sentences"][1]
-    assert BY_KIND["merged"].learned(one.to_dict(), cells) is None
+    assert terms.learned(one.to_dict(), {one.column: cells}) is None
     fresh = ["c1", "never seen", None, *sorted(set(cells))]
     dense = found.encoder.encode({"city": fresh}).dense().T
-    assert dense[1:].tolist() == BY_KIND["merged"].values(one.to_dict(), fresh)
+    assert dense[1:].tolist() == [column.tolist() for column in BY_KIND["merged"].values(one.to_dict(), fresh)]
     assert found.encoder.encode_counted({"city": fresh})[1] == {}  # what was never seen is rare, not unknown
 
 
