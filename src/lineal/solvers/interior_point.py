@@ -73,12 +73,6 @@ class InteriorPoint(Solver):
                 yield step
                 start = step.coef
         state = _State(problem, start)
-        yield from self._path(problem, state)
-        if state.own.bounded:
-            # the path keeps away from heavy bounds for long, and creeps; along a flat without an end light ones lead far out
-            yield from self._path(problem, _State(problem, start, light=True))
-
-    def _path(self, problem: Problem, state: _State) -> Iterator[Step]:
         best = np.inf
         stalled = 0
         while True:
@@ -113,8 +107,8 @@ def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[A
 class _State:
     """A point of the path: coefficients, and for every corner u, v and theta."""
 
-    def __init__(self, problem: Problem, start: Array, linear: Array | None = None, *, light: bool = False) -> None:
-        self.problem, self.light = problem, light
+    def __init__(self, problem: Problem, start: Array, linear: Array | None = None) -> None:
+        self.problem = problem
         self.linear = np.zeros(problem.shape) if linear is None else linear
         self.heights: list[int] = []
         self.coef = start.copy()
@@ -145,7 +139,6 @@ class _State:
             both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
             slopes += np.concatenate(both)[self.present]
         own = PenaltyCorners.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
-        own = own.bounds_as_rows(1.0 / max(rows, 1)) if self.light else own
         self.own, self.places, self.unit = own, own.places, own.unit
         size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
@@ -166,12 +159,6 @@ class _State:
         size = _dot(self.w, np.abs(r)) / float(np.sum(self.w))
         floor = max(5.0 * size, 1e-8 * float(np.max(np.abs(r), initial=0.0)), 1e-12)
         self.u, self.v = np.maximum(r, 0.0) + floor, np.maximum(-r, 0.0) + floor
-        own = slice(self.corners * self.rows, None)
-        for side, steep in (
-            (self.u, self.high),
-            (self.v, -self.low),
-        ):  # how far beyond a bound: as little as it is steep
-            side[own] = np.minimum(side[own], np.where(steep[own] > 1.0, floor / np.maximum(steep[own], 1.0), np.inf))
         self.theta = self.low + (self.high - self.low) * (self.u / (self.u + self.v))
 
     def _times(self, coef: Array) -> Array:
@@ -231,8 +218,7 @@ class _State:
         """Return the coefficients, those that the path leads into a corner of the penalty there already."""
         own = slice(self.corners * self.rows, None)
         size = NEAR * _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
-        steep = np.maximum(np.maximum(self.high, -self.low)[own], 1.0)
-        over, under = (self.high - self.theta)[own] / steep, (self.theta - self.low)[own] / steep
+        over, under = (self.high - self.theta)[own], (self.theta - self.low)[own]
         return self.own.put(self.coef, ((self.u[own] < size * over) & (self.v[own] < size * under))[:, None])
 
     def corner(self, enough: float) -> Step | None:
