@@ -59,8 +59,7 @@ class Learner:
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
         self._seen.update(spelled(column))
-        found = _meant(self._term, column)
-        self._mean.see(found[~np.isnan(found)])
+        self._mean.see(_meant(self._term, column))
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term.

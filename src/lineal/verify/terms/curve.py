@@ -102,7 +102,7 @@ class Learner:
         """Take some more cells."""
         found = cells.numbers(column)
         present = found[~np.isnan(found)]
-        self._mean.see(present)
+        self._mean.see(found)
         if "knots" in self._term:
             self._kept.append(through(present, self._term))
 

@@ -7,12 +7,10 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-import numpy as np
-
 from lineal.verify import cells
+from lineal.verify.terms import written
 from lineal.verify.terms.dates import moment
-from lineal.verify.terms.number import Mean, filled
-from lineal.verify.terms.written import Marks, absent
+from lineal.verify.terms.number import filled
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -51,26 +49,14 @@ def number(term: Mapping[str, Any], cell: object) -> float:
 
 def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     """Return the values of the design columns, row by row."""
-    return filled(term, _numbers(term, column))
+    return filled(term, written.numbers(term, column, number))
 
 
-def _numbers(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
-    """Return the numbers of the dates, NaN where a cell holds nothing."""
-    found = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
-    return np.array(found, dtype=np.float64)
-
-
-class Learner:
-    """What the training cells teach: days count from the earliest row, the fill is the mean."""
+class Learner(written.Learner):
+    """What the training cells teach: days count from the earliest row; markers that occur, the mean as fill."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean, self._marks = term, Mean(), Marks(term)
-
-    def see(self, column: cells.Column) -> None:
-        """Take some more cells."""
-        self._marks.see(column)
-        found = _numbers(self._term, column)
-        self._mean.see(found[~np.isnan(found)])
+        super().__init__(term, number)
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term."""
@@ -79,4 +65,4 @@ class Learner:
             return f"the earliest training row is {first!r} days after the origin"
         if part not in ("elapsed", "year"):
             return f"{part!r} is no number of a date"
-        return self._marks.wrong() or self._mean.wrong(float(self._term["fill"]))
+        return super().wrong()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -52,9 +52,8 @@ class Learner:
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
         found = cells.numbers(column)
-        gone = np.isnan(found)
-        self._gone = self._gone or bool(np.any(gone))
-        self._mean.see(found[~gone])
+        self._gone = self._gone or bool(np.any(np.isnan(found)))
+        self._mean.see(found)
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term.
@@ -78,9 +77,9 @@ class Mean:
         self._count, self._sums, self._sizes = 0, list[float](), list[float]()
         self.low, self.high = math.inf, -math.inf
 
-    def see(self, present: Sequence[float] | cells.Array) -> None:
-        """Take some more numbers."""
-        found = np.asarray(present, dtype=np.float64)
+    def see(self, numbers: cells.Array) -> None:
+        """Take some more numbers; NaN is none."""
+        found = numbers[~np.isnan(numbers)]
         if len(found):
             self._count += len(found)
             self._sums.append(total(found))

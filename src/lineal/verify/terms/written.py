@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from lineal.verify import cells
 from lineal.verify.terms.number import Mean, filled
+
+Number = Callable[[Mapping[str, Any], object], float]
+"""What reads a present cell of a term."""
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -79,26 +82,25 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     >>> [found.tolist() for found in values(term, ["1,5 %", "-", ""])]
     [[1.5, 2.0, 2.0], [0.0, 1.0, 1.0]]
     """
-    return filled(term, _numbers(term, column))
+    return filled(term, numbers(term, column, number))
 
 
-def _numbers(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+def numbers(term: Mapping[str, Any], column: cells.Column, number: Number) -> cells.Array:
     """Return the numbers that cells mean, NaN where one holds nothing."""
     found = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
     return np.array(found, dtype=np.float64)
 
 
 class Learner:
-    """What the training cells teach: markers that occur, the mean as fill."""
+    """What the training cells teach: markers that occur, the mean as fill. ``number`` reads a present cell."""
 
-    def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean, self._marks = term, Mean(), Marks(term)
+    def __init__(self, term: Mapping[str, Any], number: Number = number) -> None:
+        self._term, self._number, self._mean, self._marks = term, number, Mean(), Marks(term)
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
         self._marks.see(column)
-        found = _numbers(self._term, column)
-        self._mean.see(found[~np.isnan(found)])
+        self._mean.see(numbers(self._term, column, self._number))
 
     def wrong(self) -> str | None:
         """Return what is wrong with the term.
