@@ -258,7 +258,7 @@ def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: 
     found |= {"free": names, "hyper": list(curve.hyper)}
     if not norm + doubt <= tol:
         stopped = f"the search for the variances ended after {len(trace)} steps"
-        if norm <= tol:  # what can be said is that it is no larger
+        if norm <= tol or doubt > 1e-3 * norm:  # what can be said is that it is no larger
             norm += doubt
             found["slope_norm"] = norm
             stopped = "rounding hides how small the slope is"

@@ -249,7 +249,8 @@ def _rounded(
         coef = frame.outward(inward)
         shared = _shared(run.problem, frame, coef) if keep else 0.0
         coef = frame.outward(inward, shared) if shared else coef
-        run.coef = frame.inward(coef, shared) if level is None else level.inward(frame.inward(coef, shared))
+        # one rounding of the intercept: that of a second one could be larger than all that is left of it
+        run.coef = frame.inward(coef, shared, *(() if level is None else (level.constant,)))
         given = run.coef
         moved = frame.columns  # half a unit of their coefficients is lost
         reach = 0.5 * EPS * float(np.sum(run.problem.moments.largest[moved] @ np.abs(given[moved])))
@@ -274,4 +275,5 @@ def _lowered(run: Run, level: Level, there: Fit, chosen: Solver) -> Fit:
     """Return a fit about a center with the intercept of the offsets as they are, rounded, and what is proven of it."""
     coef = level.plain(there.coef)
     run.coef = level.inward(coef)
-    return replace(run.anew(chosen, there.reason, EPS * float(np.sum(np.abs(coef[0])))), coef=coef)
+    reach = EPS * float(np.sum(np.abs(coef[0]) + np.abs(run.coef[0])))
+    return replace(run.anew(chosen, there.reason, reach), coef=coef)

@@ -66,18 +66,18 @@ class Frame:
         """What was taken off every column by the intercept."""
         return np.asarray(self.multiples[0])
 
-    def inward(self, coef: Array, shared: float = 0.0) -> Array:
-        """Return ``c = (I + M) b``, every number rounded once; ``shared`` is added to the first of ``columns``."""
+    def inward(self, coef: Array, *more: float | Array) -> Array:
+        """Return ``c = (I + M) b``, every number rounded once; ``more`` is added to the first of ``columns``."""
         found = coef.copy()
         for place, (k, row) in enumerate(zip(self.columns, self.multiples, strict=True)):
-            found[k] = _sums(coef[k], row, coef, 0.0 if place else shared)
+            found[k] = _sums(coef[k], row, coef, *(() if place else more))
         return found
 
     def outward(self, coef: Array, shared: float = 0.0) -> Array:
         """Return ``b = (I + M)^-1 c``, rounded: the intercept, which is taken off all others, comes last, less ``shared``."""
         found = coef.copy()
         for place, (k, row) in reversed(list(enumerate(zip(self.columns, self.multiples, strict=True)))):
-            found[k] = _sums(coef[k], -row, found, 0.0 if place else -shared)
+            found[k] = _sums(coef[k], -row, found, *(() if place else (-shared,)))
         return found
 
     def covariance(self, inner: Array) -> Array:
@@ -94,11 +94,12 @@ class Frame:
             yield step._replace(coef=self.outward(step.coef))
 
 
-def _sums(own: Array, row: Array, coef: Array, more: float = 0.0) -> list[float]:
+def _sums(own: Array, row: Array, coef: Array, *more: float | Array) -> list[float]:
     """Return ``own + row coef + more`` of every output, rounded once."""
     used = np.flatnonzero(row)
-    products = [np.concatenate(two_product(row[used], column[used])) for column in coef.T]
-    return [math.fsum([float(first), more, *parts.tolist()]) for first, parts in zip(own, products, strict=True)]
+    added = np.array([np.broadcast_to(term, own.shape) for term in (own, *more)])
+    products = [np.concatenate([*two_product(row[used], column[used])]) for column in coef.T]
+    return [math.fsum([*terms.tolist(), *parts.tolist()]) for terms, parts in zip(added.T, products, strict=True)]
 
 
 def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | None:

@@ -154,3 +154,28 @@ def test_the_null_fit_of_sparsemax_with_offsets_far_apart(seed: int) -> None:
     offset = draw.uniform(-1000.0, 1000.0, size=(rows, 3))
     case = Case("SparsemaxClassifier", {}, draw.normal(size=(rows, 1)), y, None, offset)
     assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+
+
+@pytest.mark.parametrize("door", ["Ridge", "BayesianRidge", "LogisticRegression"])
+@pytest.mark.parametrize("offset", [-1.0, 30.0, 0.1])
+@pytest.mark.parametrize("mean", [0.0, 1e6, 1e10, 1e13])
+def test_a_gap_counts_every_rounding_of_the_intercept(door: str, offset: float, mean: float) -> None:
+    """The intercept was rounded twice, about a center and beside offsets, and the second rounding not counted."""
+    for seed in range(6):
+        draw = np.random.default_rng([seed, round(mean)])
+        x = np.column_stack([mean + draw.permutation(np.arange(12.0)), draw.normal(size=(12, 2))])
+        y = (1e-8 if seed % 2 else 1.0) * draw.normal(size=12)
+        y = (y > 0.0) * 1.0 if door == "LogisticRegression" else y
+        case = Case(door, {}, x, y, offset=np.full(12, offset))
+        asked = stationary.ask(case) if door == "BayesianRidge" else of_claims(case, doors.ask(case)[0])
+        assert refuted(asked) == [], case.code
+
+
+def test_a_slope_that_rounding_hides_is_a_bound() -> None:
+    """Weights of 1e10 on two rows of four: the residual of an exact fit is rounding, and the slope was stated without it."""
+    draw = np.random.default_rng(7)
+    weight = np.array([1e-3, 0.1, 7e9, 6e10])
+    case = Case("fit", {"model": "bayes"}, draw.normal(size=(4, 5)), 3e8 * draw.normal(size=4), weight=weight)
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "budget"
+    assert refuted(outcomes) == [], case.code
