@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -22,6 +22,10 @@ Index = npt.NDArray[np.intp]
 
 CENTRAL = 1e-3
 """No product u p or v q may fall below this share of their mean: a point near a wall has nowhere to go."""
+
+
+CREEPS = 1e-9
+"""A path that ends with a gap above this share of F has crept along its bounds."""
 
 
 FAR = 100.0
@@ -73,19 +77,33 @@ class InteriorPoint(Solver):
                 yield step
                 start = step.coef
         state = _State(problem, start)
+        if not state.own.bounded:
+            yield from self._path(problem, state, 20)
+            return
+        last = yield from self._path(problem, state, 5)
+        if last.estimate > CREEPS * abs(last.objective):
+            # the path keeps away from heavy bounds for long; light ones lead far out along a flat without an end
+            light = yield from self._path(problem, _State(problem, start, light=True), 20)
+            if light.estimate > last.estimate:
+                yield last
+
+    def _path(self, problem: Problem, state: _State, patience: int) -> Generator[Step, None, Step]:
+        """Yield the steps of a path until its gap stays as it is for ``patience`` of them; return the last step."""
         best = np.inf
         stalled = 0
         while True:
             coef = problem.penalty.prox(state.rounded(), np.zeros(problem.shape[0]))  # within its bounds
             value = problem.penalty.value(coef) + state.value()
             gap = state.gap()
-            yield Step(coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
+            last = Step(coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
+            yield last
             if gap <= 1e-9 * abs(value) and (exact := state.corner(0.1 * gap)) is not None:
-                yield exact
+                last = exact
+                yield last
             stalled = 0 if gap < 0.9 * best else stalled + 1
             best = min(best, gap)
-            if not np.isfinite(gap) or stalled > 20 or gap <= 1e-15 * abs(value) or not state.advance():
-                return
+            if not np.isfinite(gap) or stalled > patience or gap <= 1e-15 * abs(value) or not state.advance():
+                return last
 
 
 def _dot(a: Array, b: Array) -> float:
@@ -107,8 +125,8 @@ def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[A
 class _State:
     """A point of the path: coefficients, and for every corner u, v and theta."""
 
-    def __init__(self, problem: Problem, start: Array, linear: Array | None = None) -> None:
-        self.problem = problem
+    def __init__(self, problem: Problem, start: Array, linear: Array | None = None, *, light: bool = False) -> None:
+        self.problem, self.light = problem, light
         self.linear = np.zeros(problem.shape) if linear is None else linear
         self.heights: list[int] = []
         self.coef = start.copy()
@@ -139,6 +157,7 @@ class _State:
             both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
             slopes += np.concatenate(both)[self.present]
         own = PenaltyCorners.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
+        own = own.bounds_as_rows(1.0 / max(rows, 1)) if self.light else own
         self.own, self.places, self.unit = own, own.places, own.unit
         size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
@@ -159,6 +178,12 @@ class _State:
         size = _dot(self.w, np.abs(r)) / float(np.sum(self.w))
         floor = max(5.0 * size, 1e-8 * float(np.max(np.abs(r), initial=0.0)), 1e-12)
         self.u, self.v = np.maximum(r, 0.0) + floor, np.maximum(-r, 0.0) + floor
+        own = slice(self.corners * self.rows, None)
+        for side, steep in (
+            (self.u, self.high),
+            (self.v, -self.low),
+        ):  # how far beyond a bound: as little as it is steep
+            side[own] = np.minimum(side[own], np.where(steep[own] > 1.0, floor / np.maximum(steep[own], 1.0), np.inf))
         self.theta = self.low + (self.high - self.low) * (self.u / (self.u + self.v))
 
     def _times(self, coef: Array) -> Array:
@@ -218,7 +243,8 @@ class _State:
         """Return the coefficients, those that the path leads into a corner of the penalty there already."""
         own = slice(self.corners * self.rows, None)
         size = NEAR * _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
-        over, under = (self.high - self.theta)[own], (self.theta - self.low)[own]
+        steep = np.maximum(np.maximum(self.high, -self.low)[own], 1.0)
+        over, under = (self.high - self.theta)[own] / steep, (self.theta - self.low)[own] / steep
         return self.own.put(self.coef, ((self.u[own] < size * over) & (self.v[own] < size * under))[:, None])
 
     def corner(self, enough: float) -> Step | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -67,6 +69,21 @@ class PenaltyCorners:
             high=np.concatenate([np.full(len(on), high) for on, _, _, high, _ in parts]),
             weight=np.concatenate([weight[on] for on, *_, weight in parts]),
         )
+
+    @property
+    def bounded(self) -> bool:
+        """Whether any of the corners is a bound."""
+        return bool(np.any((self.low == 0.0) | (self.high == 0.0)))
+
+    def bounds_as_rows(self, weight: float) -> PenaltyCorners:
+        """Return the same corners with those of bounds as light as a row, and as much steeper.
+
+        The path keeps as far from a corner as its weight asks for. A bound that weighs as much as thousands of rows would
+        hold coefficients in the middle of what it allows until the very end.
+        """
+        bound = (self.low == 0.0) | (self.high == 0.0)
+        steep = np.where(bound, np.maximum(self.weight / weight, 1.0), 1.0)
+        return replace(self, low=self.low * steep, high=self.high * steep, weight=self.weight / steep)
 
     def put(self, coef: Array, active: npt.NDArray[np.bool_]) -> Array:
         """Return the coefficients with those whose corner is active exactly in it."""
