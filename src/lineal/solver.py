@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
@@ -39,12 +40,13 @@ class Solver(ABC):
     """A way to minimise a problem, as a frozen record of its own options.
 
     ``corners`` says that it treats losses that are not smooth; ``sure`` at what share of a gap asked for, unless that is
-    small, its estimate is worth a proof.
+    small, its estimate is worth a proof. ``max_steps`` is a number of steps after which it has lost its way.
     """
 
     name: ClassVar[str]
     corners: ClassVar[bool] = False
     sure: ClassVar[float] = 0.5
+    max_steps: ClassVar[float] = math.inf
 
     @abstractmethod
     def declines(self, problem: Problem) -> str | None:

@@ -30,10 +30,6 @@ from lineal.wording import judge
 Array = npt.NDArray[np.float64]
 
 
-NEWTON_MAX_STEPS = 2000
-"""Newton's method takes a dozen steps, a hundred beside corners; where it takes thousands, each brings next to nothing."""
-
-
 FAR = 1e6
 """A mean of so many standard deviations leaves ten digits of a score."""
 
@@ -142,8 +138,8 @@ class Run:
                     self.stopped = "the last hundred steps brought nothing"
                     return
                 milestone = step.objective
-            if solver.name == "newton" and number >= NEWTON_MAX_STEPS:
-                self.stopped = f"{NEWTON_MAX_STEPS} steps of Newton's method were not enough"
+            if number >= solver.max_steps:
+                self.stopped = f"{solver.max_steps} steps of Newton's method were not enough"
                 return
             if not math.isfinite(step.objective):
                 self.stopped = "the steps were too long, and the objective is no longer finite"

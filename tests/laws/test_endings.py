@@ -33,6 +33,7 @@ from lineal.losses import (
 )
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.problem import Problem
+from lineal.solver import Solver, Step
 from lineal.solvers import far_rows
 from lineal.sources.memory import Memory
 from lineal.target import Target
@@ -266,3 +267,26 @@ def test_columns_far_from_zero_without_an_intercept_say_so(loss, tmp_path):
         writer.writerow(["y", "a", "b", "c"])
         writer.writerows([int(t) if classes else repr(float(t)), *row] for t, row in zip(y, x.tolist(), strict=True))
     assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed
+
+
+def test_a_solver_that_has_lost_its_way_is_stopped():
+    """Newton's method on far columns in very different units crept for thousands of steps, each a hair lower."""
+
+    class Creeping(Solver):
+        name, max_steps = "creeping", 7
+
+        def declines(self, problem):
+            return None
+
+        def steps(self, problem, start):
+            while True:
+                start = 0.99 * start
+                yield Step(start, problem.evaluate(start).value, 1.0, problem.passes)
+
+    x = np.random.default_rng(0).normal(size=(20, 2))
+    found = fit(
+        Memory(as_design(x), x[:, :1]), Huber(1.0), Ridge(0.1, np.ones(3)), solver=Creeping(), start=np.ones((3, 1))
+    )
+    assert found.verdict.kind == "budget"
+    assert found.verdict.reason == "7 steps of Newton's method were not enough"
+    assert len(found.trace) == 8

@@ -44,6 +44,8 @@ class Newton(Solver):
     largest: int = 4000
     sampled: bool = True
     name: ClassVar[str] = "newton"
+    max_steps: ClassVar[float] = 2000
+    """It takes a dozen, a hundred beside corners; where it takes thousands, each brings next to nothing."""
 
     def declines(self, problem: Problem) -> str | None:
         """Decline what has kinks, and where the second derivative would not fit."""
