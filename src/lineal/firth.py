@@ -23,6 +23,8 @@ from lineal.blas import alone
 from lineal.covariance import leverage, pieces, root, scores
 from lineal.deadline import LATE, Deadline, LateError, Limit, beforehand, watched
 from lineal.errors import InputError
+from lineal.fitting import DIGITS
+from lineal.frame import centered
 from lineal.losses import Logistic
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
@@ -36,6 +38,9 @@ from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
+
+FAR = 100.0
+"""Columns so many standard deviations from zero are looked at about their center."""
 
 TOLERANCE = 1e-8
 """The slope, measured in standard errors of the coefficients, at which a point counts as stationary."""
@@ -85,9 +90,13 @@ def firth(
         )
     plain = NoPenalty(len(source.columns))
     began, trace, deadline = time.monotonic(), Trace(), Deadline.of(time_limit)
-    problem = beforehand(deadline, lambda: Problem.of(source, Logistic(), plain, moments))
-    columns = problem.shape[0]
-    point = _look(problem, np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns))
+    given = beforehand(deadline, lambda: Problem.of(source, Logistic(), plain, moments))
+    columns = given.shape[0]
+    begin = np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns)
+    # about a center likelihood, determinant and slope are the same, and columns far from zero have more digits there
+    frame = centered(given, FAR, exact=True)
+    problem = given if frame is None else frame.problem
+    point = _look(problem, begin if frame is None else frame.inward(begin[:, None])[:, 0])
     if point is None:
         raise InputError(
             "the columns depend on each other (or are more than the rows), so that the information is singular and "
@@ -106,10 +115,15 @@ def firth(
         if interrupt == "raise":
             raise
         search.stopped = "interrupted"
-    coef = point.coef[:, None]
-    verdict = _verdict(problem, point, point.norm(free), tol, search.stopped)
-    arrays = {"covariance": point.inverse}
-    return Fit(coef, verdict, _objective(problem, point), "firth", "asked for", trace, problem, arrays)
+    coef, spread, stopped = point.coef[:, None], point.inverse, search.stopped
+    if frame is not None:  # what is said is said of the coefficients as they are rounded
+        coef, spread = frame.outward(coef), frame.covariance(spread)
+        point = _look(problem, frame.inward(coef)[:, 0]) or point
+        stopped = stopped or DIGITS
+    verdict = _verdict(problem, point, point.norm(free), tol, stopped)
+    return Fit(
+        coef, verdict, _objective(problem, point), "firth", "asked for", trace, given, {"covariance": spread}
+    )
 
 
 @dataclass
@@ -158,21 +172,30 @@ def profile(fit: Fit, *, level: float = 0.95) -> Summary:
     from scipy import special  # slow to load: only for tests and intervals
 
     check_level(level)
-    problem = fit.problem
-    best = _look(problem, fit.coef[:, 0])
+    problem, frame = fit.problem, centered(fit.problem, FAR, exact=True)
+    near = problem if frame is None else frame.problem
+    best = _look(near, (fit.coef if frame is None else frame.inward(fit.coef))[:, 0])
     if best is None or fit.solver != "firth":
         raise InputError("profiles are for fits made by lineal.inference.firth.")
     rows = []
     reach = quantile(level)
+    errors = np.sqrt(np.diagonal(best.inverse if frame is None else frame.covariance(best.inverse)))
     for j, name in enumerate(problem.source.columns):
-        search = _Profile(problem, best, j)
-        error = math.sqrt(best.inverse[j, j])
+        # about a center the intercept is another one: its own profile is that of the columns as they are
+        there, search = best, _Profile(near, best, j)
+        if frame is not None and j == 0:
+            plain = _look(problem, fit.coef[:, 0])
+            if plain is None:
+                rows.append(Row(name, "", float(fit.coef[0, 0]), float(errors[0]), *[math.nan] * 4))
+                continue
+            there, search = plain, _Profile(problem, plain, j)
+        error = float(errors[j])
         drop = max(search.root(0.0), 0.0) ** 2
         ends = [search.end(side, reach, error) for side in (-1.0, 1.0)]
-        rows.append(Row(name, "", float(best.coef[j]), error, drop, float(special.chdtrc(1, drop)), *ends))
+        rows.append(Row(name, "", float(there.coef[j]), error, drop, float(special.chdtrc(1, drop)), *ends))
     S = problem.moments.weight_sum
-    plain = -S * problem.evaluate(fit.coef).value
-    figures = {"observations": S, "parameters": len(best.coef), **information(plain, len(best.coef), S)}
+    likelihood = -S * near.evaluate(best.coef[:, None]).value
+    figures = {"observations": S, "parameters": len(best.coef), **information(likelihood, len(best.coef), S)}
     figures["penalised_log_likelihood"] = best.value
     return Summary(
         title="Firth's logistic regression",

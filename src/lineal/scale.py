@@ -42,7 +42,7 @@ from lineal.records import dataclass
 from lineal.solver import Solver
 from lineal.solvers import Newton
 from lineal.source import Source
-from lineal.stopping import Fit
+from lineal.stopping import Fit, no_progress
 from lineal.verdict import TOLERANCE, Verdict
 from lineal.wording import percent
 
@@ -389,7 +389,7 @@ def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped:
     tiny = 64 * np.finfo(float).eps * abs(null)
     relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
     if relative > tol:
-        reason = stopped or "rounding error allows no further progress"
+        reason = stopped or inner.reason or no_progress(found.fit.problem)
         sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
         return Verdict("budget", sentence, gap, relative, evidence, reason)
     kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"

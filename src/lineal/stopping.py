@@ -61,13 +61,13 @@ class Fit:
         return found
 
 
-def _far(problem: Problem) -> str:
-    """Return what to say of columns that are so far from zero that rounding their scores hides what differs between rows."""
-    moments = problem.moments
+def no_progress(problem: Problem) -> str:
+    """Return why a solver ended by itself; rounding scores of columns far from zero hides what differs between rows."""
+    rounding, moments = "rounding error allows no further progress", problem.moments
     if not np.any(np.abs(moments.mean) > FAR * moments.sd, where=moments.scatter > 0.0):
-        return ""
+        return rounding
     why = "their means could not be taken off" if problem.intercept else "there is no intercept to take their means off"
-    return f"; columns are far from zero, and {why}"
+    return f"{rounding}; columns are far from zero, and {why}"
 
 
 def gauged(problem: Problem, coef: Array) -> Array:
@@ -167,7 +167,7 @@ class Run:
     def _until_end(self, steps: Iterator[Step]) -> Iterator[Step]:
         """Yield a solver's steps; where it ends by itself, keep the reason it returns."""
         reason = yield from cast("Generator[Step, None, str | None]", steps)
-        self.stopped = reason or f"rounding error allows no further progress{_far(self.problem)}"
+        self.stopped = reason or no_progress(self.problem)
 
     def _separates(self, number: int, objective: float, baseline: float) -> bool:
         """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""

@@ -64,11 +64,13 @@ def ask(case: Case) -> list[Outcome]:
         return [Outcome("perceptron", verdict.kind, verdict.sentence, lambda: _perceptron(case, model))]
     if case.door == "zero_one":
         found = lineal.zero_one(case.X, case.y, sample_weight=case.weight, **case.params)
-        coef, verdict = found.coef, found.verdict
+        w, verdict = [Fraction(float(v)) for v in found.coef], found.verdict
     else:
         fitted = lineal.fit(case.X, case.y, weight=case.weight, **case.params)
-        coef, verdict = fitted.coef[:, 0], fitted.verdict
-    return [Outcome("zero-one", verdict.kind, verdict.sentence, lambda: _mistakes(case, coef, verdict))]
+        w, verdict = [Fraction(float(v)) for v in fitted.coef[:, 0]], fitted.verdict
+        if fitted.center is not None:  # the intercept of the columns as they are, in every digit
+            w[0] -= sum((Fraction(float(m)) * v for m, v in zip(fitted.center, w, strict=True)), Fraction(0))
+    return [Outcome("zero-one", verdict.kind, verdict.sentence, lambda: _mistakes(case, w, verdict))]
 
 
 def _rows(case: Case) -> tuple[list[list[Fraction]], list[int], list[Fraction]]:
@@ -118,11 +120,10 @@ def better(z: Rows, strict: list[bool], weight: list[Fraction], than: Fraction) 
     return best[0]
 
 
-def _mistakes(case: Case, coef: np.ndarray, verdict: Any) -> list[Violation]:
+def _mistakes(case: Case, w: list[Fraction], verdict: Any) -> list[Violation]:
     rows, own, weight = _rows(case)
     tie, intercept = case.params.get("tie", "mistake"), case.params["intercept"]
     strict = [y != {"mistake": 2, "positive": 1, "negative": 0}[tie] for y in own]
-    w = [Fraction(float(v)) for v in coef]
     scores = [
         sum((a * b for a, b in zip(row, w, strict=True)), Fraction(0)) * (1 if y else -1)
         for row, y in zip(rows, own, strict=True)

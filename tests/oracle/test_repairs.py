@@ -179,3 +179,33 @@ def test_a_slope_that_rounding_hides_is_a_bound() -> None:
     outcomes = stationary.ask(case)
     assert outcomes[0].kind == "budget"
     assert refuted(outcomes) == [], case.code
+
+
+@pytest.mark.parametrize("far", [1e5, 1e10, 1.7e18])
+def test_the_slope_of_a_firth_fit_far_from_zero(far: float) -> None:
+    """Time stamps: the information was singular but for rounding, and the stated slope some percent off."""
+    draw = np.random.default_rng(5)
+    x = np.column_stack([far + max(far * 1e-5, 1.0) * np.arange(40.0), draw.normal(size=40)])
+    y = (0.1 * np.arange(40.0) - 2.0 + x[:, 1] + draw.logistic(size=40) > 0.0).astype(int)
+    case = Case("fit", {"model": "logistic", "penalty": "firth"}, x, y)
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "stationary"
+    assert refuted(outcomes) == [], case.code
+
+
+def test_the_profiles_of_a_firth_fit_do_not_depend_on_the_origin(tmp_path: Path) -> None:
+    draw = np.random.default_rng(6)
+    x = np.column_stack([np.arange(30.0), draw.integers(-3, 4, size=30)])
+    y = (0.2 * x[:, 0] - 3.0 + x[:, 1] + 2.0 * draw.logistic(size=30) > 0.0).astype(int)
+    rows = []
+    for far in (0.0, 2.0**30):
+        table = {"a": x[:, 0] + far, "b": x[:, 1], "y": y}
+        model = lineal.fit(table, "y", penalty="firth", test=None)
+        rows.append(lineal.summarise(model, table).rows)
+        path = tmp_path / "t.csv"
+        np.savetxt(path, np.column_stack(list(table.values())), "%.17g", ",", header="a,b,y", comments="")
+        model.save(tmp_path / "m.lineal")
+        assert verify(tmp_path / "m.lineal", path).passed
+    for one, other in zip(rows[0][1:], rows[1][1:], strict=True):
+        assert (other.estimate, other.error, other.p) == pytest.approx((one.estimate, one.error, one.p), rel=1e-5)
+        assert (other.lower, other.upper) == pytest.approx((one.lower, one.upper), rel=1e-5)
