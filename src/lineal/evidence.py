@@ -36,7 +36,7 @@ from lineal.records import dataclass
 from lineal.source import Source
 from lineal.stopping import Fit
 from lineal.trace import Record, Trace
-from lineal.verdict import TOLERANCE, Verdict
+from lineal.verdict import HIDDEN, TOLERANCE, Verdict
 from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
@@ -133,7 +133,8 @@ def evidence(
     begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
     logs = [(math.log(alpha), math.log(lam)) for lam in begins]
     top, trace = _highest(curve, logs, free, tol, max_iter, progress)
-    if top.norm(free) + (doubt := curve.doubt(top.logs, free)) > tol:  # eigenvalues with more digits may tell
+    doubt = curve.doubt(top.logs, free)
+    if top.norm(free) + doubt > tol or doubt > 1e-2 * tol:  # eigenvalues with more digits may tell
         finer = curve.resolved()
         again = _highest(finer, [*logs, top.logs], free, tol, max_iter, progress)
         if finer.doubt(again[0].logs, free) < doubt:
@@ -261,7 +262,7 @@ def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: 
         if norm <= tol or doubt > 1e-3 * norm:  # what can be said is that it is no larger
             norm += doubt
             found["slope_norm"] = norm
-            stopped = "rounding hides how small the slope is"
+            stopped = HIDDEN
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."
         return Verdict("budget", sentence, None, None, found, stopped)
     reason = "the evidence need not be concave, so another pair of variances may be more likely"

@@ -24,7 +24,7 @@ from lineal.covariance import leverage, pieces, root, scores
 from lineal.deadline import LATE, Deadline, LateError, Limit, beforehand, watched
 from lineal.errors import InputError
 from lineal.fitting import DIGITS
-from lineal.frame import centered
+from lineal.frame import Frame, centered, projected
 from lineal.losses import Logistic
 from lineal.moments import Moments
 from lineal.penalties import NoPenalty
@@ -34,7 +34,7 @@ from lineal.source import Source
 from lineal.stopping import Fit
 from lineal.summary import Row, Summary, check_level, information, quantile
 from lineal.trace import Record, Trace
-from lineal.verdict import Verdict
+from lineal.verdict import HIDDEN, Verdict
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -53,8 +53,15 @@ class _Point:
     coef: Array
     value: float
     slope: Array
+    error: Array
+    """How far rounding may have moved the slope."""
     information: Array
     inverse: Array
+
+    @property
+    def doubt(self) -> float:
+        """How far rounding may have moved the norm of the slope over all coefficients."""
+        return math.sqrt(float(self.error @ np.abs(self.inverse) @ self.error))
 
     def norm(self, free: Index) -> float:
         """Return sqrt(g' I^-1 g) over the free coefficients: how many standard errors a step would move them."""
@@ -93,8 +100,7 @@ def firth(
     given = beforehand(deadline, lambda: Problem.of(source, Logistic(), plain, moments))
     columns = given.shape[0]
     begin = np.zeros(columns) if start is None else np.asarray(start, np.float64).reshape(columns)
-    # about a center likelihood, determinant and slope are the same, and columns far from zero have more digits there
-    frame = centered(given, FAR, exact=True)
+    frame = _frame(given)
     problem = given if frame is None else frame.problem
     point = _look(problem, begin if frame is None else frame.inward(begin[:, None])[:, 0])
     if point is None:
@@ -102,9 +108,10 @@ def firth(
             "the columns depend on each other (or are more than the rows), so that the information is singular and "
             "Firth's penalty infinite; drop the columns that repeat others."
         )
-    free, search = np.arange(columns), _Search(problem, tol, max_iter, deadline, progress, began, trace)
+    search = _Search(problem, tol, max_iter, deadline, progress, began, trace)
     try:
-        with watched(deadline):
+        # far out sums may overflow; infinity and NaN are looked at where they matter
+        with watched(deadline), np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore"):
             for better in search.points(point):
                 point = better
     except LateError:
@@ -120,10 +127,8 @@ def firth(
         coef, spread = frame.outward(coef), frame.covariance(spread)
         point = _look(problem, frame.inward(coef)[:, 0]) or point
         stopped = stopped or DIGITS
-    verdict = _verdict(problem, point, point.norm(free), tol, stopped)
-    return Fit(
-        coef, verdict, _objective(problem, point), "firth", "asked for", trace, given, {"covariance": spread}
-    )
+    verdict = _verdict(problem, point, tol, stopped)
+    return Fit(coef, verdict, _objective(problem, point), "firth", "asked for", trace, given, {"covariance": spread})
 
 
 @dataclass
@@ -172,7 +177,7 @@ def profile(fit: Fit, *, level: float = 0.95) -> Summary:
     from scipy import special  # slow to load: only for tests and intervals
 
     check_level(level)
-    problem, frame = fit.problem, centered(fit.problem, FAR, exact=True)
+    problem, frame = fit.problem, _frame(fit.problem)
     near = problem if frame is None else frame.problem
     best = _look(near, (fit.coef if frame is None else frame.inward(fit.coef))[:, 0])
     if best is None or fit.solver != "firth":
@@ -181,12 +186,12 @@ def profile(fit: Fit, *, level: float = 0.95) -> Summary:
     reach = quantile(level)
     errors = np.sqrt(np.diagonal(best.inverse if frame is None else frame.covariance(best.inverse)))
     for j, name in enumerate(problem.source.columns):
-        # about a center the intercept is another one: its own profile is that of the columns as they are
+        # in a frame the intercept is another one: its own profile is that of the columns as they are
         there, search = best, _Profile(near, best, j)
-        if frame is not None and j == 0:
+        if frame is not None and j in frame.columns:
             plain = _look(problem, fit.coef[:, 0])
             if plain is None:
-                rows.append(Row(name, "", float(fit.coef[0, 0]), float(errors[0]), *[math.nan] * 4))
+                rows.append(Row(name, "", float(fit.coef[j, 0]), float(errors[j]), *[math.nan] * 4))
                 continue
             there, search = plain, _Profile(problem, plain, j)
         error = float(errors[j])
@@ -256,6 +261,11 @@ class _Profile:
         return centre + side * float(found)
 
 
+def _frame(problem: Problem) -> Frame | None:
+    """Return columns with more digits, where there are such: likelihood, determinant and slope are the same in them."""
+    return projected(problem) or centered(problem, FAR, exact=True)
+
+
 def _objective(problem: Problem, point: _Point) -> float:
     return -point.value / problem.moments.weight_sum
 
@@ -271,16 +281,24 @@ def _look(problem: Problem, coef: Array) -> _Point | None:
     part = factor.parts[0]
     determinant = part.log_determinant
     inverse = part.inverse() / total
+    if not (np.all(np.isfinite(inverse)) and np.all(np.diagonal(inverse) > 0.0)):
+        return None  # it overflows: probabilities are 0 or 1
     half = root(inverse)
-    slope = np.zeros(len(coef))
+    slope, lost = np.zeros(len(coef)), 0.0
+    blur, loose = float(problem.blur(coef[:, None])[0]), 8 * len(coef) * EPS / part.condition
+    chain = (16 + min(problem.moments.rows, 1000 + problem.moments.rows / 16384)) * EPS
     for block in pieces(problem):
         y, eta, weight = scores(coef[:, None], block)
         h = leverage(problem, coef[:, None], block, half)
         mean = problem.loss.mean(eta)[:, 0]
-        row = -problem.loss.slope(y, eta)[:, 0] + h * (0.5 - mean)
-        slope += block.design.transpose_times((weight * row)[:, None])[:, 0]
+        own = problem.loss.slope(y, eta)[:, 0]
+        slope += block.design.transpose_times((weight * (h * (0.5 - mean) - own))[:, None])[:, 0]
+        off = chain * (np.abs(own) + h) + blur * (mean * (1.0 - mean) + h) + loose * h
+        lost += float(weight @ np.where(weight > 0.0, off, 0.0) ** 2)
+    # a sum of weight |x| off is at most the root of that of its squares times that of x
+    error = np.sqrt(total * problem.moments.square * lost)
     value = -total * here.value + 0.5 * (determinant + len(coef) * math.log(total))
-    return _Point(coef, value, slope, total * here.hessian[0], inverse)
+    return _Point(coef, value, slope, error, total * here.hessian[0], inverse)
 
 
 def _climb(problem: Problem, point: _Point, free: Index) -> _Point | None:
@@ -301,7 +319,10 @@ def _climb(problem: Problem, point: _Point, free: Index) -> _Point | None:
     return None
 
 
-def _verdict(problem: Problem, point: _Point, norm: float, tol: float, stopped: str) -> Verdict:
+def _verdict(problem: Problem, point: _Point, tol: float, stopped: str) -> Verdict:
+    norm, doubt = point.norm(np.arange(len(point.coef))), point.doubt
+    if norm + doubt > tol and doubt > 1e-3 * norm:  # what can be said is that it is no larger
+        norm, stopped = norm + doubt, HIDDEN
     evidence: dict[str, object] = {"objective": _objective(problem, point), "slope_norm": norm, "tol": tol}
     if norm > tol:
         sentence = f"Stopped without a proof: {stopped}; the slope is still {norm:.2g} standard errors."

@@ -232,7 +232,7 @@ def _framed(run: Run, frame: Frame, begin: Array | None, *, keep: bool) -> Fit |
         return replace(there, problem=frame.problem, arrays={**there.arrays, "center": frame.center})
     if "covariance" in fit.arrays:
         fit.arrays["covariance"] = frame.covariance(fit.arrays["covariance"])
-    return replace(fit, coef=coef, problem=run.problem, framed=True)
+    return replace(fit, coef=coef, problem=run.problem)
 
 
 def _rounded(

@@ -75,14 +75,11 @@ class Level:
     def outward(self, inner: Fit, problem: Problem, tol: float, labels: Sequence[str] | None) -> Fit:
         """Return a fit of the problem within as one of the problem as it is.
 
-        The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it. What
-        rounding takes from a large intercept is half a unit of it, which a bound on scores counts already, unless the proof
-        was made in columns that leave less of it.
+        The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it.
         """
         coef = self.plain(inner.coef)
-        exact, lost = inner.coef.copy(), np.zeros(problem.shape[1])
+        exact = inner.coef.copy()
         exact[0], lost = two_sum(coef[0], self.constant)
-        lost = lost if inner.framed else np.zeros_like(lost)
         if (np.array_equal(exact, inner.coef) and not lost.any()) or inner.verdict.gap is None:
             return replace(inner, coef=coef, problem=problem)
         proof = prove(_raised(self.problem, lost), exact, theta=inner.arrays.get("theta"))

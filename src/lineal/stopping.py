@@ -46,8 +46,6 @@ class Fit:
     trace: Trace = field(repr=False)
     problem: Problem = field(repr=False)
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
-    framed: bool = False
-    """Whether it was proven in the columns of a frame, which have more digits than scores of the columns as they are."""
 
     @property
     def plain(self) -> Array:

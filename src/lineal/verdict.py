@@ -22,6 +22,9 @@ KINDS: Final = (
 )
 """Every kind a verdict can have, see docs/verdicts.md."""
 
+HIDDEN = "rounding hides how small the slope is"
+"""Why a search for a point without slope may end: what is stated then is a bound."""
+
 TOLERANCE: Final = 1e-6
 """The default of every ``tol``: ``optimal`` iff relative_gap <= tol."""
 

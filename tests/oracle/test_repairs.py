@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import lineal
 from lineal import container
@@ -209,3 +210,27 @@ def test_the_profiles_of_a_firth_fit_do_not_depend_on_the_origin(tmp_path: Path)
     for one, other in zip(rows[0][1:], rows[1][1:], strict=True):
         assert (other.estimate, other.error, other.p) == pytest.approx((one.estimate, one.error, one.p), rel=1e-5)
         assert (other.lower, other.upper) == pytest.approx((one.lower, one.upper), rel=1e-5)
+
+
+def test_an_offset_below_a_unit_of_the_intercept_is_counted() -> None:
+    """An intercept of 1.7e18 has steps of 256, so that an offset of 30 is lost in it: 450 more than the stated gap."""
+    stamps = 1.7e18 + 6e10 * np.array([0.0, 5.0, 41.0, 90.0, 108.0, 130.0, 140.0, 147.0, 170.0, 199.0])
+    case = Case(
+        "fit",
+        {"model": "bayes"},
+        scipy.sparse.csr_array(stamps[:, None]),
+        stamps - stamps[0],
+        offset=np.full(10, -30.0),
+    )
+    assert refuted(stationary.ask(case)) == [], case.code
+
+
+def test_a_column_with_an_unseen_charge_may_spare_the_charges_of_others() -> None:
+    """Three rows, and a column of 7e19 whose charge is below the last digit of its square: it meets them at no cost."""
+    x = [[1914548.6614163276, 7.104691942271105e19, -22.877260611298556]]
+    x += [[1357933.9856901364, 7.104691942367226e19, 8.321263945470779]]
+    x += [[252171.3409410356, 7.10469194256365e19, 29.47363121781878]]
+    y, offset = np.array([-2.55344, -1.46883, 2.14164]), np.array([0.58909, 0.27617, -0.78502])
+    params = {"alpha_1": 0.01215, "lambda_2": 0.0034}
+    case = Case("BayesianRidge", params, scipy.sparse.csr_array(np.array(x)), y, offset=offset)
+    assert refuted(stationary.ask(case)) == [], case.code

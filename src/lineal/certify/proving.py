@@ -225,9 +225,15 @@ def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -
     if basis is None or len(basis.dependent) < len(dependent):
         # They may differ from a combination of others: a large coefficient may gain what no equation here sees.
         return Proof(here.value, baseline, None, dependence.undecided(problem))
-    basis = None if charged else basis
-    # A charge that even these equations do not see is not less than nothing, and the optimum is unique.
-    return Proof(here.value, baseline, gap + problem.penalty.value(coef) if charged else gap, basis=basis, unit=unit)
+    if not charged:
+        return Proof(here.value, baseline, gap, basis=basis, unit=unit)
+    # A charge that even these equations do not see is not less than nothing, and the optimum is unique. Where they see other
+    # charges, those may be spared by the columns they left out: no squares are below zero.
+    if np.delete(problem.penalty.charged, dependent).any():
+        gap = 0.5 * (math.sqrt(2.0 * (here.value + here.error)) + float(np.linalg.norm(problem.blur(coef)))) ** 2
+    else:
+        gap += problem.penalty.value(coef)
+    return Proof(here.value, baseline, gap, unit=unit)
 
 
 def _decrement(problem: Problem, coef: Array, here: Evaluation, whole: Factor) -> float:
