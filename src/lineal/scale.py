@@ -96,11 +96,13 @@ def scaled_huber(
     time_limit: Limit = None,
     start: Array | None = None,
     scale: float = math.inf,
+    keep: bool = False,
 ) -> ScaledFit:
     """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
 
     ``max_iter`` limits the Newton steps at all scales together, ``time_limit`` the seconds (or is a Deadline); ``start`` and
-    its ``scale`` are where they begin.
+    its ``scale`` are where they begin. ``keep`` says that the caller can predict about a center, the array ``center`` of the
+    fit: it is kept where coefficients of the columns as they are have too few digits.
     """
     if not epsilon >= 1.0:
         raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
@@ -111,10 +113,11 @@ def scaled_huber(
         search = _Search(source, epsilon, charge, charges, tol, max_iter, deadline)
         null = search.null()
         frame = centered(search.problem(1.0), fitting.FARTHER, exact=True)
-        fitted = search.fitted(start, null, scale) if frame is None else search.framed(frame, start, null, scale)
+        given = (start, null, scale)
+        fitted = search.fitted(*given) if frame is None else search.framed(frame, *given, keep=keep)
         if frame is None and fitted.verdict.kind == "budget" and not search.stopped:
             frame = centered(search.problem(1.0), fitting.FAR, exact=True)
-            other = fitted if frame is None else search.framed(frame, start, null, scale)
+            other = fitted if frame is None else search.framed(frame, *given, keep=keep)
             fitted = other if (other.verdict.gap or math.inf) < (fitted.verdict.gap or math.inf) else fitted
     return fitted
 
@@ -140,8 +143,11 @@ class _Search:
         found = self.run(start, null, scale)
         return self._judged(found, self.gap(found, null), null)
 
-    def framed(self, frame: Frame, start: Array | None, null: float, scale: float) -> ScaledFit:
-        """Return the same, found in columns near zero; what is proven are the coefficients as they are rounded."""
+    def framed(self, frame: Frame, start: Array | None, null: float, scale: float, *, keep: bool) -> ScaledFit:
+        """Return the same, found in columns near zero; what is proven are the coefficients as they are rounded.
+
+        Where that is too little and the caller can ``keep`` a center, those about the center are returned.
+        """
         limits = (self.tol, self.max_iter, self.deadline)
         inner = _Search(frame.problem.source, self.epsilon, self.charge, self.charges, *limits)
         found = inner.run(None if start is None else frame.inward(start), null, scale)
@@ -151,6 +157,10 @@ class _Search:
         given = replace(found, fit=replace(found.fit, coef=there), value=value)
         judged = inner._judged(given, inner.shown(given), null)
         self.steps, self.stopped = inner.steps, inner.stopped
+        if keep and judged.verdict.kind == "budget":
+            there = inner._judged(found, inner.gap(found, null), null)
+            if there.verdict.proven:
+                return replace(there, fit=replace(found.fit, arrays={**found.fit.arrays, "center": frame.center}))
         return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
 
     def _judged(self, found: _Trial, gap: float | None, null: float) -> ScaledFit:

@@ -99,16 +99,23 @@ class HuberRegressor(Regressor):
                 time_limit=deadline,
                 start=start,
                 scale=scale,
+                keep=True,
             )
-            found, coef = both.fit, both.coef
+            found = both.fit
         else:
             penalty = charging(lambda total: alpha * known / total)(total, charges)
             found = fitting.fit(
-                source, Huber(epsilon * known), penalty, start=start, tol=tol, max_iter=most, time_limit=deadline
+                source,
+                Huber(epsilon * known),
+                penalty,
+                start=start,
+                tol=tol,
+                max_iter=most,
+                time_limit=deadline,
+                keep=True,
             )
-            coef = found.coef
         self._note(found, target_of(None), tol)
-        self._spread(coef, intercept=intercept)
+        self._spread(found.plain, intercept=intercept)
         if known is None:
             self.verdict_, self.objective_, self.scale_, self.n_iter_ = (
                 both.verdict,
@@ -118,8 +125,8 @@ class HuberRegressor(Regressor):
             )
         else:
             self.scale_, self.n_iter_ = known, self._steps
-        sides = found.problem.sides(coef) if weight is None else None
-        self.outliers_ = _far(found.problem, coef, epsilon * self.scale_) if sides is None else sides.beyond()
+        sides = found.problem.sides(found.coef) if weight is None else None
+        self.outliers_ = _far(found.problem, found.coef, epsilon * self.scale_) if sides is None else sides.beyond()
         return self
 
 
