@@ -12,13 +12,15 @@ namespace lineal {
 
 namespace {
 constexpr auto patience = std::chrono::milliseconds(50);
+// When this thread asked last: kept from run to run, or a solver of many short passes would never ask.
+thread_local std::chrono::steady_clock::time_point asked;
 }
 
 bool Watch::stop() {
     if (interrupted_ && *interrupted_) {
         const auto now = std::chrono::steady_clock::now();
-        if (now - asked_ > patience) {
-            asked_ = now;
+        if (now - asked > patience) {
+            asked = now;
             if ((*interrupted_)()) stop_ = true;
         }
     }
@@ -38,6 +40,7 @@ public:
 
     void serve(int worker, const std::function<bool()>* interrupted) {
         Watch watch(stop, interrupted);
+        watch.stop();
         try {
             for (Index chunk = next_++; chunk < chunks_ && !stop; chunk = next_++) {
                 work_(worker, chunk, watch);

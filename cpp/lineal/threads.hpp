@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <functional>
 
 #include "part.hpp"
@@ -31,7 +30,6 @@ public:
 private:
     std::atomic<bool>& stop_;
     const std::function<bool()>* interrupted_;  // null in all threads but the calling one
-    std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 
 // work(worker, chunk, watch) fills the worker's partial result, merge(worker) adds it to the whole; merges happen one
