@@ -28,7 +28,7 @@ from lineal.estimators import (
     SGDClassifier,
     SparsemaxClassifier,
 )
-from lineal.paths.walk import path
+from lineal.paths.path_from_arrays import path
 
 Call = Callable[[float], Any]
 """From a time limit to something with a verdict, or with several."""

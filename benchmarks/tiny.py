@@ -21,7 +21,7 @@ LEAST = 2
 
 
 class Tiny(NamedTuple):
-    """One fit: what it is, and what ``lineal.fitting.fit`` is given."""
+    """One fit: what it is, and what ``lineal.fitting.fitting.fit`` is given."""
 
     about: str
     source: Any
@@ -100,7 +100,7 @@ def _penalty(rng: np.random.Generator, name: str, columns: int, intercept: bool)
 
 def measure(rounds: int) -> dict[str, Any]:
     """Return the seconds of the slowest fit, which it was, and how many ended in which verdict."""
-    from lineal.fitting import fit
+    from lineal.fitting.fitting import fit
 
     worst, cpu, slowest, kinds = 0.0, 0.0, "", dict[str, int]()
     for tiny in mixture(rounds):

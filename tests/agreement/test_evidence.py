@@ -11,10 +11,10 @@ from lineal.algebra.doubled import Doubled
 from lineal.algebra.spectrum import Spectrum
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.inference import evidence
-from lineal.marginal import Curve
-from lineal.source import Block
+from lineal.fitting.marginal import Curve
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
+from lineal.statistics.inference import evidence
 
 
 def diabetes(weighted):

@@ -14,7 +14,7 @@ from tests.references.test_nist import FOLDER, digits, load
 
 import lineal
 from lineal.errors import InputError
-from lineal.features.curves import Poly, Spline
+from lineal.features.terms.curves import Poly, Spline
 
 
 @pytest.fixture(scope="module")

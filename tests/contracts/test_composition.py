@@ -15,9 +15,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import lineal
-from lineal import closed
 from lineal.estimators import LinearRegression, LogisticRegression, Ridge
-from lineal.problem import Problem
+from lineal.fitting import small_fit as closed
+from lineal.problem.problem import Problem
 
 ESTIMATORS = [LinearRegression(), Ridge(), LogisticRegression()]
 

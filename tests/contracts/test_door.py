@@ -13,7 +13,7 @@ import sklearn.svm
 
 import lineal
 from lineal import estimators
-from lineal.dialects import SOLVERS, solver_named, strength_of_alpha, strength_of_C
+from lineal.api.dialects import SOLVERS, solver_named, strength_of_alpha, strength_of_C
 from lineal.errors import InputError
 from lineal.estimators import Ridge
 from lineal.solvers import BY_NAME

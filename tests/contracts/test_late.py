@@ -13,8 +13,8 @@ import pytest
 from sklearn.base import clone
 
 import lineal
-from lineal import closed
-from lineal.model import Model
+from lineal.fitting import small_fit as closed
+from lineal.model.model import Model
 
 SAID = ("verdict_", "objective_", "solver_", "trace_", "model_")
 

@@ -24,7 +24,7 @@ import odd
 import lineal
 from lineal.designs import as_design
 from lineal.designs.sound import sound
-from lineal.given import class_labels, real
+from lineal.ground.given import class_labels, real
 
 HERE = Path(__file__).parent
 

@@ -14,7 +14,7 @@ from sklearn.datasets import load_iris
 import lineal
 from lineal import Perceptron
 from lineal.errors import InputError
-from lineal.halfspaces.perceptron import TIES, VARIANTS
+from lineal.perceptron.perceptron import TIES, VARIANTS
 from lineal.verify.separability import integers
 
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -238,7 +238,7 @@ def test_control_c_outside_a_fit_is_quiet(folder: Path, lineal: Lineal, monkeypa
 def test_a_file_that_changes_between_passes_is_refused(
     folder: Path, lineal: Lineal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from lineal import rows
+    from lineal.api import dataset as rows
 
     (folder / "good.csv").write_text(GOOD)
     honest = rows.learn

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from lineal.cli import progress, run
-from lineal.trace import Record
+from lineal.model.trace import Record
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 

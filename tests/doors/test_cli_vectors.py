@@ -12,8 +12,8 @@ import pytest
 import lineal
 from lineal.cli import run
 from lineal.errors import InputError
-from lineal.table import as_table
-from lineal.tables.beside import beside
+from lineal.tables.joined import beside
+from lineal.tables.table import as_table
 
 N, D = 120, 4
 

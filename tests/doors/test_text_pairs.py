@@ -11,10 +11,10 @@ import pytest
 
 import lineal
 from lineal import container
+from lineal.api.model_file import load
 from lineal.errors import InputError, ModelFileError, VerificationError
 from lineal.features.learning import learn
-from lineal.model_file import load
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify import verify
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -121,7 +121,7 @@ def test_the_twin_of_a_pair_agrees() -> None:
 
 def test_translations_are_found() -> None:
     """Every word of the good pairs has one translation, which expectation maximisation finds."""
-    from lineal.features.pair_learning import lexicon
+    from lineal.features.text.pair_learning import lexicon
 
     rng = np.random.default_rng(0)
     triples = [

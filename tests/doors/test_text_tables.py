@@ -13,11 +13,11 @@ import pytest
 
 import lineal
 from lineal import container
+from lineal.api.model_file import load
 from lineal.errors import InputError, ModelFileError, VerificationError
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
-from lineal.model_file import load
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify import verify
 
 DATA = Path(__file__).parents[3] / "shared" / "data"
@@ -366,7 +366,7 @@ def test_a_fit_that_reads_its_rows_again_and_again(tmp_path: Path, monkeypatch: 
     data = tmp_path / "notes.csv"
     write(data, notes())
     held = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
-    monkeypatch.setattr("lineal.rows.MEMORY", 1000)
+    monkeypatch.setattr("lineal.api.dataset.MEMORY", 1000)
     streamed = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
     assert streamed.verdict.kind == "optimal"
     assert streamed.columns == held.columns

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal.deadline import Deadline
 from lineal.errors import InputError
+from lineal.ground.deadline import Deadline
 from lineal.verify import Refused, verify
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lineal import container
-from lineal.model_file import load
+from lineal.api.model_file import load
 from lineal.verify import verify
 
 HERE = Path(__file__).parent / "version1"

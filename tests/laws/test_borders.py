@@ -14,7 +14,7 @@ from rivals import rival
 from test_stress import checked
 
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Hinge, SquaredHinge
 from lineal.penalties import Bounds, NoPenalty
 from lineal.sources.memory import Memory

@@ -16,11 +16,11 @@ from test_endings import INF, LOSSES, name, target
 from test_stress import checked
 
 from lineal.designs import as_design
-from lineal.fitting import fit
-from lineal.frame import centered
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, Logistic
 from lineal.penalties import L1, Bounds, ElasticNet, NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.frame import centered
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 from lineal.verify.arithmetic import times
 

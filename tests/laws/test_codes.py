@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineal.codes import code, distance, read_multiclass, sound
 from lineal.errors import InputError
 from lineal.losses import Coded
+from lineal.multiclass.codes import code, distance, read_multiclass, sound
 
 
 def checked(words):

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import lineal
-from lineal.covariance import ROBUST, clustered, covariance, robust
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
-from lineal.fitting import fit
+from lineal.fitting.covariance import ROBUST, clustered, covariance, robust
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Poisson, Softmax, Squared
 from lineal.penalties import NoPenalty
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3), Poisson()]
 LONGLEY = Path(__file__).resolve().parents[3] / "shared" / "data" / "nist" / "Longley.csv"

@@ -12,15 +12,14 @@ import pytest
 import lineal
 from lineal import _core, estimators
 from lineal.algebra.spectrum import eigen
-from lineal.deadline import Deadline, LateError, in_time, shared, watched
+from lineal.api.path_of_table import trail
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.evidence import evidence
-from lineal.firth import firth
-from lineal.fitting import fit
-from lineal.halfspaces.halfspace import judge
-from lineal.halfspaces.mistakes import mistaking
-from lineal.halfspaces.perceptron import Plan, present
+from lineal.fitting.evidence import evidence
+from lineal.fitting.firth import firth
+from lineal.fitting.fitting import fit
+from lineal.fitting.scale import scaled_huber
+from lineal.ground.deadline import Deadline, LateError, in_time, shared, watched
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -35,16 +34,17 @@ from lineal.losses import (
     SquaredHinge,
     ZeroOne,
 )
-from lineal.moments import survey
 from lineal.paths.folds import trials
 from lineal.paths.strengths import path
-from lineal.paths.trail import trail
 from lineal.penalties import L1, ElasticNet, NoPenalty, Ridge
-from lineal.scale import scaled_huber
+from lineal.perceptron.halfspace import judge
+from lineal.perceptron.mistakes import mistaking
+from lineal.perceptron.perceptron import Plan, present
+from lineal.problem.moments import survey
 from lineal.separation.gathering import gather
 from lineal.separation.search import decide
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 LOSSES = [
     Squared(1), Squared(2), Logistic(), Softmax(3), Huber(0.5), Poisson(), SquaredHinge(), Hinge(), Absolute(),

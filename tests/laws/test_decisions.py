@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import lineal
 from lineal.cli import run
-from lineal.decision import of_costs, of_threshold, read_costs, rule
 from lineal.errors import InputError
+from lineal.metrics.decision import of_costs, of_threshold, read_costs, rule
 
 SHARES = st.lists(st.floats(0.01, 1.0), min_size=2, max_size=4)
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineal.dependence import _zero, among, suspected
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, Hinge, Huber, Logistic, Poisson, Softmax, Squared, SquaredHinge
 from lineal.penalties import L1, Bounds, NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.dependence import _zero, among, suspected
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
 
 LOSSES = [

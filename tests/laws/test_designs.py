@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal.design import Design
 from lineal.designs import Affine, Categorical, Dense, Ones, Sparse, Stack, Turned, as_design
+from lineal.designs.design import Design
 
 Array = npt.NDArray[np.float64]
 Maker = Callable[[int, int], tuple[Design, Array]]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from lineal.certify import domain
 from lineal.certify.rows import bound
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, EpsilonInsensitive, Hinge, Quantile
 from lineal.penalties import Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.solvers import Stochastic
 from lineal.sources.memory import Memory
 

@@ -6,19 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lineal import _core, fitting
+from lineal import _core
 from lineal.designs import Dense, Ones, Stack, as_design
-from lineal.losses import (
-    Absolute,
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Quantile,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from lineal.fitting import fitting
+from lineal.losses import Absolute, EpsilonInsensitive, Hinge, Huber, Quantile, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.penalties import Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.solvers import NewtonCG, choose
 from lineal.solvers.dual_ascent import _shuffled, _State
 from lineal.sources.memory import Memory

@@ -20,11 +20,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lineal.errors import InputError
-from lineal.features.cells import numbers, texts
+from lineal.features.cells.cells import numbers, texts
 from lineal.features.encoded import Encoded, fingerprint
 from lineal.features.encoder import Encoder
 from lineal.features.learning import learn
-from lineal.table import as_table, split
+from lineal.tables.table import as_table, split
 from lineal.verify import cells as twin_cells
 from lineal.verify import rows as twin_rows
 from lineal.verify import terms

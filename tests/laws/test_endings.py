@@ -15,7 +15,7 @@ from rivals import rival
 
 from lineal.designs import as_design
 from lineal.estimators.fitted import model_of
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -31,12 +31,12 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
+from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.solver import Solver, Step
-from lineal.solvers import far_rows
+from lineal.problem.problem import Problem
+from lineal.solvers import row_screening as far_rows
+from lineal.solvers.solver import Solver, Step
 from lineal.sources.memory import Memory
-from lineal.target import Target
 from lineal.verify import verify
 
 LOSSES = [

@@ -12,10 +12,10 @@ import lineal
 from lineal.certify import exact
 from lineal.certify.rows import bound
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Sparsemax
 from lineal.penalties import L1, ElasticNet, NoPenalty
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 from lineal.verify import Refused, verify
 

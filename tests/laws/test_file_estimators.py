@@ -8,15 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 
 import lineal
-from lineal import rows as table_rows
-from lineal.evidence import evidence
+from lineal.api import dataset as table_rows
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
-from lineal.fitting import fit
-from lineal.scale import scaled_huber
+from lineal.fitting.evidence import evidence
+from lineal.fitting.fitting import fit
+from lineal.fitting.scale import scaled_huber
 from lineal.solvers import Stochastic
-from lineal.table import as_table
 from lineal.tables import columnar
+from lineal.tables.table import as_table
 from lineal.verify import verify
 
 ROWS, TIGHT = 90, 1e-10

@@ -17,12 +17,12 @@ from exact import Exact, number
 from lineal.certify import prove
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.table import as_table
+from lineal.problem.problem import Problem
 from lineal.tables import columnar
+from lineal.tables.table import as_table
 
 LOSSES = {"squared": Squared(1), "logistic": Logistic(), "softmax": Softmax(3)}
 

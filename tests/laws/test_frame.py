@@ -16,8 +16,7 @@ from test_endings import name, target
 
 import lineal
 from lineal.designs import as_design
-from lineal.fitting import fit
-from lineal.frame import _projected, projected
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -32,7 +31,8 @@ from lineal.losses import (
     SquaredHinge,
 )
 from lineal.penalties import NoPenalty
-from lineal.problem import Problem
+from lineal.problem.frame import _projected, projected
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
 SMOOTH = [Squared(1), Logistic(), Poisson(), Huber(1.0), SquaredHinge(), Softmax(3)]

@@ -9,11 +9,11 @@ import pytest
 
 from lineal.designs import as_design
 from lineal.estimators.fitted import model_of
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import CrammerSinger, Softmax, Sparsemax
+from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Ridge
 from lineal.sources.memory import Memory
-from lineal.target import Target
 from lineal.verify import verify
 
 CHARGES = np.array([0.0, 1.0, 1.0, 1.0])

@@ -9,7 +9,7 @@ from scipy import optimize
 import lineal
 from lineal import container
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.sources.memory import Memory

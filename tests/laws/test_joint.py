@@ -6,12 +6,12 @@ import scipy.optimize
 import scipy.sparse
 
 from lineal.designs import Dense, Ones, Sparse, Stack
-from lineal.joint import Joint, best_scale
+from lineal.fitting.joint import Joint, best_scale
+from lineal.fitting.scale import scaled_huber
 from lineal.losses import Huber
-from lineal.moments import survey
-from lineal.scale import scaled_huber
-from lineal.source import Block
+from lineal.problem.moments import survey
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 EPSILON = 1.35
 

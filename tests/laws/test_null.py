@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from lineal.certify.baseline import null
 from lineal.designs import as_design
 from lineal.estimators.fitted import model_of
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Logistic, Quantile, Softmax, SquaredHinge
-from lineal.null import null
+from lineal.model.target import Target
 from lineal.penalties import L1, Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
-from lineal.target import Target
 from lineal.verify import verify
 from lineal.verify.charges import Charges
 from lineal.verify.formulas import Problem as Checked

@@ -14,9 +14,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from optimum import Reference
 
 from lineal import LogisticRegression, PoissonRegressor, path
+from lineal.certify.baseline import null
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -32,11 +33,10 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.null import null
 from lineal.penalties import Bounds, NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.source import Block
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 LOSSES = [
     Squared(1), Squared(2), Absolute(), Quantile(0.3), Huber(0.7), EpsilonInsensitive(0.2), SquaredEpsilonInsensitive(0.2),

@@ -16,10 +16,10 @@ from test_stress import checked
 
 from lineal.certify import domain
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Hinge
 from lineal.penalties import L1, NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
 

@@ -8,13 +8,13 @@ from scipy import sparse
 
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
 from lineal.paths import lookahead
 from lineal.paths.strengths import path
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 INF = np.inf
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal.deadline import Deadline
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
-from lineal.halfspaces.halfspace import exact, judge
-from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
+from lineal.ground.deadline import Deadline
+from lineal.perceptron.halfspace import exact, judge
+from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
 from lineal.solvers.presentation import window
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 
 def rows_of(x, y, weight=None, *, intercept=True):

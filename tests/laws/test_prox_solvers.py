@@ -9,15 +9,15 @@ from scipy import optimize, sparse
 from lineal import _core
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Huber, Logistic, Poisson, Softmax, Sparsemax, Squared, SquaredHinge
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.solvers import Coordinate, GradientDescent, ProxGradient, ProxNewton, choose
 from lineal.solvers import quadratic as quadratics
 from lineal.solvers.quadratic import minimise
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 INF = np.inf
 LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3), Poisson(), SquaredHinge(), Huber(1.0)]

@@ -17,12 +17,12 @@ from exact import Exact, number
 from lineal.certify import prove
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.source import Block
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 INF = np.inf
 

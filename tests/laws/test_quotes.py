@@ -19,7 +19,7 @@ import lineal.tables.file
 import lineal.tables.quoting
 from lineal import _core
 from lineal.errors import InputError
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify import quoting as twin
 from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineal.errors import InputError, ModelFileError
-from lineal.features import dates, notation
-from lineal.features.dates import CALENDARS
+from lineal.features.cells import dates, notation
+from lineal.features.cells.dates import CALENDARS
+from lineal.features.cells.notation import MARKERS, STYLES, UNITS, Notation, named
 from lineal.features.encoded import Encoded, fingerprint
 from lineal.features.encoder import Encoder
 from lineal.features.learning import learn
-from lineal.features.notation import MARKERS, STYLES, UNITS, Notation, named
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify import rows as twin_rows
 from lineal.verify import terms
 from lineal.verify.terms import BY_KIND

@@ -18,7 +18,7 @@ import lineal
 from lineal import container
 from lineal.cli import run
 from lineal.errors import InputError
-from lineal.verdict import worst
+from lineal.model.verdict import worst
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 SCHEMES = ["ovr", "ovo", "ecoc"]
@@ -147,7 +147,7 @@ def test_files_too_large_for_memory(iris, tmp_path, monkeypatch, model, scheme):
     (tmp_path / "iris.csv").write_text("\n".join(["p,q,r,s,kind", *lines]) + "\n")
     options = {} if model in ("zero-one", "perceptron") else {"penalty": 0.01}
     held = lineal.fit(tmp_path / "iris.csv", target="kind", model=model, multiclass=scheme, **options)
-    monkeypatch.setattr("lineal.rows.MEMORY", 0)
+    monkeypatch.setattr("lineal.api.dataset.MEMORY", 0)
     streamed = lineal.fit(tmp_path / "iris.csv", target="kind", model=model, multiclass=scheme, **options)
     assert [v.kind for v in held.verdicts] == [v.kind for v in streamed.verdicts]
     assert np.array_equal(held.predict(tmp_path / "iris.csv"), streamed.predict(tmp_path / "iris.csv"))

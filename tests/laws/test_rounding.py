@@ -6,12 +6,13 @@ import scipy.optimize
 import scipy.sparse
 
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Quantile
 from lineal.penalties import L1, NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.solvers import InteriorPoint, far_rows
-from lineal.solvers.rounding import Rounded, approach
+from lineal.problem.problem import Problem
+from lineal.solvers import InteriorPoint
+from lineal.solvers import row_screening as far_rows
+from lineal.solvers.smoothing import Rounded, approach
 from lineal.sources.memory import Memory
 
 LOSSES = [Absolute(), Quantile(0.2), EpsilonInsensitive(0.4), Hinge()]

@@ -17,10 +17,11 @@ from exact import Exact
 from exact import number as ball
 
 from lineal.certify import prove
+from lineal.certify.baseline import null
 from lineal.certify.rows import bound
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -33,12 +34,12 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.null import null
 from lineal.penalties import L1, NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.solvers import DualAscent, far_rows
-from lineal.source import Block
+from lineal.problem.problem import Problem
+from lineal.solvers import DualAscent
+from lineal.solvers import row_screening as far_rows
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 CORNERED = [Absolute(), Quantile(0.25), EpsilonInsensitive(0.5), Hinge()]
 

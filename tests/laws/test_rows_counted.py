@@ -21,7 +21,7 @@ import lineal
 import lineal.tables.file
 from lineal.cli import run
 from lineal.errors import InputError
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker
 

@@ -7,13 +7,13 @@ import pytest
 
 from lineal.designs import Categorical, Dense, Ones, Stack
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Huber, Logistic, Poisson, Squared
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.solvers import SampledNewton, choose
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 ROWS, LEVELS = 30_000, (3, 40, 300)
 

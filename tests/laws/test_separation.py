@@ -19,10 +19,10 @@ import lineal
 from lineal.algebra import digits
 from lineal.algebra.digits import PRIME, dependency, orthogonal
 from lineal.algebra.integers import exactly, floats, mantissas, whole
-from lineal.deadline import Deadline
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
+from lineal.ground.deadline import Deadline
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import NoPenalty
 from lineal.separation import check, search, seek

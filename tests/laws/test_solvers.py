@@ -8,7 +8,7 @@ from scipy import optimize, sparse
 
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -25,10 +25,10 @@ from lineal.losses import (
     SquaredHinge,
 )
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.solvers import BY_NAME, GradientDescent
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 
 def suits(solver, loss):

@@ -22,10 +22,10 @@ import lineal.tables.file
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 from lineal.sources.spilled import Spilled
-from lineal.table import as_table, split
+from lineal.tables.table import as_table, split
 
 LAW = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]

@@ -13,15 +13,15 @@ from scipy import sparse
 from lineal.certify import directions
 from lineal.certify.squares import Prover
 from lineal.designs import Categorical, Dense, Ones, Stack, as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Squared
 from lineal.paths import squares
 from lineal.paths.squares import Squares
 from lineal.paths.strengths import path
 from lineal.penalties import L1, Bounds, ElasticNet
-from lineal.problem import Problem
-from lineal.source import Block
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 INF = np.inf
 FAMILIES = ("l1", "elastic", "non-negative")

@@ -13,7 +13,7 @@ from scipy import sparse
 import lineal
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack, as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -29,16 +29,16 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.model import Model
+from lineal.model.model import Model
+from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.solvers import GradientDescent, presentation
 from lineal.solvers.learner import Frame, Learner, Saga, State
 from lineal.solvers.presentation import hashed, window, windows
 from lineal.solvers.schedules import Schedule
 from lineal.solvers.stochastic import Stochastic
-from lineal.source import Block, Source
 from lineal.sources.memory import Memory
-from lineal.target import Target
+from lineal.sources.source import Block, Source
 
 CLASSES = [Logistic(), Hinge(), SquaredHinge()]
 NUMBERS = [

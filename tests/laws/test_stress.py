@@ -17,7 +17,7 @@ from rivals import rival
 from test_endings import INF, LOSSES, target
 
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import CrammerSinger
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.sources.memory import Memory

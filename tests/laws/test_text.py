@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.text import Rows, Text, documents, from_strings, reading, utf8
-from lineal.features.text_learning import Learner
+from lineal.features.terms.text import Rows, Text, documents, from_strings, reading, utf8
+from lineal.features.terms.text_statistics import TextStatistics
+from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options, columns_of
-from lineal.features.text_statistics import TextStatistics
 from lineal.verify import terms
 from lineal.verify.terms import statistics
 from lineal.verify.terms import text as twin

@@ -16,12 +16,12 @@ from exact import Exact, number
 
 from lineal.certify import prove
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
-from lineal.source import Block
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 CASES = range(200)
 

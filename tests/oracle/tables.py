@@ -14,7 +14,7 @@ from unittest import mock
 import numpy as np
 
 import lineal
-from lineal import rows as held_rows
+from lineal.api import dataset as held_rows
 from lineal.sources.spilled import Spilled
 from lineal.tables import columnar, delimited, jsonlines
 

@@ -12,7 +12,7 @@ import pytest
 
 import lineal
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lineal import dialects
+from lineal.api import dialects
 from lineal.designs import as_design
-from lineal.fitting import fit
-from lineal.inference import evidence
+from lineal.fitting.fitting import fit
 from lineal.losses import Squared
-from lineal.model import Model
+from lineal.model.model import Model
+from lineal.model.target import Target
 from lineal.penalties import NoPenalty, Ridge
 from lineal.sources.memory import Memory
-from lineal.target import Target
+from lineal.statistics.inference import evidence
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "prostate.csv"
 

@@ -9,13 +9,13 @@ import pytest
 import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
-from lineal.inference import likelihood_ratio, summarise
+from lineal.fitting.fitting import fit
 from lineal.losses import Poisson, Softmax
-from lineal.model import Model
+from lineal.model.model import Model
+from lineal.model.target import Target
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
-from lineal.target import Target
+from lineal.statistics.inference import likelihood_ratio, summarise
 
 statsmodels = pytest.importorskip("statsmodels.api")
 
@@ -248,7 +248,7 @@ def test_multinomial_robust():
     X, y, weight, _, group = rows(4, "linear")
     codes = np.digitize(y, np.quantile(y, [0.3, 0.7])).astype(float)
     result = fit(Memory(as_design(X), codes, weight), Softmax(3), NoPenalty(4), tol=TOL)
-    from lineal.covariance import clustered, robust
+    from lineal.fitting.covariance import clustered, robust
 
     contrast = np.kron(np.array([[-1.0, 1.0, 0.0], [-1.0, 0.0, 1.0]]), np.eye(4))
     ours = contrast @ robust(result.problem, result.coef, "HC0") @ contrast.T

@@ -7,13 +7,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from lineal import _core, closed, fitting
+from lineal import _core
 from lineal.certify import prove
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.fitting import fitting
+from lineal.fitting import small_fit as closed
 from lineal.losses import Logistic, Poisson, Squared
-from lineal.moments import FARTHEST
 from lineal.penalties import NoPenalty, Ridge
+from lineal.problem.moments import FARTHEST
 from lineal.sources.memory import Memory
 
 LEAST = 2e-3

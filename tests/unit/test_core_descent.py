@@ -9,16 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lineal import _core, closed, fitting
+from lineal import _core
 from lineal.designs import as_design
+from lineal.fitting import fitting
+from lineal.fitting import small_fit as closed
 from lineal.losses import Huber, Logistic, Poisson, Softmax, Squared
-from lineal.model import Model
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.verdict import Verdict
 from lineal.penalties import NoPenalty, Ridge
 from lineal.solvers import descent
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
-from lineal.target import Target
-from lineal.verdict import Verdict
+from lineal.sources.source import Block
 
 
 def matrix(n: int, seed: int, spread: float = 0.0) -> np.ndarray:

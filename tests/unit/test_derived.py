@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import lineal
 from lineal.errors import InputError
-from lineal.table import as_table
 from lineal.tables.derived import SIGNS, derived
+from lineal.tables.table import as_table
 from lineal.verify import questions
 
 

@@ -12,7 +12,7 @@ from sklearn import linear_model, svm
 from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.preprocessing import scale
 
-from lineal.dialects import DIALECTS, Scale, dialect, solver_named, strength_of_alpha, strength_of_C, translations
+from lineal.api.dialects import DIALECTS, Scale, dialect, solver_named, strength_of_alpha, strength_of_C, translations
 from lineal.errors import InputError
 from lineal.estimators import LogisticRegression, Ridge
 

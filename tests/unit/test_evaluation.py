@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as theirs
 
 import lineal
-from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Squared
+from lineal.metrics.scoring import Score
 
 
 @pytest.fixture(scope="module")

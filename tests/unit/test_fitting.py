@@ -7,18 +7,18 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import lineal
-from lineal.blas import one_thread
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.estimators.intake import numbers
-from lineal.evidence import evidence
-from lineal.firth import firth
-from lineal.fitting import fit
+from lineal.fitting.evidence import evidence
+from lineal.fitting.firth import firth
+from lineal.fitting.fitting import fit
+from lineal.fitting.scale import scaled_huber
 from lineal.losses import Huber, Squared
-from lineal.moments import survey
 from lineal.paths.strengths import path
 from lineal.penalties import L1, NoPenalty
-from lineal.scale import scaled_huber
+from lineal.problem.blas import one_thread
+from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lineal.formula import Factor, Formula, FormulaError
+from lineal.features.formula import Factor, Formula, FormulaError
 
 
 def written(text: str) -> list[str]:

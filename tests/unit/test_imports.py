@@ -19,7 +19,7 @@ def loaded(code: str) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "code", ["import lineal", "import lineal\nlineal.Verdict", "import lineal.fitting, lineal.solvers"]
+    "code", ["import lineal", "import lineal\nlineal.Verdict", "import lineal.fitting.fitting, lineal.solvers"]
 )
 def test_import_is_light(code):
     assert not loaded(code) & set(HEAVY)

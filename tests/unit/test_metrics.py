@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from sklearn import metrics as peer
 
 from lineal.designs import Dense, as_design
-from lineal.figures.metrics import ClassFigures, NumberFigures
-from lineal.figures.scoring import Score
 from lineal.losses import Hinge, Logistic, Quantile, Softmax, Squared
-from lineal.source import Block
+from lineal.metrics.metrics import ClassFigures, NumberFigures
+from lineal.metrics.scoring import Score
 from lineal.sources.memory import Memory
+from lineal.sources.source import Block
 
 
 def _classes(seed: int, rows: int, kinds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -10,6 +10,7 @@ import pytest
 
 import lineal
 from lineal import container
+from lineal.api.model_file import load, model
 from lineal.errors import InputError, LinealError, ModelFileError
 from lineal.losses import (
     Absolute,
@@ -26,11 +27,10 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.model import Model
-from lineal.model_file import load, model
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.verdict import Verdict
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.target import Target
-from lineal.verdict import Verdict
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 

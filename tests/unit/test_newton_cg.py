@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from lineal.certify.baseline import null
 from lineal.designs import as_design
 from lineal.losses import Logistic, Softmax
-from lineal.null import null
-from lineal.passes import Kept
 from lineal.penalties import Ridge
-from lineal.problem import Problem
+from lineal.problem.passes import Kept
+from lineal.problem.problem import Problem
+from lineal.problem.standardized import equilibrated
 from lineal.solvers import newton_cg
 from lineal.solvers.newton_cg import NewtonCG, _complete
 from lineal.solvers.system import Preconditioner, System
 from lineal.sources.memory import Memory
-from lineal.view import equilibrated
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -11,7 +11,7 @@ from lineal.certify.proving import prove
 from lineal.designs import as_design
 from lineal.losses import Squared
 from lineal.penalties import Ridge
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
 

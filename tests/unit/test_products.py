@@ -8,14 +8,14 @@ import pytest
 
 from lineal.algebra.factor import Cholesky
 from lineal.designs import as_design
-from lineal.fitting import fit
+from lineal.fitting.fitting import fit
 from lineal.losses import Squared
-from lineal.moments import survey
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import EPS, Problem
+from lineal.problem.moments import survey
+from lineal.problem.problem import EPS, Problem
 from lineal.solvers.direct import PLENTY, remaining
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 

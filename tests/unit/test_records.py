@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from lineal import records
+from lineal.ground import records
 
 
 class Shape(ABC):

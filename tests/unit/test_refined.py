@@ -9,11 +9,12 @@ import pytest
 import lineal
 from lineal import _core
 from lineal.designs import Dense, Ones, Stack, as_design
-from lineal.fitting import fit, pose
+from lineal.fitting.fitting import fit, pose
 from lineal.losses import Logistic, Squared
 from lineal.penalties import L1, NoPenalty, Ridge
-from lineal.solvers import BY_NAME, choose, refined
-from lineal.solvers.refined import COLUMNS, Rough, refines, unsuited
+from lineal.solvers import BY_NAME, choose
+from lineal.solvers import mixed_precision as refined
+from lineal.solvers.mixed_precision import COLUMNS, Rough, refines, unsuited
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]

@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineal import _core, fitting, sides
+from lineal import _core
 from lineal.certify import prove
 from lineal.certify.domain import metric
-from lineal.certify.sides import gap_of_sides
+from lineal.certify.huber_bound import gap_of_sides
 from lineal.designs import as_design
 from lineal.estimators import HuberRegressor
+from lineal.fitting import fitting
 from lineal.losses import Absolute, Hinge, Huber, Quantile
 from lineal.penalties import NoPenalty, Ridge
-from lineal.problem import Problem
+from lineal.problem import huber_active_set as sides
+from lineal.problem.problem import Problem
 from lineal.solvers import interior_point
 from lineal.sources.memory import Memory
 

@@ -10,8 +10,8 @@ import pytest
 
 from lineal.designs import Dense, as_design
 from lineal.errors import InputError
-from lineal.source import Block
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 
 def test_columns_have_names():

@@ -14,7 +14,7 @@ import lineal
 from lineal.cli import run
 from lineal.errors import InputError
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify import parts as twin
 
 N = 400

@@ -20,7 +20,7 @@ import pyarrow.parquet
 import pytest
 
 from lineal.errors import InputError
-from lineal.table import as_table, split, uniform
+from lineal.tables.table import as_table, split, uniform
 from lineal.verify.text_files import TextFile
 
 COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
@@ -79,7 +79,7 @@ def test_typed_formats_hold_the_same_cells(tmp_path):
 def test_readers_load_what_they_need_themselves(tmp_path, name):
     formats(tmp_path)
     data = str(tmp_path / name)
-    code = f"from lineal.table import as_table; print(sum(batch.num_rows for batch in as_table({data!r}).batches()))"
+    code = f"from lineal.tables.table import as_table; print(sum(batch.num_rows for batch in as_table({data!r}).batches()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.split() == ["3"], done.stderr
 

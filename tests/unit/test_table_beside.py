@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal.table import as_table
-from lineal.tables.beside import beside
 from lineal.tables.derived import derived
+from lineal.tables.joined import beside
+from lineal.tables.table import as_table
 from lineal.tables.tabular import split
 
 LINES = 60

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal.table import as_table
 from lineal.tables import file
 from lineal.tables.encoding import encoding_of
+from lineal.tables.table import as_table
 
 ROWS = 400
 

@@ -16,9 +16,9 @@ import pytest
 from pyarrow import feather
 
 import lineal
+from lineal.api.dataset import beside
 from lineal.cli import run
 from lineal.errors import InputError
-from lineal.rows import beside
 
 FAR = 2**53
 N = 40

@@ -16,9 +16,9 @@ from lineal.errors import InputError, ModelFileError
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
 from lineal.features.learning import Learned, learn
-from lineal.features.survey import exact_sum
-from lineal.features.terms import Boolean, Category, Number
-from lineal.table import as_table, split
+from lineal.features.terms.base import Boolean, Category, Number
+from lineal.features.types.survey import exact_sum
+from lineal.tables.table import as_table, split
 
 Y = [0.5, 1.5, 2.5, 3.5]
 

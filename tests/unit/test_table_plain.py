@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lineal.table import as_table
 from lineal.tables.dialect import MISSING
 from lineal.tables.file import buffers, last_line
 from lineal.tables.plain import plain_batch
+from lineal.tables.table import as_table
 
 NAMES = ["a", "b", "c"]
 

@@ -9,7 +9,7 @@ import pytest
 
 import lineal.tables.file
 from lineal.errors import InputError
-from lineal.table import as_table
+from lineal.tables.table import as_table
 from lineal.verify.reading import kept
 from lineal.verify.reading import read as checker
 

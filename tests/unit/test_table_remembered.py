@@ -10,11 +10,11 @@ import pytest
 import lineal
 from lineal.errors import InputError
 from lineal.features import encoded
-from lineal.features.cells import numbers, texts
-from lineal.table import as_table, split
+from lineal.features.cells.cells import numbers, texts
 from lineal.tables import file
 from lineal.tables.delimited import Delimited
 from lineal.tables.remembered import remembered
+from lineal.tables.table import as_table, split
 
 ROWS = 3000
 
@@ -115,7 +115,7 @@ def test_a_fit_parses_its_file_once(path, passes, test_size):
 
 def test_memory_changes_nothing(path, monkeypatch):
     kept = lineal.fit(path, target="y", penalty="ridge:0.01", test_size=0.2)
-    monkeypatch.setattr("lineal.rows.MEMORY", 0)
+    monkeypatch.setattr("lineal.api.dataset.MEMORY", 0)
     streamed = lineal.fit(path, target="y", penalty="ridge:0.01", test_size=0.2)
     assert kept.training == streamed.training
     np.testing.assert_allclose(kept.coef, streamed.coef, rtol=1e-6)

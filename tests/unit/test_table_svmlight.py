@@ -13,7 +13,7 @@ import pytest
 from lineal.errors import InputError
 from lineal.features.encoded import Encoded, fingerprint
 from lineal.features.learning import learn
-from lineal.table import as_table
+from lineal.tables.table import as_table
 
 TEXT = b"# made by hand\n+1 2:0.5 7:2 # first\n\n-1 qid:3 2:1.5\r\n+1\n-1 7:-3e0 9:1\n"
 

@@ -9,12 +9,12 @@ import pytest
 import lineal
 from lineal.errors import InputError
 from lineal.features.learning import learn
-from lineal.features.merged import Merged
-from lineal.features.terms import Boolean, Category, Number
-from lineal.features.told import pairs
-from lineal.features.written import Ordinal, Written
-from lineal.recipe import Recipe
-from lineal.table import as_table
+from lineal.features.recipe import Recipe
+from lineal.features.terms.base import Boolean, Category, Number
+from lineal.features.terms.merged import Merged
+from lineal.features.terms.written import Ordinal, Written
+from lineal.features.types.declared_types import pairs
+from lineal.tables.table import as_table
 from lineal.verify import terms
 from lineal.verify.terms import BY_KIND
 

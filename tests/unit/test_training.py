@@ -14,13 +14,13 @@ import scipy.sparse
 from sklearn import metrics as peer
 
 import lineal
-from lineal import estimate as estimate_module
-from lineal import rows as rows_module
-from lineal import selection
+from lineal.api import dataset as rows_module
+from lineal.api import estimate as estimate_module
+from lineal.api.training import evaluate
 from lineal.errors import InputError
-from lineal.selection import FALLBACK, GRID
-from lineal.table import uniform
-from lineal.training import evaluate
+from lineal.paths import selection
+from lineal.paths.selection import FALLBACK, GRID
+from lineal.tables.table import uniform
 from lineal.verify import verify
 
 RNG = np.random.default_rng(3)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra import lapack
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

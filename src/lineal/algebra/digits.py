@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.integers import Whole, reduced
-from lineal.deadline import Deadline
+from lineal.ground.deadline import Deadline
 
 Small = npt.NDArray[np.int64]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra import lapack
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

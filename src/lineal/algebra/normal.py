@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra.doubled import UNIT, Doubled
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 EPS = float(np.finfo(np.float64).eps)
 

@@ -11,8 +11,8 @@ from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.doubled import Doubled
 from lineal.algebra.normal import DEPENDENT
-from lineal.deadline import LATE, Deadline, LateError
-from lineal.records import dataclass
+from lineal.ground.deadline import LATE, Deadline, LateError
+from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

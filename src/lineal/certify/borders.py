@@ -11,8 +11,8 @@ import numpy.typing as npt
 from lineal.algebra.basis import Basis
 from lineal.algebra.doubled import two_product
 from lineal.certify import domain
-from lineal.dependence import Vanish
-from lineal.problem import Problem
+from lineal.problem.dependence import Vanish
+from lineal.problem.problem import Problem
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.ground.records import dataclass
 from lineal.penalties import Separable
-from lineal.problem import EPS
-from lineal.records import dataclass
+from lineal.problem.problem import EPS
 
 Array = npt.NDArray[np.float64]
 

@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.losses.sparsemax import Sparsemax, hot
-from lineal.problem import EPS, Problem
-from lineal.source import Block
+from lineal.problem.problem import EPS, Problem
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 

@@ -22,9 +22,9 @@ from lineal.algebra import lapack
 from lineal.algebra.digits import PRIME, pivots, solved
 from lineal.algebra.integers import Whole, whole
 from lineal.certify import domain
-from lineal.deadline import Deadline
+from lineal.ground.deadline import Deadline
 from lineal.losses.sparsemax import Sparsemax, hot
-from lineal.problem import EPS, Problem
+from lineal.problem.problem import EPS, Problem
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.factor import Factor
-from lineal.passes import Dual
-from lineal.problem import EPS, Evaluation, Problem
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.problem.passes import Dual
+from lineal.problem.problem import EPS, Evaluation, Problem
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]

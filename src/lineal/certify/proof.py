@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.basis import Basis
-from lineal.problem import EPS
-from lineal.records import dataclass
-from lineal.verdict import TOLERANCE
+from lineal.ground.records import dataclass
+from lineal.model.verdict import TOLERANCE
+from lineal.problem.problem import EPS
 
 Array = npt.NDArray[np.float64]
 

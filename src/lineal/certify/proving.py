@@ -21,20 +21,20 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal import dependence
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.algebra.normal import Normal
+from lineal.certify.baseline import null
 from lineal.certify.feasible import add_up, feasible, opened, settled
+from lineal.certify.huber_bound import gap_of_sides
 from lineal.certify.proof import Proof, unit
 from lineal.certify.rows import MIXTURES, bound, independent
-from lineal.certify.sides import gap_of_sides
-from lineal.null import null
-from lineal.passes import Dual
-from lineal.problem import EPS, Evaluation, Problem
+from lineal.model.verdict import TOLERANCE
+from lineal.problem import dependence
+from lineal.problem.passes import Dual
+from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.solvers import prox_newton
 from lineal.solvers.newton import search
-from lineal.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -18,15 +18,16 @@ from dataclasses import field, replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core, dependence
+from lineal import _core
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain, exact
 from lineal.certify.borders import alive
-from lineal.problem import EPS, Problem
-from lineal.records import dataclass
-from lineal.source import Block
-from lineal.verdict import TOLERANCE
+from lineal.ground.records import dataclass
+from lineal.model.verdict import TOLERANCE
+from lineal.problem import dependence
+from lineal.problem.problem import EPS, Problem
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

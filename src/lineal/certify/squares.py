@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.certify.baseline import null
 from lineal.certify.directions import Directions
 from lineal.certify.proof import Proof
-from lineal.null import null
+from lineal.ground.records import dataclass
 from lineal.penalties import Separable
+from lineal.penalties.penalty import Penalty
 from lineal.penalties.separable import soft
-from lineal.penalty import Penalty
-from lineal.problem import EPS, Problem
-from lineal.records import dataclass
+from lineal.problem.problem import EPS, Problem
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

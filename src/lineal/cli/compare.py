@@ -8,12 +8,12 @@ from typing import Any
 import click
 from rich.text import Text
 
+from lineal.api.comparing import Comparison, compare
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, left_out, lined, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
-from lineal.comparing import Comparison, compare
 
 
 def run(

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from lineal.decision import read_costs
 from lineal.errors import InputError
-from lineal.files import text_of
-from lineal.model import Model
+from lineal.ground.files import text_of
+from lineal.metrics.decision import read_costs
+from lineal.model.model import Model
 
 
 def asked(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:

@@ -6,9 +6,9 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from lineal.api.dialects import DIALECTS, Scale, translations
 from lineal.cli.page import Screen
 from lineal.cli.summary import text
-from lineal.dialects import DIALECTS, Scale, translations
 
 
 def run(*, value: float, source: str, n: float, weight_sum: float | None, spread: float | None, as_json: bool) -> int:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from lineal.api.model_file import load
+from lineal.api.training import evaluate
 from lineal.cli.decisions import asked
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, calibration, compare, confusion, facts
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
-from lineal.model_file import load
-from lineal.training import evaluate
 
 
 def run(

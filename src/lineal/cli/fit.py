@@ -10,7 +10,9 @@ from typing import Any, Final
 import click
 import pyarrow as pa
 
-from lineal import container, training
+from lineal import container
+from lineal.api import training
+from lineal.api.estimate import Wish
 from lineal.cli.opening import opened
 from lineal.cli.output import apart, sink, table_file
 from lineal.cli.page import Screen, page
@@ -18,10 +20,9 @@ from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import summary
 from lineal.cli.summary import text as as_text
-from lineal.codes import read_multiclass
 from lineal.errors import InputError, ModelFileError
-from lineal.estimate import Wish
-from lineal.table import as_table
+from lineal.multiclass.codes import read_multiclass
+from lineal.tables.table import as_table
 
 TRACE: Final = {
     "step": pa.int64(),

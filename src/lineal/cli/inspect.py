@@ -10,15 +10,15 @@ import click
 from rich.table import Table
 from rich.text import Text
 
+from lineal.api.dataset import MEMORY
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.errors import InputError
 from lineal.features.inspecting import inspect
-from lineal.features.told import pairs
-from lineal.recipe import Recipe
-from lineal.rows import MEMORY
+from lineal.features.recipe import Recipe
+from lineal.features.types.declared_types import pairs
 from lineal.tables.remembered import remembered
 
 BARS: Final = " ▁▂▃▄▅▆▇█"

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.loss import Loss
 from lineal.losses import Perceptron
-from lineal.model import Model
+from lineal.losses.loss import Loss
+from lineal.model.model import Model
+from lineal.model.target import Target
 from lineal.penalties import Bounds
-from lineal.penalty import Penalty
-from lineal.target import Target
+from lineal.penalties.penalty import Penalty
 
 LOSSES: Final[Mapping[str, str]] = {
     "squared": "(residual^2) / 2",

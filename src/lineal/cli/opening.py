@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lineal.table import Table, as_table
+from lineal.tables.table import Table, as_table
 
 
 def opened(data: Path, delimiter: str | None, quote: str | None, header: bool | None, others: tuple[str, ...]) -> Table:
     """Return the table of a file with the columns of those beside it."""
     table = as_table(data, delimiter=delimiter, quote=quote, header=header)
     if others:
-        from lineal.tables.beside import beside  # joins are rare
+        from lineal.tables.joined import beside  # joins are rare
 
         for file, key in map(joined, others):
             table = beside(table, as_table(file), key)

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lineal.cli.curve import selection
-from lineal.verdict import UNFINISHED
+from lineal.model.verdict import UNFINISHED
 
 SHOWN: Final = 20
 """How many columns' coefficients `fit` prints; `show` prints all, but for models of text."""

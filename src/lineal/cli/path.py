@@ -12,6 +12,8 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
+from lineal.api.estimate import name
+from lineal.api.path_of_table import Trail, trail
 from lineal.cli.objective import limits, spelled, subject
 from lineal.cli.opening import opened
 from lineal.cli.output import apart, table_file, write_table
@@ -20,9 +22,7 @@ from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import finite, text
 from lineal.errors import InputError
-from lineal.estimate import name
 from lineal.paths.strengths import Point
-from lineal.paths.trail import Trail, trail
 
 ENTERING: Final = 20
 """So many columns are drawn, the first to enter first."""

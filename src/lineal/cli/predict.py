@@ -12,23 +12,23 @@ import click
 import numpy.typing as npt
 import pyarrow as pa
 
+from lineal.api.model_file import load
 from lineal.cli.decisions import asked
 from lineal.cli.opening import opened
 from lineal.cli.output import JsonLines, apart, sink
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
-from lineal.committee import Committee
-from lineal.decision import Rule
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed, require
-from lineal.model import Model
-from lineal.model_file import load
-from lineal.records import dataclass
-from lineal.table import Table
+from lineal.ground.records import dataclass
+from lineal.metrics.decision import Rule
+from lineal.model.model import Model
+from lineal.multiclass.committee import Committee
 from lineal.tables.arrow import from_numpy, from_texts
+from lineal.tables.table import Table
 
 if TYPE_CHECKING:
-    from lineal.stacking import Stack
+    from lineal.api.stacking import Stack
 
 
 @dataclass
@@ -90,7 +90,7 @@ def run(
 
 
 def _stack(folder: Path) -> Stack:
-    from lineal.stacking import Stack  # here: it brings along all that fits a model
+    from lineal.api.stacking import Stack  # here: it brings along all that fits a model
 
     return Stack.load(folder)
 

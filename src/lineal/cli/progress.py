@@ -8,7 +8,7 @@ import threading
 from types import TracebackType
 from typing import TYPE_CHECKING, Final, Self
 
-from lineal.trace import Record
+from lineal.model.trace import Record
 
 if TYPE_CHECKING:
     from rich.progress import Progress

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from lineal.errors import InputError
-from lineal.features.told import pairs
-from lineal.recipe import Recipe
+from lineal.features.recipe import Recipe
+from lineal.features.types.declared_types import pairs
 
 
 def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:

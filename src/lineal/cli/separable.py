@@ -16,22 +16,22 @@ from rich.text import Text
 
 from lineal import __version__, container
 from lineal.algebra.integers import digits, floats, text
+from lineal.api.dataset import Roles, Rows, from_table
 from lineal.cli.fit import command, free
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, left_out, number
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.cli.summary import text as json_text
-from lineal.deadline import Deadline
 from lineal.features.splitting import Split
-from lineal.halfspaces.margins import Margin, widest
-from lineal.halfspaces.perceptron import Plan, present
-from lineal.rows import Roles, Rows, from_table
+from lineal.ground.deadline import Deadline
+from lineal.perceptron.margins import Margin, widest
+from lineal.perceptron.perceptron import Plan, present
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.record import Separability, answer
-from lineal.source import Source
-from lineal.table import Table
+from lineal.sources.source import Source
+from lineal.tables.table import Table
 
 SHOWN = 12
 PATIENCE = 5.0

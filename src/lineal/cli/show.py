@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from lineal import container
+from lineal.api.model_file import load
 from lineal.cli.page import LISTED, Screen, apart, facts
 from lineal.cli.summary import summary, text
-from lineal.model_file import load
 
 
 def run(*, model: Path, as_json: bool) -> int:

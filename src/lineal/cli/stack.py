@@ -6,12 +6,12 @@ from pathlib import Path
 
 import click
 
+from lineal.api.stacking import FINAL, SCORES, check_place, read_recipe, stack
 from lineal.cli.fit import command
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen, facts, left_out, lined
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
-from lineal.stacking import FINAL, SCORES, check_place, read_recipe, stack
 
 
 def run(

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
+from lineal.api.model_file import load
 from lineal.cli.opening import opened
 from lineal.cli.page import Screen
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.errors import InputError
-from lineal.inference import summarise
-from lineal.model_file import load
+from lineal.statistics.inference import summarise
 
 
 def run(

@@ -11,8 +11,8 @@ import numpy as np
 
 from lineal.cli.objective import bounds, is_firth, objective
 from lineal.cli.words import described, top
-from lineal.committee import Committee
-from lineal.model import Model
+from lineal.model.model import Model
+from lineal.multiclass.committee import Committee
 
 
 def summary(model: Model) -> dict[str, Any]:

@@ -18,14 +18,14 @@ from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.features.cells import texts
+from lineal.features.cells.cells import texts
 from lineal.features.encoder import column, needed
-from lineal.halfspaces.halfspace import judge
-from lineal.halfspaces.ledger import Ledger, Line, spelled
-from lineal.halfspaces.perceptron import Plan, Run, present
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.perceptron.halfspace import judge
+from lineal.perceptron.perceptron import Plan, Run, present
+from lineal.perceptron.step_log import Ledger, Line, spelled
 from lineal.sources.memory import Memory
-from lineal.table import Table, as_table
+from lineal.tables.table import Table, as_table
 
 Array = npt.NDArray[np.float64]
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from lineal.features.encoder import Encoder
-from lineal.model import Model
+from lineal.model.model import Model
 
 WORDS: Final = 10
 """So many are shown for each class."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from lineal import _core
-from lineal.design import Design
 from lineal.designs.affine import Affine
 from lineal.designs.categorical import Categorical
+from lineal.designs.column_major import Beside, Turned
 from lineal.designs.dense import Dense, straight
+from lineal.designs.design import Design
+from lineal.designs.hstack import Stack
 from lineal.designs.ones import Ones
 from lineal.designs.sound import is_sparse
 from lineal.designs.sparse import Sparse
-from lineal.designs.stack import Stack
-from lineal.designs.turned import Beside, Turned
-from lineal.given import FLOATS, real
+from lineal.ground.given import FLOATS, real
 
 __all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design", "view"]
 

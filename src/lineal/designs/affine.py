@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lineal.design import Array, Design
+from lineal.designs.design import Array, Design
 from lineal.errors import InputError
 
 

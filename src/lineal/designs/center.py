@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Array, Design
 from lineal.designs.dense import Dense
-from lineal.designs.stack import Stack
+from lineal.designs.design import Array, Design
+from lineal.designs.hstack import Stack
 
 Mask = npt.NDArray[np.bool_]
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.designs.native import Native
 from lineal.errors import InputError
-from lineal.given import FLOATS
+from lineal.ground.given import FLOATS
 
 
 class Dense(Native):

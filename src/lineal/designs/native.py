@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from lineal import _core
-from lineal.design import Array, Design
+from lineal.designs.design import Array, Design
 
 
 class Native(Design):

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.design import Array
+from lineal.designs.design import Array
 from lineal.designs.native import Native
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
-from lineal.given import real
+from lineal.ground.given import real
 
 if TYPE_CHECKING:  # slow to load: whoever brings a sparse matrix has done so
     from scipy.sparse import csc_array, csr_array

@@ -12,8 +12,8 @@ from lineal.errors import InputError
 from lineal.estimators.intake import features, features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, only, until
 from lineal.estimators.regression import Regressor, target_of
-from lineal.evidence import evidence
-from lineal.verdict import TOLERANCE
+from lineal.fitting.evidence import evidence
+from lineal.model.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 

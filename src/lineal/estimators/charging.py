@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.penalties import L1, Bounds, ElasticNet, NoPenalty, Ridge
-from lineal.penalty import Penalty
+from lineal.penalties.penalty import Penalty
 
 Array = npt.NDArray[np.float64]
 

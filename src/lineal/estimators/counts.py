@@ -7,14 +7,14 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.dialects import solver_named
+from lineal.api.dialects import solver_named
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, only
 from lineal.estimators.regression import Regressor
 from lineal.losses import Poisson
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 

@@ -10,25 +10,25 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from lineal import fitting
-from lineal.deadline import shared
 from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
 from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number, only, seed, until
-from lineal.given import targets
-from lineal.loss import Loss
-from lineal.model import Model
-from lineal.penalty import Penalty
-from lineal.records import dataclass
+from lineal.fitting import fitting
+from lineal.fitting.stopping import Fit
+from lineal.ground.deadline import shared
+from lineal.ground.given import targets
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.trace import Trace
+from lineal.model.verdict import Verdict, worst
+from lineal.penalties.penalty import Penalty
 from lineal.solvers.learner import State
 from lineal.solvers.stochastic import Stochastic
-from lineal.source import Block
-from lineal.stopping import Fit
-from lineal.target import Target
-from lineal.trace import Trace
-from lineal.verdict import Verdict, worst
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 

@@ -14,24 +14,24 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
-from lineal import fitting
-from lineal.closed import Closed, at_once, brief
-from lineal.deadline import Deadline, beforehand
+from lineal.certify.wording import bounded
 from lineal.designs import as_design, view
 from lineal.designs.center import less
 from lineal.errors import InputError
 from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
-from lineal.loss import Loss
-from lineal.model import Model
-from lineal.moments import Moments, survey
+from lineal.fitting import fitting
+from lineal.fitting.small_fit import Closed, at_once, brief
+from lineal.fitting.stopping import Fit
+from lineal.ground.deadline import Deadline, beforehand
+from lineal.losses.loss import Loss
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.trace import Trace
+from lineal.model.verdict import Verdict
+from lineal.problem.moments import Moments, survey
 from lineal.sources.memory import Memory
-from lineal.stopping import Fit
-from lineal.target import Target
-from lineal.trace import Trace
-from lineal.verdict import Verdict
-from lineal.wording import bounded
 
 Array = npt.NDArray[np.float64]
 

@@ -7,15 +7,15 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, until
 from lineal.estimators.regression import Regressor, target_of
+from lineal.fitting import fitting
+from lineal.fitting.scale import scaled_huber
 from lineal.losses import Huber
-from lineal.problem import Problem
-from lineal.scale import scaled_huber
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
+from lineal.problem.problem import Problem
 
 Array = npt.NDArray[np.float64]
 

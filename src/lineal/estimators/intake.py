@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
-from lineal.given import FLOATS, class_labels, names_of, real
+from lineal.ground.given import FLOATS, class_labels, names_of, real
 
 Array = npt.NDArray[np.float64]
 

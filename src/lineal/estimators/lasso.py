@@ -10,7 +10,7 @@ from sklearn.base import MultiOutputMixin
 from lineal.estimators.charging import charging
 from lineal.estimators.parameters import count, flag, number, only, seed
 from lineal.estimators.regression import Regressor
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 
 class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]

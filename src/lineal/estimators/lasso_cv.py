@@ -7,20 +7,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
-from lineal.deadline import on_trial, shared
+from lineal.certify.baseline import null
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
+from lineal.fitting import fitting
+from lineal.ground.deadline import on_trial, shared
 from lineal.losses import Squared
-from lineal.null import null
+from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.folds import Trials, pick, trials
-from lineal.problem import Problem
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
-from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
 

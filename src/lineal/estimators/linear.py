@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import MultiOutputMixin
 
-from lineal.dialects import solver_named, strength_of_alpha
+from lineal.api.dialects import solver_named, strength_of_alpha
 from lineal.estimators.charging import charging
 from lineal.estimators.parameters import cores, count, flag, number, seed
 from lineal.estimators.regression import Regressor
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 
 class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from lineal.api.dialects import solver_named, strength_of_C
 from lineal.designs import as_design
-from lineal.dialects import solver_named, strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import Classifier, target_of
@@ -16,7 +16,7 @@ from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import cores, count, flag, number, only, seed
 from lineal.losses import Logistic, Softmax
 from lineal.losses.logistic import softplus
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 

@@ -7,20 +7,20 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
-from lineal.deadline import on_trial, shared
-from lineal.dialects import solver_named, strength_of_C
+from lineal.api.dialects import solver_named, strength_of_C
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
-from lineal.loss import Loss
+from lineal.fitting import fitting
+from lineal.ground.deadline import on_trial, shared
 from lineal.losses import Logistic, Softmax
+from lineal.losses.loss import Loss
+from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.folds import Index, Strengths, Trials, pick, trials
 from lineal.sources.memory import Memory
-from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
 

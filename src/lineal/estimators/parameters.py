@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lineal.deadline import Deadline
 from lineal.errors import InputError
+from lineal.ground.deadline import Deadline
 
 
 def flag(name: str, value: object) -> bool:

@@ -16,19 +16,19 @@ from lineal.estimators.descent import begin, one_of, seeded, unused
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, encode, places
 from lineal.estimators.parameters import cores, count, flag, number, only, until
-from lineal.given import class_labels
-from lineal.halfspaces.halfspace import Judged, judge, progressive
-from lineal.halfspaces.ledger import Ledger
-from lineal.halfspaces.perceptron import TIES, VARIANTS, Plan, Run
-from lineal.halfspaces.perceptron import present as run_perceptron
-from lineal.halfspaces.voters import Voters
-from lineal.loss import chosen
+from lineal.ground.given import class_labels
 from lineal.losses import Perceptron as Criterion
-from lineal.model import Model
+from lineal.losses.loss import chosen
+from lineal.model.model import Model
+from lineal.model.trace import Trace
+from lineal.model.verdict import Verdict
 from lineal.penalties import NoPenalty
+from lineal.perceptron.halfspace import Judged, judge, progressive
+from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, Run
+from lineal.perceptron.perceptron import present as run_perceptron
+from lineal.perceptron.step_log import Ledger
+from lineal.perceptron.voters import Voters
 from lineal.sources.memory import Memory
-from lineal.trace import Trace
-from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from lineal.dialects import solver_named
+from lineal.api.dialects import solver_named
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.parameters import flag, number, only
 from lineal.estimators.regression import Regressor
 from lineal.losses import Quantile
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 
 class QuantileRegressor(Regressor):

@@ -12,10 +12,10 @@ from sklearn.base import RegressorMixin
 from lineal.estimators.charging import Charge
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.given import real
-from lineal.loss import Loss
+from lineal.ground.given import real
 from lineal.losses import Squared
-from lineal.target import Target
+from lineal.losses.loss import Loss
+from lineal.model.target import Target
 
 Array = npt.NDArray[np.float64]
 

@@ -10,21 +10,21 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils import check_array
 
-from lineal import fitting
-from lineal.deadline import Deadline, beforehand, in_time, on_trial
-from lineal.dialects import strength_of_alpha
+from lineal.api.dialects import strength_of_alpha
 from lineal.errors import InputError
 from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import flag, number, numerals, only, until
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
+from lineal.fitting import fitting
+from lineal.ground.deadline import Deadline, beforehand, in_time, on_trial
 from lineal.losses import Squared
-from lineal.moments import survey
+from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.folds import leave_one_out, pick, trials
 from lineal.penalties import Ridge
+from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
-from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
 

@@ -7,13 +7,13 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.dialects import solver_named, strength_of_C
+from lineal.api.dialects import solver_named, strength_of_C
 from lineal.estimators.charging import charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import offsets
 from lineal.estimators.parameters import count, flag, number
 from lineal.losses.sparsemax import Sparsemax, project
-from lineal.verdict import TOLERANCE
+from lineal.model.verdict import TOLERANCE
 
 Array = npt.NDArray[np.float64]
 

@@ -18,19 +18,11 @@ from lineal.estimators.labels import Codes, encode, places, weigh
 from lineal.estimators.parameters import cores, flag, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
-from lineal.given import class_labels
-from lineal.loss import Loss
-from lineal.losses import (
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Logistic,
-    Squared,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from lineal.ground.given import class_labels
+from lineal.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Squared, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.logistic import sigmoid
-from lineal.target import Target
+from lineal.losses.loss import Loss
+from lineal.model.target import Target
 
 Array = npt.NDArray[np.float64]
 

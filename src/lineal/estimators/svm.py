@@ -7,9 +7,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal import fitting
-from lineal.deadline import shared
-from lineal.dialects import strength_of_C
+from lineal.api.dialects import strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.charging import Charge, charging
 from lineal.estimators.classification import Classifier, target_of
@@ -18,12 +16,14 @@ from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import count, flag, number, only, seed, until
 from lineal.estimators.regression import Regressor
-from lineal.loss import Loss
+from lineal.fitting import fitting
+from lineal.fitting.stopping import Fit
+from lineal.ground.deadline import shared
 from lineal.losses import CrammerSinger, EpsilonInsensitive, Hinge, SquaredEpsilonInsensitive, SquaredHinge
-from lineal.model import Model
+from lineal.losses.loss import Loss
+from lineal.model.model import Model
+from lineal.model.verdict import TOLERANCE, Verdict, worst
 from lineal.sources.memory import Memory
-from lineal.stopping import Fit
-from lineal.verdict import TOLERANCE, Verdict, worst
 
 Array = npt.NDArray[np.float64]
 

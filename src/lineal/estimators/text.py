@@ -14,10 +14,10 @@ from lineal import _core
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.parameters import flag
-from lineal.features.text import Rows, Text, documents, from_strings, reading
-from lineal.features.text_learning import Learner
+from lineal.features.terms.text import Rows, Text, documents, from_strings, reading
+from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options
-from lineal.given import shown
+from lineal.ground.given import shown
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]

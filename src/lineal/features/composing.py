@@ -10,19 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
-from lineal.features import deciding
-from lineal.features.curves import Curve, Poly, Spline, bent
-from lineal.features.decision import Decision
-from lineal.features.moments import Cycle
-from lineal.features.outcome import check_numbers, is_number
-from lineal.features.product import MANY, Product
-from lineal.features.product import Factor as Part
-from lineal.features.survey import Column
-from lineal.features.terms import Boolean, Category, Number, Term
-from lineal.features.told import Told
-from lineal.features.written import Ordinal, Written
-from lineal.formula import EVERY, Factor, Formula
-from lineal.records import dataclass
+from lineal.features.formula import EVERY, Factor, Formula
+from lineal.features.terms.base import Boolean, Category, Number, Term
+from lineal.features.terms.curves import Curve, Poly, Spline, bent
+from lineal.features.terms.date_parts import Cycle
+from lineal.features.terms.product import MANY, Product
+from lineal.features.terms.product import Factor as Part
+from lineal.features.terms.written import Ordinal, Written
+from lineal.features.types import deciding
+from lineal.features.types.decision import Decision
+from lineal.features.types.declared_types import Told
+from lineal.features.types.survey import Column
+from lineal.features.types.target_type import check_numbers, is_number
+from lineal.ground.records import dataclass
 from lineal.tables.tabular import Table
 
 Array = npt.NDArray[np.float64]

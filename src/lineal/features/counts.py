@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.features.cells import numbers
+from lineal.features.cells.cells import numbers
 from lineal.features.encoder import column, located, needed
-from lineal.features.terms import CellError
-from lineal.records import dataclass
+from lineal.features.terms.base import CellError
+from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.tabular import Around, RowNumbers, Table
 

@@ -13,11 +13,11 @@ from lineal import _core
 from lineal.features.encoder import Part, needed
 from lineal.features.fingerprint import Fingerprint, Lanes
 from lineal.features.learning import Learned
-from lineal.features.outcome import responses
-from lineal.features.terms import Number
-from lineal.features.text import Rows
-from lineal.source import Block, Source
+from lineal.features.terms.base import Number
+from lineal.features.terms.text import Rows
+from lineal.features.types.target_type import responses
 from lineal.sources.memory import Memory
+from lineal.sources.source import Block, Source
 from lineal.sources.spilled import Spilled, room
 from lineal.tables.file import ahead
 from lineal.tables.svmlight import LABEL, SparseRows

@@ -11,20 +11,20 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs.design import Design
 from lineal.errors import InputError, near
-from lineal.features.cells import cell
-from lineal.features.curves import Poly
-from lineal.features.expecting import expect
-from lineal.features.reading import term_from
-from lineal.features.terms import Category, CellError, Number, Plain, Term, design_columns, finite_numbers, rank
-from lineal.features.text import Rows, Text
-from lineal.powers import Powers
-from lineal.records import dataclass
-from lineal.table import as_table
+from lineal.features.cells.cells import cell
+from lineal.features.schema.expecting import expect
+from lineal.features.schema.terms import term_from
+from lineal.features.terms.base import Category, CellError, Number, Plain, Term, design_columns, finite_numbers, rank
+from lineal.features.terms.curves import Poly
+from lineal.features.terms.text import Rows, Text
+from lineal.ground.records import dataclass
+from lineal.model.powers import Powers
 from lineal.tables.arrow import EXACT, rounded
 from lineal.tables.svmlight import SparseRows
+from lineal.tables.table import as_table
 from lineal.tables.tabular import RowNumbers, Table
 
 Array = npt.NDArray[np.float64]
@@ -116,7 +116,7 @@ class Encoder:
         )
 
     def encode(self, data: Any) -> Design:
-        """Return the design of a table (anything ``lineal.table.as_table`` takes) or of one of its batches."""
+        """Return the design of a table (anything ``lineal.tables.table.as_table`` takes) or of one of its batches."""
         return self.encode_counted(data)[0]
 
     def encode_counted(self, data: Any) -> tuple[Design, dict[str, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.features.cells import numbers, packed
+from lineal.features.cells.cells import numbers, packed
 from lineal.features.encoder import column
 
 Array = npt.NDArray[np.float64]

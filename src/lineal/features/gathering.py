@@ -11,15 +11,15 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.cells import kind, numbers, packed, texts
-from lineal.features.dates import Calendar
+from lineal.features.cells.cells import kind, numbers, packed, texts
+from lineal.features.cells.dates import Calendar
+from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column, needed
-from lineal.features.leaks import SAMPLE
-from lineal.features.notation import Notation
-from lineal.features.outcome import NeedsTextError
-from lineal.features.readings import NeedsReadingError
-from lineal.features.survey import Column
-from lineal.records import dataclass
+from lineal.features.types.leaks import SAMPLE
+from lineal.features.types.readings import NeedsReadingError
+from lineal.features.types.survey import Column
+from lineal.features.types.target_type import NeedsTextError
+from lineal.ground.records import dataclass
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
 

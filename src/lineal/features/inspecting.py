@@ -10,20 +10,20 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features import deciding
-from lineal.features.cells import numbers
-from lineal.features.dates import Calendar
-from lineal.features.decision import Decision
+from lineal.features.cells.cells import numbers
+from lineal.features.cells.dates import Calendar
+from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column
 from lineal.features.gathering import AgainError, gather
 from lineal.features.learning import learn
-from lineal.features.notation import Notation
-from lineal.features.survey import Column
-from lineal.features.told import told
-from lineal.features.written import scores
-from lineal.records import dataclass
-from lineal.table import Table, as_table
-from lineal.tables.beside import attached
+from lineal.features.terms.written import scores
+from lineal.features.types import deciding
+from lineal.features.types.decision import Decision
+from lineal.features.types.declared_types import told
+from lineal.features.types.survey import Column
+from lineal.ground.records import dataclass
+from lineal.tables.joined import attached
+from lineal.tables.table import Table, as_table
 
 BINS: Final = 12
 TEXT: Final = "free text, which is read word by word once there is a target"

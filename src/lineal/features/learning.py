@@ -11,27 +11,28 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features import deciding, outcome
-from lineal.features.cells import numbers
+from lineal.features.cells.cells import numbers
+from lineal.features.cells.dates import Calendar
+from lineal.features.cells.notation import Notation
 from lineal.features.composing import Composer, monomials, used
-from lineal.features.dates import Calendar
-from lineal.features.decision import Decision
 from lineal.features.encoder import INTERCEPT, Encoder, column
+from lineal.features.formula import Formula
 from lineal.features.gathering import AgainError, Pass, gather, present
-from lineal.features.leaks import suspicions
-from lineal.features.notation import Notation
-from lineal.features.outcome import Model, alike
 from lineal.features.sparse import learn_sparse
-from lineal.features.survey import Column
-from lineal.features.terms import Term, rank
-from lineal.features.text_columns import asked_texts, learn_texts, texts_among
+from lineal.features.terms.base import Term, rank
+from lineal.features.text.columns import asked_texts, learn_texts, texts_among
 from lineal.features.text_options import Asked, Options
-from lineal.features.told import Told, told
-from lineal.formula import Formula
-from lineal.records import dataclass
+from lineal.features.types import deciding
+from lineal.features.types import target_type as outcome
+from lineal.features.types.decision import Decision
+from lineal.features.types.declared_types import Told, told
+from lineal.features.types.leaks import suspicions
+from lineal.features.types.survey import Column
+from lineal.features.types.target_type import Model, alike
+from lineal.ground.records import dataclass
+from lineal.model.target import Target
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table, filtered
-from lineal.target import Target
 
 Array = npt.NDArray[np.float64]
 
@@ -73,7 +74,7 @@ def learn(
     ``types`` says what columns are (features/told.py), instead of a guess.
     ``text`` names text columns and how to read them (docs/text.md); without a formula others are found.
 
-    >>> from lineal.table import as_table
+    >>> from lineal.tables.table import as_table
     >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
     >>> learned.encoder.columns
     ('(intercept)', 'a=v')

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.features import outcome
 from lineal.features.encoder import Encoder
-from lineal.features.outcome import Model
-from lineal.features.survey import Column
-from lineal.features.terms import Number
+from lineal.features.terms.base import Number
+from lineal.features.types import target_type as outcome
+from lineal.features.types.survey import Column
+from lineal.features.types.target_type import Model
+from lineal.model.target import Target
 from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table
-from lineal.target import Target
 
 
 def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encoder, Target, dict[str, Any]]:

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.features.cells import kind, moments, texts
+from lineal.features.cells.cells import kind, moments, texts
 from lineal.features.encoder import column
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.tabular import RowNumbers, Table, uniform
 
 Array = npt.NDArray[np.float64]

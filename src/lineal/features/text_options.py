@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
 
 from lineal.errors import InputError, near
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 Unit = Literal["words", "characters"]
 Weighting = Literal["counts", "binary", "tfidf"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from lineal.loss import Loss
 from lineal.losses.coded import Coded
 from lineal.losses.crammer_singer import CrammerSinger
 from lineal.losses.curves import Exponential
@@ -13,6 +12,7 @@ from lineal.losses.hinge import Hinge, SquaredHinge
 from lineal.losses.huber import Huber
 from lineal.losses.insensitive import EpsilonInsensitive, SquaredEpsilonInsensitive
 from lineal.losses.logistic import Logistic
+from lineal.losses.loss import Loss
 from lineal.losses.perceptron import Perceptron
 from lineal.losses.poisson import Poisson
 from lineal.losses.quantile import Absolute, Quantile

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.loss import Array, Loss
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array, Loss
 
 Index = npt.NDArray[np.intp]
 

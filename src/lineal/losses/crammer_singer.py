@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from lineal.loss import Array
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array
 from lineal.losses.sparsemax import Sparsemax, hot, on_simplex
-from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

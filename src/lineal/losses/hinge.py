@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Kink, Loss
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array, Kink, Loss
 from lineal.losses.quantile import ramp_mismatch
-from lineal.records import dataclass
 
 
 def sides(y: Array) -> Array:

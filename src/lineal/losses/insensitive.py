@@ -6,9 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from lineal.loss import Array, Kink
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array, Kink
 from lineal.losses.scalar import Scalar, positive
-from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

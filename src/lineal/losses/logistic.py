@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Loss
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array, Loss
 
 
 def softplus(eta: Array) -> Array:

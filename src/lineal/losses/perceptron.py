@@ -7,10 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Kink, Loss
+from lineal.ground.records import dataclass
 from lineal.losses.hinge import sides
+from lineal.losses.loss import Array, Kink, Loss
 from lineal.losses.sparsemax import hot, on_simplex
-from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

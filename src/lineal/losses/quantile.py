@@ -7,9 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Kink
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Array, Kink
 from lineal.losses.scalar import Scalar
-from lineal.records import dataclass
 
 
 def ramp(r: Array, low: Array | float, high: Array | float) -> Array:

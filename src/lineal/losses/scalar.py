@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Loss
+from lineal.losses.loss import Array, Loss
 
 
 class Scalar(Loss):

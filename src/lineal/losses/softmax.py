@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.loss import Array, Loss
+from lineal.ground.records import dataclass
 from lineal.losses.logistic import excess
-from lineal.records import dataclass
+from lineal.losses.loss import Array, Loss
 
 
 @dataclass(frozen=True)

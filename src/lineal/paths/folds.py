@@ -11,21 +11,22 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core, fitting
+from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.spectrum import eigen
-from lineal.blas import alone
-from lineal.deadline import LATE, Deadline, in_time, shared
-from lineal.design import Design
 from lineal.designs import Dense
-from lineal.loss import Loss
-from lineal.moments import survey
+from lineal.designs.design import Design
+from lineal.fitting import fitting
+from lineal.ground.deadline import LATE, Deadline, in_time, shared
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.strengths import Point, path, unreached
-from lineal.penalty import Penalty
-from lineal.problem import Problem
-from lineal.records import dataclass
+from lineal.penalties.penalty import Penalty
+from lineal.problem.blas import alone
+from lineal.problem.moments import survey
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
-from lineal.verdict import TOLERANCE, Verdict
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

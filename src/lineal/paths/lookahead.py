@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.certify import prove
-from lineal.null import Null, null
-from lineal.passes import Dual, Kept
+from lineal.certify.baseline import Null, null
+from lineal.certify.wording import judge
+from lineal.model.verdict import Verdict
 from lineal.penalties import Group, Separable
-from lineal.penalty import Penalty
-from lineal.problem import Evaluation, Problem
+from lineal.penalties.penalty import Penalty
+from lineal.problem.passes import Dual, Kept
+from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers import NEWTON_COLUMNS, Coordinate
 from lineal.solvers.columns import Columns
 from lineal.solvers.prox_newton import walk
-from lineal.verdict import Verdict
-from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

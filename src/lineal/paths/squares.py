@@ -16,18 +16,18 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
+from lineal.certify.baseline import null
 from lineal.certify.directions import Directions, Place
 from lineal.certify.squares import Prover, Residuals
-from lineal.design import Design
-from lineal.null import null
+from lineal.certify.wording import judge
+from lineal.designs.design import Design
+from lineal.ground.records import dataclass
+from lineal.model.verdict import Verdict
 from lineal.penalties import L1, Bounds, ElasticNet, Separable
-from lineal.penalty import Penalty
-from lineal.problem import Problem
-from lineal.records import dataclass
+from lineal.penalties.penalty import Penalty
+from lineal.problem.problem import Problem
 from lineal.solvers.columns import Columns
 from lineal.solvers.quadratic import Charges, jump
-from lineal.verdict import Verdict
-from lineal.wording import judge
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -9,23 +9,23 @@ from dataclasses import field
 import numpy as np
 import numpy.typing as npt
 
-from lineal.blas import one_thread
 from lineal.certify import Proof
-from lineal.deadline import LATE, Deadline, Limit, beforehand, in_time
+from lineal.certify.baseline import null
+from lineal.certify.wording import judge
 from lineal.errors import InputError
-from lineal.fitting import solve
-from lineal.loss import Loss
-from lineal.moments import Moments
-from lineal.null import null
+from lineal.fitting.fitting import solve
+from lineal.ground.deadline import LATE, Deadline, Limit, beforehand, in_time
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.lookahead import Lookahead
 from lineal.paths.squares import Squares
-from lineal.penalty import Penalty
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Solver
-from lineal.source import Source
-from lineal.verdict import TOLERANCE, Verdict
-from lineal.wording import judge
+from lineal.penalties.penalty import Penalty
+from lineal.problem.blas import one_thread
+from lineal.problem.moments import Moments
+from lineal.problem.problem import Problem
+from lineal.solvers.solver import Solver
+from lineal.sources.source import Source
 
 Array = npt.NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.records import dataclass
+from lineal.penalties.penalty import Array, Penalty
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
-from lineal.penalty import Array, Penalty
-from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from lineal.ground.records import dataclass
+from lineal.penalties.penalty import Array, Penalty
 from lineal.penalties.separable import checked
-from lineal.penalty import Array, Penalty
-from lineal.records import dataclass
 
 Mask = npt.NDArray[np.bool_]
 

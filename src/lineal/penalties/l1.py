@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.ground.records import dataclass
+from lineal.penalties.penalty import Array
 from lineal.penalties.separable import Unbounded, checked
-from lineal.penalty import Array
-from lineal.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.penalty import Array, Penalty
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.penalties.penalty import Array, Penalty
 
 
 @dataclass(frozen=True)

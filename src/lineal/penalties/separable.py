@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.penalty import Array, Penalty
+from lineal.penalties.penalty import Array, Penalty
 
 Mask = npt.NDArray[np.bool_]
 

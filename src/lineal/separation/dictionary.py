@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole
-from lineal.deadline import Deadline
-from lineal.records import dataclass
+from lineal.ground.deadline import Deadline
+from lineal.ground.records import dataclass
 
 Index = npt.NDArray[np.intp]
 

@@ -18,14 +18,14 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import Whole, floats, reduced, whole
-from lineal.deadline import Deadline, LateError
-from lineal.loss import Loss
-from lineal.problem import Problem
-from lineal.records import dataclass
+from lineal.ground.deadline import Deadline, LateError
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.problem.problem import Problem
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.gathering import gather, stacked
 from lineal.separation.search import decide, strict_rows
-from lineal.source import Block
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

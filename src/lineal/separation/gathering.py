@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs.design import Design
 from lineal.separation.cloud import Cloud
-from lineal.source import Source
+from lineal.sources.source import Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

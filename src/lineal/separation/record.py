@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.integers import Whole, text
-from lineal.deadline import Deadline, LateError
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
-from lineal.given import class_labels, names_of, real
-from lineal.records import dataclass
+from lineal.ground.deadline import Deadline, LateError
+from lineal.ground.given import class_labels, names_of, real
+from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.search import Decision, decide, strict_rows
 from lineal.separation.sentences import said

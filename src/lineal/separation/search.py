@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from lineal.algebra.digits import dependency, orthogonal
 from lineal.algebra.integers import Whole, floats, reduced, whole
-from lineal.deadline import Deadline, LateError, watched
-from lineal.records import dataclass
+from lineal.ground.deadline import Deadline, LateError, watched
+from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
 

@@ -7,21 +7,21 @@ from functools import partial
 from typing import Final
 
 from lineal.errors import InputError, near
-from lineal.problem import Problem
-from lineal.solver import Solver
+from lineal.problem.problem import Problem
 from lineal.solvers.columns import stored
 from lineal.solvers.coordinate import Coordinate
 from lineal.solvers.direct import Direct
 from lineal.solvers.dual_ascent import DualAscent
 from lineal.solvers.gradient_descent import GradientDescent
 from lineal.solvers.interior_point import InteriorPoint
+from lineal.solvers.mixed_precision import Refined, refines
 from lineal.solvers.newton import Newton
 from lineal.solvers.newton_cg import NewtonCG
 from lineal.solvers.prox_gradient import ProxGradient
 from lineal.solvers.prox_newton import ProxNewton
 from lineal.solvers.quasi_newton import QuasiNewton
-from lineal.solvers.refined import Refined, refines
 from lineal.solvers.sampled_newton import SampledNewton
+from lineal.solvers.solver import Solver
 from lineal.solvers.stochastic import Stochastic
 
 EPOCHS: Final = 1000

@@ -9,11 +9,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Design
 from lineal.designs import Beside, Categorical, Dense, Ones, Sparse, Stack, Turned
-from lineal.problem import Problem
-from lineal.source import Block
+from lineal.designs.design import Design
+from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]

@@ -9,12 +9,12 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.problem import Evaluation, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers import prox_newton
 from lineal.solvers.columns import Columns
 from lineal.solvers.quadratic import separable
+from lineal.solvers.solver import Array, Solver, Step
 
 Index = npt.NDArray[np.intp]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from lineal.algebra.factor import SMALL
-from lineal.problem import Evaluation, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Step
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Evaluation, Problem
+from lineal.solvers.solver import Array, Step
 
 SHORT: Final = 2e7
 """Rows times columns squared up to which a pass takes about as long as the Python between two passes, a millisecond."""

@@ -9,10 +9,10 @@ import numpy as np
 
 from lineal.algebra import lapack
 from lineal.algebra.factor import Cholesky, inverse_norm
-from lineal.dependence import suspected
-from lineal.problem import EPS, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step, kinks
+from lineal.ground.records import dataclass
+from lineal.problem.dependence import suspected
+from lineal.problem.problem import EPS, Problem
+from lineal.solvers.solver import Array, Solver, Step, kinks
 
 PLENTY = 1e-10
 """Where Cholesky loses less than this, a gradient from products is as good as one from the rows."""

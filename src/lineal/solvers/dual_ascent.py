@@ -11,13 +11,13 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.native import Native
-from lineal.frame import centered
+from lineal.ground.records import dataclass
 from lineal.losses.sparsemax import Sparsemax
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
+from lineal.problem.frame import centered
+from lineal.problem.problem import Problem
 from lineal.solvers.columns import stored
-from lineal.source import Block
+from lineal.solvers.solver import Array, Solver, Step
+from lineal.sources.source import Block
 
 Index = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]

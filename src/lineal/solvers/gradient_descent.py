@@ -8,10 +8,10 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step, kinks
-from lineal.view import equilibrated
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Problem
+from lineal.problem.standardized import equilibrated
+from lineal.solvers.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.factor import SINGULAR, SMALL, Cholesky
-from lineal.frame import centered
+from lineal.ground.records import dataclass
 from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
-from lineal.solvers import far_rows, simplex_path
+from lineal.problem.frame import centered
+from lineal.problem.problem import Problem
+from lineal.solvers import row_screening as far_rows
+from lineal.solvers import simplex_path
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
+from lineal.solvers.solver import Array, Solver, Step
 
 Index = npt.NDArray[np.intp]
 

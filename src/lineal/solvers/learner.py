@@ -11,12 +11,12 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.loss import Loss
-from lineal.penalty import Penalty
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.model.verdict import Verdict
+from lineal.penalties.penalty import Penalty
 from lineal.solvers.presentation import Order, Segment
 from lineal.solvers.schedules import Schedule
-from lineal.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 

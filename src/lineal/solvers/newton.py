@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.algebra.factor import Factor
-from lineal.loss import Loss
-from lineal.problem import EPS, Evaluation, Index, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Hint, Solver, Step, kinks
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.problem.problem import EPS, Evaluation, Index, Problem
 from lineal.solvers.descent import descend
+from lineal.solvers.solver import Array, Hint, Solver, Step, kinks
 
 SETTLED = 1e-6
 """Below this share of F a step changes the second derivative by a thousandth: it serves for the steps that remain."""

@@ -9,13 +9,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.records import dataclass
 from lineal.losses import Softmax
-from lineal.passes import Kept
-from lineal.problem import EPS, Evaluation, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
+from lineal.problem.passes import Kept
+from lineal.problem.problem import EPS, Evaluation, Problem
+from lineal.problem.standardized import View, equilibrated
+from lineal.solvers.solver import Array, Solver, Step
 from lineal.solvers.system import FORCING, TIGHT, Preconditioner, System
-from lineal.view import View, equilibrated
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from lineal.penalties import Separable
-from lineal.problem import Evaluation, Problem
-from lineal.solver import Array, Step
+from lineal.problem.problem import Evaluation, Problem
+from lineal.problem.standardized import equilibrated
 from lineal.solvers.curvature import product
-from lineal.view import equilibrated
+from lineal.solvers.solver import Array, Step
 
 
 def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Problem
+from lineal.solvers.solver import Array
 
 Index = npt.NDArray[np.intp]
 

@@ -12,8 +12,8 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.designs.native import Native
 from lineal.errors import InputError
-from lineal.records import dataclass
-from lineal.source import Block, Source
+from lineal.ground.records import dataclass
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Order = npt.NDArray[np.int64]

@@ -8,11 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from lineal.problem import EPS, Evaluation, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
+from lineal.ground.records import dataclass
+from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.solvers.newton import samples
 from lineal.solvers.quadratic import minimise, separable
+from lineal.solvers.solver import Array, Solver, Step
 
 
 @dataclass(frozen=True)

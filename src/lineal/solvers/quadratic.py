@@ -8,7 +8,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.algebra import lapack
 from lineal.penalties import L1, Group, Ridge, Separable
-from lineal.penalty import Array, Penalty
+from lineal.penalties.penalty import Array, Penalty
 
 Mask = npt.NDArray[np.bool_]
 

@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from lineal.ground.records import dataclass
 from lineal.penalties import Separable
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step, kinks
+from lineal.problem.problem import Problem
+from lineal.problem.standardized import equilibrated
 from lineal.solvers import orthant
 from lineal.solvers.curvature import product
-from lineal.view import equilibrated
+from lineal.solvers.solver import Array, Solver, Step, kinks
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from typing import ClassVar, Final
 import numpy as np
 
 from lineal.algebra.factor import Factor
-from lineal.problem import Evaluation, Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Hint, Solver, Step, kinks
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers.curvature import product
 from lineal.solvers.newton import search
 from lineal.solvers.newton_cg import NewtonCG
+from lineal.solvers.solver import Array, Hint, Solver, Step, kinks
 
 COARSE, FINE, LEAST = 20, 200, 10_000
 """Rows per column of the samples passed through, and rows at least: the last second derivative is off by about a tenth."""

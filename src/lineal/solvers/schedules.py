@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from lineal.errors import InputError, near
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 SCHEDULES: Final = ("constant", "invscaling", "optimal", "adaptive")
 """Every schedule by name."""

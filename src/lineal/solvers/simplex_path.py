@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from lineal.algebra.factor import Cholesky
+from lineal.ground.records import dataclass
 from lineal.losses.sparsemax import hot
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Step
+from lineal.problem.problem import Problem
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
+from lineal.solvers.solver import Array, Step
 
 CENTRAL = 1e-4
 """No product u q may fall below this share of their mean."""

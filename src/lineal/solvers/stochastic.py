@@ -9,15 +9,15 @@ import numpy as np
 
 from lineal import _core
 from lineal.errors import InputError, near
-from lineal.loss import Loss
-from lineal.penalty import Penalty
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array, Solver, Step
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.penalties.penalty import Penalty
+from lineal.problem.problem import Problem
 from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
 from lineal.solvers.presentation import Window, parts, window, windows
 from lineal.solvers.schedules import Schedule, checked, positive
-from lineal.source import Block
+from lineal.solvers.solver import Array, Solver, Step
+from lineal.sources.source import Block
 
 METHODS = ("sgd", "saga")
 SMALLEST = 1e-6

@@ -11,10 +11,10 @@ from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.factor import Cholesky
 from lineal.designs import Affine
-from lineal.passes import Diagonal, Kept
-from lineal.problem import Problem
-from lineal.records import dataclass
-from lineal.solver import Array
+from lineal.ground.records import dataclass
+from lineal.problem.passes import Diagonal, Kept
+from lineal.problem.problem import Problem
+from lineal.solvers.solver import Array
 
 FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""

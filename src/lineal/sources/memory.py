@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Design
 from lineal.designs import Ones, Stack
+from lineal.designs.design import Design
 from lineal.errors import InputError
-from lineal.source import Block, Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 

@@ -11,10 +11,10 @@ from typing import IO, Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.design import Design
 from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
-from lineal.records import dataclass
-from lineal.source import Block, Source
+from lineal.designs.design import Design
+from lineal.ground.records import dataclass
+from lineal.sources.source import Block, Source
 
 SPARE: Final = 2**30
 """Bytes of the disk that are left free."""

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.given import names_of, real, shown
-from lineal.records import dataclass
+from lineal.ground.given import names_of, real, shown
+from lineal.ground.records import dataclass
 from lineal.tables.file import File
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.arrow import to_numpy
 from lineal.tables.dialect import MISSING, Dialect, detect, records_end
 from lineal.tables.file import Bytes, File, ahead, buffers

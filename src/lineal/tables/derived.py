@@ -12,7 +12,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.dialect import MISSING, number
 from lineal.tables.tabular import Around, RowNumbers, Table
 
@@ -33,7 +33,7 @@ def derived(table: Table, target: object) -> Table:
 
     Itself if the target is a column, or no question about one. A missing cell has no answer.
 
-    >>> from lineal.table import as_table
+    >>> from lineal.tables.table import as_table
     >>> found = derived(as_table({"num": [0, 2, None], "x": [1.0, 2.0, 3.0]}), "num > 0")
     >>> found.names, next(found.numbered())[1]["num > 0"].to_pylist()
     (('x', 'num > 0'), ['no', 'yes', None])

@@ -10,7 +10,7 @@ from collections import Counter
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.quoting import Quoting, literal
 from lineal.tables.tabular import check_names
 

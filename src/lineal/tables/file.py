@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, TypeVar
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.encoding import encoding_of, recoded
 
 CHUNK_BYTES = 4 << 20

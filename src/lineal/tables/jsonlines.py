@@ -13,7 +13,7 @@ import pyarrow.compute as pa_compute
 import pyarrow.json as pa_json
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.arrow import EXACT
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names

@@ -7,7 +7,7 @@ from typing import Final
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.file import CHUNK_BYTES, File, buffers, last_line
 
 LINES: Final = 20

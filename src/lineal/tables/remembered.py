@@ -9,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.tabular import Around, RowNumbers, Table
 
 

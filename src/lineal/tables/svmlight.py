@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import Mask, RowNumbers, Table
 

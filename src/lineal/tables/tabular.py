@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError, near
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 RowNumbers = npt.NDArray[np.int64]

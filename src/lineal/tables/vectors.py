@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.records import dataclass
+from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy, rounded, to_numpy
 from lineal.tables.columnar import InMemory
 from lineal.tables.tabular import Around, RowNumbers, Table, check_names

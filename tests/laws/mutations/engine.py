@@ -13,8 +13,7 @@ import numpy as np
 
 from lineal import container
 from lineal.designs import as_design
-from lineal.fitting import Fit, fit
-from lineal.loss import Loss
+from lineal.fitting.fitting import Fit, fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
@@ -30,11 +29,12 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-from lineal.model import Model
+from lineal.losses.loss import Loss
+from lineal.model.model import Model
+from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
-from lineal.penalty import Penalty
+from lineal.penalties.penalty import Penalty
 from lineal.sources.memory import Memory
-from lineal.target import Target
 
 from .honest import Case
 

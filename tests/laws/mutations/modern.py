@@ -8,8 +8,8 @@ import numpy as np
 from scipy import optimize
 
 from lineal.designs import as_design
-from lineal.evidence import evidence
-from lineal.firth import firth
+from lineal.fitting.evidence import evidence
+from lineal.fitting.firth import firth
 from lineal.losses import CrammerSinger, Logistic, Poisson, Squared
 from lineal.penalties import Bounds, NoPenalty
 from lineal.sources.memory import Memory

@@ -1,0 +1,288 @@
+"""The rows of a table as a fit needs them: training and test sources, and what a model file says about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
+from itertools import chain
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.api.options import Wanted
+from lineal.errors import InputError
+from lineal.features.cells.cells import texts
+from lineal.features.counts import WEIGHT, as_fitted, counted, look_like_counts
+from lineal.features.encoded import Encoded
+from lineal.features.encoder import Encoder, column
+from lineal.features.formula import Formula
+from lineal.features.learning import Learned, learn
+from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
+from lineal.features.text_options import Asked
+from lineal.features.types.target_type import class_index
+from lineal.ground.records import dataclass
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.sources.source import Block, Source
+from lineal.tables.derived import derived
+from lineal.tables.joined import attached
+from lineal.tables.joined import beside as put_beside
+from lineal.tables.remembered import remembered
+from lineal.tables.table import Table, as_table
+
+MEMORY: Final = 5 * 2**25
+"""Encoded rows of up to so many bytes are kept in memory, parsed ones up to two thirds of it; more go to a temporary file."""
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows, test rows or None, and the parts of a model that follow from the data alone."""
+
+    train: Source
+    test: Source | None
+    target: Target
+    validation: Source | None = field(default=None, kw_only=True)
+    encoder: Encoder | None
+    roles: Mapping[str, str | None]
+    training: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Roles:
+    """What the columns of a table are for, and which terms they make; of an array, what lies beside its rows."""
+
+    target: Any
+    weight: Any = None
+    offset: Any = None
+    drop: Sequence[str] = ()
+    intercept: bool = True
+    formula: Formula | None = None
+    poly: int = 1
+    types: Mapping[str, str] | None = None
+    text: Asked = ()
+
+    @classmethod
+    def of(
+        cls, target: Any, formula: str | None = None, poly: int = 1, *, intercept: bool = True, **others: Any
+    ) -> Roles:
+        """Return the roles with the formula read; it may name the target.
+
+        >>> Roles.of(None, "height ~ age").target
+        'height'
+        """
+        if not isinstance(poly, int) or not 1 <= poly <= 10:
+            raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
+        if formula is None:
+            return cls(target, poly=poly, intercept=intercept, **others)
+        if poly > 1 or not intercept:
+            raise InputError("a formula says itself which products there are and whether there is an intercept (- 1).")
+        read = Formula.read(formula)
+        if not read.targets and target is None:
+            raise InputError("no target was given: write it before the formula's '~', or name it.")
+        if read.targets:
+            named = read.targets[0] if len(read.targets) == 1 else list(read.targets)
+            if target is not None and not (isinstance(target, str | list | tuple) and target == named):
+                shown = repr(target) if isinstance(target, str) else "given"
+                raise InputError(
+                    f"the target is {shown}, but the formula says {' + '.join(read.targets)}; give one of them."
+                )
+            target = named
+        return cls(target, formula=read, **others)
+
+    def learn(self, table: Table, wanted: Wanted) -> Learned:
+        """Learn how a table is read."""
+        learned = learn(
+            table,
+            target=self.target, weight=self.weight, offset=self.offset, drop=self.drop, model=wanted,
+            formula=self.formula, poly=self.poly, types=self.types, text=self.text,
+        )  # fmt: skip
+        return learned if self.intercept else replace(learned, encoder=replace(learned.encoder, intercept=False))
+
+
+def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
+    """Return the rows of a table; the encoder is learned from the training rows alone."""
+    table, roles = _attached(remembered(as_table(data), 2 * MEMORY // 3), roles)
+    target, own = roles.target, roles.weight
+    table = derived(table, target)
+    train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
+    if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
+        test = put_beside(as_table(test[0]), as_table({target: test[1]}))
+    held = held if test is None else derived(as_table(test), target)
+    counts = _counts(table, target, wanted)
+    if counts is not None:
+        table, train = (counted(one, counts, own) for one in (table, train))
+        held, checks = (None if one is None else counted(one, counts, own) for one in (held, checks))
+        roles = replace(roles, target=f"{counts[0]},{counts[1]}", weight=WEIGHT)
+    if split.column is not None and split.by != "time":
+        roles = replace(roles, drop=[*roles.drop, split.column])
+    learned = _learned(train, table, split, roles, wanted)
+    if counts is not None:
+        learned = _with_counts(learned, counts)
+    about = {"origin": table.origin, **learned.report, "notes": _notes(table, learned)}
+    tests = None if held is None else _tested(held, learned, about, "measured")
+    if held is not None and test is not None:
+        about["test_origin"] = held.origin
+        about["notes"] += held.notes
+    validates = None
+    if checks is not None:
+        validates = _tested(checks, learned, about, "used to pick a strength")
+    encoded = Encoded(train.last(), learned)
+    kept = encoded.in_memory(MEMORY)
+    return Rows(
+        train=kept,
+        test=tests,
+        validation=validates,
+        target=learned.target,
+        encoder=learned.encoder,
+        roles={"weight": own, "offset": learned.offset},
+        training={
+            **({} if counts is None else {"counts": list(counts)}),
+            "without_target": learned.report["without_target"],
+            "split": split.to_dict() if split.parts else None,
+            "fingerprint": encoded.fingerprint(),
+        },
+        about=about,
+    )
+
+
+def _attached(table: Table, roles: Roles) -> tuple[Table, Roles]:
+    """Return the table with targets, weights and offsets that were given as arrays among its columns, and their names."""
+    names: dict[str, Any] = {}
+    for role in ("target", "weight", "offset"):
+        table, names[role] = attached(table, getattr(roles, role), role)
+    return table, replace(roles, **names, drop=[str(name) for name in roles.drop])
+
+
+def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
+    """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
+    known, strangers = _of_known_class(held, learned.target)
+    about["notes"] += _said(strangers, learned.target, use)
+    source = Encoded(known, learned)
+    kept = source.in_memory(MEMORY, known=False)
+    if source.without_target:
+        about["notes"].append(f"{_rows(source.without_target)} not {use}: held out, but the target is missing.")
+    return kept
+
+
+def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wanted) -> Learned:
+    """Learn from the training rows; where that fails and all rows would do, say that the split is to blame."""
+    try:
+        return roles.learn(train, wanted)
+    except InputError as error:
+        if split.parts:
+            roles.learn(table, wanted)  # raises the same where the split is not to blame
+            words = "That is so in the rows that are not held out: hold out fewer, or others (another seed)."
+            raise InputError(f"{error} {words}") from None
+        raise
+
+
+def _notes(table: Table, learned: Learned) -> list[str]:
+    """Return what a person should see of how a table was understood."""
+    said = (learned.report.get(part, ()) for part in ("texts", "lost", "suspicions"))
+    return [*table.notes, *chain.from_iterable(said)]
+
+
+def _counts(table: Table, target: Any, wanted: Wanted) -> tuple[str, str] | None:
+    """Return the columns of successes and failures if the target is two counts; it may be typed with a comma."""
+    names = target.split(",") if isinstance(target, str) and target not in table.names else target
+    if isinstance(names, str) or names is None or len(names) != 2 or wanted == "number":
+        return None
+    pair = str(names[0]).strip(), str(names[1]).strip()
+    return pair if wanted == "classes" or look_like_counts(table, pair) else None
+
+
+def _with_counts(learned: Learned, counts: tuple[str, str]) -> Learned:
+    """Return what was learned with the class of successes last, said in the words of the counts."""
+    success, failure = counts
+    target = replace(learned.target, classes=(failure, success))
+    said = f"The target is counts: {success!r} of successes, {failure!r} of failures; each row is two weighted ones."
+    about = {**learned.report["target"], "classes": [failure, success], "counts": None}
+    report = {**learned.report, "target": about, "sentences": [said, *learned.report["sentences"][1:]]}
+    return replace(learned, target=target, report=report)
+
+
+def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:
+    """Return the rows that are fitted, those that test and those that validate; None where there are to be none."""
+    if not split.parts:
+        return table, None, None
+    part = parted(table, split, target)
+    tests, validates = (split.test_size > 0, split.validation_size > 0)
+    if split.by == "column":
+        found = {int(value) for rows, _ in table.numbered() for value in np.unique(part(rows))}
+        tests, validates = TEST in found, VALIDATION in found
+        if TRAIN not in found:
+            raise InputError(f"no row of {table.origin} is a training row by column {split.column!r}.")
+    return (
+        table.where(lambda rows: part(rows) == TRAIN),
+        table.where(lambda rows: part(rows) == TEST) if tests else None,
+        table.where(lambda rows: part(rows) == VALIDATION) if validates else None,
+    )
+
+
+def beside(data: Any, *others: Any, key: str | None = None) -> Table:
+    """Return a table with the columns of others beside its own, rows joined by their order or by a key column.
+
+    >>> beside({"y": [1.0, 2.0]}, {"x": [3.0, 5.0]}).names
+    ('y', 'x')
+    """
+    table = as_table(data)
+    for other in others:
+        table = put_beside(table, as_table(other), key)
+    return table
+
+
+def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
+    """Return the rows of a table that a model can be measured on, and sentences about those it cannot."""
+    if not isinstance(model.encoder, Encoder):
+        raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
+    table = derived(as_table(data), model.target.name)
+    roles = model.roles
+    table, weight = as_fitted(table, model.training, roles.get("weight"))
+    for name in () if table.sparse else model.target.names or (model.target.name,):
+        table.require(name, "target column")
+    known, strangers = _of_known_class(table, model.target)
+    source = Encoded(known, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
+    kept = source.in_memory(MEMORY, known=False)  # one reading for the model and the baseline, where memory allows
+    notes = [*table.notes, *_said(strangers, model.target, "measured")]
+    if source.without_target:
+        notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
+    notes += model.encoder.said(source.unknown)
+    return kept, notes
+
+
+def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
+    """Return the rows whose class the model knows, and how many others there are: a rare class may be tested only."""
+    if target.kind != "classes" or table.sparse:
+        return table, 0
+    place, strange = class_index(target), []
+    for rows, batch in table.select(texts=[target.name]).numbered():
+        codes, levels = texts(column(batch, target.name))
+        unknown = np.array([*(bool(np.isneginf(place(level))) for level in levels), False])
+        strange.append(rows[unknown[codes]])
+    found: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
+    return (table.where(lambda rows: ~np.isin(rows, found)), len(found)) if len(found) else (table, 0)
+
+
+def _said(strangers: int, target: Target, use: str) -> list[str]:
+    if not strangers:
+        return []
+    return [f"{_rows(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
+
+
+def _rows(count: int) -> str:
+    return "1 row is" if count == 1 else f"{count:,} rows are"
+
+
+def with_offsets(rows: Rows, outputs: int) -> Rows:
+    """Return the rows with an offset for every output: one number per row is that of all of them."""
+
+    def wide(block: Block) -> Block:
+        if block.offset is None or block.offset.shape[1] == outputs:
+            return block
+        return replace(block, offset=np.repeat(block.offset, outputs, axis=1))
+
+    return replace(
+        rows, train=rows.train.map(wide), validation=None if rows.validation is None else rows.validation.map(wide)
+    )

@@ -1,0 +1,315 @@
+"""What a person may type for a model, a penalty, a solver and bounds, read into plain records."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError, near
+from lineal.ground.records import dataclass
+from lineal.perceptron.perceptron import TIES, VARIANTS
+from lineal.solvers import BY_NAME
+from lineal.solvers.solver import Solver
+
+Array = npt.NDArray[np.float64]
+Wanted = Literal["auto", "number", "classes"]
+Limits = Mapping[str, tuple[float | None, float | None]] | Iterable[str]
+
+MODELS: Final[Mapping[str, Wanted]] = {
+    "auto": "auto",
+    "linear": "number",
+    "ridge": "number",
+    "logistic": "classes",
+    "huber": "number",
+    "quantile": "number",
+    "poisson": "number",
+    "svm": "classes",
+    "squared-hinge": "classes",
+    "sparsemax": "classes",
+    "bayes": "number",
+    "zero-one": "classes",
+    "perceptron": "classes",
+}
+"""The models by name, and what each needs the target to be."""
+
+SPELLED: Final = (
+    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes, zero-one, "
+    "perceptron, perceptron:VARIANT"
+)
+PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "firth", "auto")
+ACCEPTED: Final = (
+    "accepted are none, ridge:STRENGTH, l1:STRENGTH, elastic:STRENGTH,RATIO, group:STRENGTH (a strength is a number above 0, "
+    "such as ridge:0.01, or the word auto), firth, and auto."
+)
+
+
+@dataclass(frozen=True)
+class ModelWish:
+    """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile.
+
+    ``options`` are those of a perceptron, by name.
+    """
+
+    name: str
+    parameter: float | None = None
+    options: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether the fit itself draws by the seed."""
+        return self.name == "perceptron" and dict(self.options).get("order") != "given"
+
+    @property
+    def wanted(self) -> Wanted:
+        """What the target has to be."""
+        return MODELS[self.name]
+
+
+@dataclass(frozen=True)
+class PenaltyWish:
+    """A penalty by name: ``strength`` None is one that is to be picked."""
+
+    name: str
+    strength: float | None = None
+    l1_ratio: float | None = None
+
+    @property
+    def picked(self) -> bool:
+        """Whether the strength is to be picked from the data."""
+        return self.strength is None and self.name not in ("none", "firth")
+
+
+def read_model(text: str) -> ModelWish:
+    """Read the name of a model and its parameter.
+
+    >>> read_model("quantile:0.9")
+    ModelWish(name='quantile', parameter=0.9)
+    """
+    name, colon, rest = str(text).partition(":")
+    if name not in MODELS:
+        raise InputError(f"the model is {text!r}; known are {SPELLED}.{near(name, MODELS)}")
+    if name == "perceptron":
+        return ModelWish(name, options=_options(text, rest) if colon else ())
+    if name not in ("huber", "quantile"):
+        if colon:
+            raise InputError(f"the model is {text!r}, but {name} takes nothing after a colon; ask for {name}.")
+        return ModelWish(name)
+    if not colon and name == "huber":
+        return ModelWish(name)
+    value = _number(rest)
+    if name == "quantile" and not (value is not None and 0.0 < value < 1.0):
+        raise InputError(f"the model is {text!r}; give the quantile, a number between 0 and 1, such as quantile:0.5.")
+    if value is None or not value > 0.0:
+        raise InputError(
+            f"the model is {text!r}; the threshold of huber is a number above 0 in units of the target, such as huber:1.5."
+        )
+    return ModelWish(name, value)
+
+
+PERCEPTRON: Final = {
+    "variant": tuple(VARIANTS),
+    "tie": tuple(TIES),
+    "epochs": (),
+    "order": ("drawn", "given"),
+    "bound": ("yes", "no"),
+}
+"""The options of a perceptron and their values; epochs are a whole number."""
+
+
+def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
+    """Read what follows ``perceptron:``, a variant and options.
+
+    >>> _options("", "averaged,tie=positive")
+    (('variant', 'averaged'), ('tie', 'positive'))
+    """
+    found: dict[str, str] = {}
+    for place, word in enumerate(rest.split(",")):
+        key, equals, value = word.partition("=")
+        key, value = (key, value) if equals or place else ("variant", word)
+        if key not in PERCEPTRON or key in found:
+            raise InputError(
+                f"the model is {text!r}; after the colon of perceptron stand a variant ({', '.join(VARIANTS)}) and, each "
+                f"once, tie=..., epochs=N, order=given, bound=yes, with commas between.{near(key, PERCEPTRON)}"
+            )
+        accepted = PERCEPTRON[key]
+        if accepted and value not in accepted:
+            raise InputError(f"the model is {text!r}; its {key} is {' or '.join(accepted)}.{near(value, accepted)}")
+        if not accepted and not (value.isascii() and value.isdigit() and int(value) > 0):
+            raise InputError(f"the model is {text!r}; epochs is a whole number of at least 1.")
+        found[key] = value
+    return tuple(found.items())
+
+
+def read_penalty(penalty: str | float, model: ModelWish) -> PenaltyWish:
+    """Read a penalty; "auto" is what suits the model: a ridge to be picked, and none for linear.
+
+    >>> read_penalty("elastic:0.1,0.5", ModelWish("linear"))
+    PenaltyWish(name='elastic', strength=0.1, l1_ratio=0.5)
+    """
+    if penalty == "auto":
+        return PenaltyWish("none" if model.name in ("linear", "bayes", "zero-one", "perceptron") else "ridge")
+    wish = _penalty(penalty)
+    if model.name == "bayes":
+        raise InputError(
+            "the penalty has no effect on model bayes, which finds the strength of its ridge from the data; leave it out."
+        )
+    if model.name in ("zero-one", "perceptron") and wish.name != "none":
+        raise InputError(
+            f"model {model.name} counts mistakes, which no penalty can be weighed against; leave the penalty out."
+        )
+    if model.name == "ridge" and wish.name != "ridge":
+        instead = "linear" if wish.name == "none" else f"linear with --penalty {penalty}"
+        raise InputError(
+            f"model ridge with the penalty {penalty!r} is model {instead}; ask for that, or for ridge:STRENGTH."
+        )
+    if wish.name == "firth" and model.name not in ("auto", "logistic"):
+        raise InputError(
+            f"Firth's penalty is one of logistic regression, not of model {model.name}; ask for model logistic."
+        )
+    return wish
+
+
+def _penalty(penalty: str | float) -> PenaltyWish:
+    refused = f"the penalty is {penalty!r}; {ACCEPTED}"
+    if not isinstance(penalty, str):
+        strength = _number(penalty)
+        if strength is None or not strength > 0.0:
+            raise InputError(refused)
+        return PenaltyWish("ridge", strength)
+    name, colon, rest = penalty.partition(":")
+    if name not in PENALTIES:
+        raise InputError(f"{refused}{near(name, PENALTIES)}")
+    if name in ("none", "firth", "auto") or not colon:
+        if colon or name not in ("none", "firth"):
+            raise InputError(refused)
+        return PenaltyWish(name)
+    words = rest.split(",")
+    if len(words) != (2 if name == "elastic" else 1):
+        raise InputError(refused)
+    strength = None if words[0] == "auto" else _number(words[0])
+    if words[0] != "auto" and (strength is None or not strength > 0.0):
+        raise InputError(f"{refused} The strength {words[0]!r} is not such a number.")
+    if name != "elastic":
+        return PenaltyWish(name, strength)
+    return PenaltyWish(name, strength, read_ratio(words[1]))
+
+
+def read_ratio(text: str) -> float:
+    """Read the share of l1 in an elastic net.
+
+    >>> read_ratio("0.25")
+    0.25
+    """
+    ratio = _number(text)
+    if ratio is None or not 0.0 <= ratio <= 1.0:
+        raise InputError(f"the ratio {text!r} of the elastic net must be a number from 0 (ridge) to 1 (l1).")
+    return ratio
+
+
+def read_solver(text: str | Solver) -> str | Solver:
+    """Read the name of a solver and its options.
+
+    >>> read_solver("gradient-descent:step=0.1").step
+    0.1
+    >>> read_solver("mini-batch:batch=8,schedule=constant").name
+    'mini-batch'
+    """
+    if isinstance(text, Solver) or text == "auto":
+        return text
+    name, colon, rest = text.partition(":")
+    if name not in BY_NAME:
+        raise InputError(f"unknown solver {name!r}; choose one of auto, {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+    make: Any = BY_NAME[name]
+    kind = getattr(make, "func", make)
+    known = {item.name: str(item.type) for item in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
+    known.pop("method", None)  # that is the name
+    options: dict[str, Any] = {}
+    for word in rest.split(",") if colon else ():
+        key, equals, value = word.partition("=")
+        if not equals:
+            raise InputError(f"the solver is {text!r}; options are written NAME:OPTION=VALUE,OPTION=VALUE.")
+        if key not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has no options"
+            raise InputError(f"the solver {name} has no option {key!r}; {has}.{near(key, known)}")
+        if key in options:
+            raise InputError(f"the solver is {text!r}, which gives {key} twice.")
+        options[key] = _value(name, key, value, known[key])
+    solver: Solver = make(**options)
+    return solver
+
+
+def _value(solver: str, key: str, text: str, kind: str) -> Any:
+    """Read an option of a solver, whose type is written ``kind``."""
+    types = {part.strip() for part in kind.split("|")}
+    number = _number(text)
+    if "None" in types and text.lower() == "none":
+        return None
+    if "bool" in types and text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    if "int" in types and number is not None and number == math.floor(number):
+        return int(number)
+    if "float" in types and number is not None:
+        return number
+    if types & {"str"} or any(part.startswith("Literal") for part in types):
+        return text
+    raise InputError(f"the option {key} of the solver {solver} is {text!r}; it must be {kind.replace('|', 'or')}.")
+
+
+def read_bounds(bounds: Limits | None, columns: Sequence[str]) -> tuple[Array, Array] | None:
+    """Read bounds on the coefficients of design columns: ``COL:LO:HI``, either end left empty for none.
+
+    >>> read_bounds(["dose:0:"], ["(intercept)", "dose"])
+    (array([-inf,   0.]), array([inf, inf]))
+    """
+    if bounds is None:
+        return None
+    pairs = [_pair(word) for word in bounds] if not isinstance(bounds, Mapping) else list(bounds.items())
+    lower, upper = np.full(len(columns), -np.inf), np.full(len(columns), np.inf)
+    seen: set[str] = set()
+    for name, (low, high) in pairs:
+        if name not in columns:
+            inside = [column for column in columns if column.startswith((f"{name}=", f"{name} "))]
+            every = (
+                f" The design columns are {', '.join(map(repr, columns[:12]))}{', ...' if len(columns) > 12 else ''}."
+            )
+            hint = f" Its columns are {', '.join(map(repr, inside[:5]))}." if inside else near(name, columns) + every
+            raise InputError(f"there is no design column {name!r} to bound.{hint}")
+        if name in seen:
+            raise InputError(f"the bounds of {name!r} are given twice; give them once.")
+        seen.add(name)
+        j = list(columns).index(name)
+        lower[j], upper[j] = -np.inf if low is None else float(low), np.inf if high is None else float(high)
+        if not (lower[j] < np.inf and upper[j] > -np.inf):
+            raise InputError(f"the bounds of {name!r} are {low} and {high}; give numbers, or nothing for no bound.")
+        if np.isinf(lower[j]) and np.isinf(upper[j]):
+            raise InputError(f"the bounds of {name!r} have no effect: both ends are open; leave them out.")
+    return (lower, upper) if pairs else None
+
+
+def _pair(text: str) -> tuple[str, tuple[float | None, float | None]]:
+    words = text.rsplit(":", 2)
+    if len(words) != 3:
+        raise InputError(f"the bounds are {text!r}; write COL:LO:HI, such as dose:0:1, or dose:0: for no upper bound.")
+    ends: list[float | None] = []
+    for word in words[1:]:
+        empty = not word.strip()
+        value = None if empty else _number(word, infinite=True)
+        if value is None and not empty:
+            raise InputError(f"the bound {word!r} in {text!r} is not a number; write COL:LO:HI, such as dose:0:1.")
+        ends.append(value)
+    return words[0], (ends[0], ends[1])
+
+
+def _number(value: object, *, infinite: bool = False) -> float | None:
+    """Return a finite number, or None for anything else."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) or (infinite and not math.isnan(number)) else None

@@ -1,0 +1,166 @@
+"""A regularisation path of a table: which columns enter as the penalty weakens, every point with its verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.api.dataset import Roles, Rows, from_table, with_offsets
+from lineal.api.estimate import Wish, build, prepare
+from lineal.api.options import Limits, PenaltyWish, read_ratio
+from lineal.errors import InputError, near
+from lineal.features.splitting import read as read_split
+from lineal.features.text_options import Asked
+from lineal.ground.deadline import Deadline, Limit, beforehand
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.metrics.scoring import Score
+from lineal.model.verdict import TOLERANCE
+from lineal.paths.selection import measure
+from lineal.paths.strengths import Point, path
+from lineal.penalties.penalty import Penalty
+from lineal.solvers.solver import Solver
+
+Array = npt.NDArray[np.float64]
+
+FAMILIES = ("l1", "elastic", "group")
+
+
+@dataclass(frozen=True)
+class Trail:
+    """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
+
+    ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are. ``reached`` is how many of the
+    points there was time for; the others repeat the coefficients of the last of them.
+    """
+
+    points: tuple[Point, ...]
+    critical: float
+    columns: tuple[str, ...]
+    loss: Loss
+    penalty: PenaltyWish
+    family: Penalty
+    metric: str
+    losses: tuple[float, ...]
+    rows: Rows = field(repr=False)
+    fitted: int
+    reached: int
+
+    @property
+    def best(self) -> int | None:
+        """The point that predicts the held-out rows best."""
+        return int(np.nanargmin(self.losses)) if np.isfinite(self.losses).any() else None
+
+    def used(self, point: Point) -> list[str]:
+        """Return the columns with a coefficient that is not zero, the intercept aside."""
+        return [
+            name
+            for name, row in zip(self.columns, point.coef, strict=True)
+            if row.any() and name != "(intercept)"
+        ]  # fmt: skip
+
+
+def read_family(penalty: str) -> PenaltyWish:
+    """Read the penalty of a path, which has no strength of its own.
+
+    >>> read_family("elastic:0.5")
+    PenaltyWish(name='elastic', strength=None, l1_ratio=0.5)
+    """
+    name, colon, rest = penalty.partition(":")
+    accepted = "accepted are l1, elastic:RATIO and group; the strengths are what a path goes through."
+    if name not in FAMILIES or bool(colon) != (name == "elastic"):
+        raise InputError(f"the penalty of the path is {penalty!r}; {accepted}{near(name, FAMILIES)}")
+    ratio = read_ratio(rest) if colon else None
+    if ratio == 0.0:
+        raise InputError("an elastic net of ratio 0 is a ridge, which makes nothing zero: no column would ever enter.")
+    return PenaltyWish(name, None, ratio)
+
+
+def trail(
+    data: Any,
+    target: Any = None,
+    *,
+    model: str = "auto",
+    penalty: str = "l1",
+    points: int = 30,
+    ratio: float = 1e-3,
+    bounds: Limits | None = None,
+    weight: str | None = None,
+    offset: str | None = None,
+    drop: Sequence[str] = (),
+    intercept: bool = True,
+    formula: str | None = None,
+    poly: int = 1,
+    types: Mapping[str, str] | None = None,
+    text: Asked = (),
+    test_size: float = 0.0,
+    split: str | None = None,
+    seed: int = 0,
+    tol: float = TOLERANCE,
+    time_limit: Limit = None,
+    solver: Solver | str = "auto",
+    progress: Callable[[Point], None] | None = None,
+) -> Trail:
+    """Fit a table at many strengths, from the one at which nothing is used down to ``ratio`` times it.
+
+    >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "noise": [1.0, -1.0, 0.5, 0.0], "effect": [0.1, 1.1, 1.9, 3.6]}
+    >>> found = trail(table, "effect", model="linear", points=3)
+    >>> [found.used(point) for point in found.points]
+    [[], ['dose'], ['dose', 'noise']]
+    """
+    family, deadline = read_family(penalty), Deadline.of(time_limit)
+    wish = _wish(model, bounds, solver)
+    roles = Roles.of(
+        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+    )
+    parts = read_split(split, seed, test_size, 0.0)
+    rows = beforehand(deadline, lambda: from_table(data, roles, wish.wanted, parts))
+    ready = prepare(rows, wish, deadline, deadline)
+    rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
+    charging = build(family, 1.0, ready.variance, ready.limits)
+    if len(charging.clash()):
+        raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
+    found = path(
+        rows.train, ready.loss, charging, points,
+        ratio=ratio, solver=wish.solver, tol=tol, time_limit=deadline,
+        moments=ready.moments, labels=ready.labels, progress=progress,
+    )  # fmt: skip
+    metric = measure(ready.loss, rows.target.kind == "classes")
+    return Trail(
+        points=found.points,
+        critical=found.critical,
+        columns=tuple(rows.train.columns),
+        loss=ready.loss,
+        penalty=family,
+        family=charging,
+        metric=metric,
+        losses=_losses(rows, ready.loss, metric, found.points, found.reached),
+        rows=rows,
+        fitted=ready.moments.rows,
+        reached=found.reached,
+    )
+
+
+def _wish(model: str, bounds: Limits | None, solver: Solver | str) -> Wish:
+    """Return what is asked for; a ridge has no path."""
+    wish = Wish.of(model, "auto", bounds, solver)
+    if wish.model.name in ("ridge", "bayes"):
+        raise InputError(
+            f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
+        )
+    return wish
+
+
+def _losses(rows: Rows, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:
+    """Return the metric of every point on the rows that were held out, if there are any; NaN where nothing was fitted."""
+    if rows.test is None:
+        return ()
+    held, classes = rows.test, rows.target.kind == "classes"
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = [float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points[:reached]]
+    return (*found, *[math.nan] * (len(points) - reached))

@@ -1,0 +1,140 @@
+"""Several classes by binary models: one-vs-rest, one-vs-one and output codes over any of them.
+
+Each column of a code (codes.py) is a question put to the same rows: those of classes with 1 against those with -1; rows of
+other classes have weight 0. Every member is a fit of its own, with its own strength and its own verdict.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.api.dataset import Rows
+from lineal.api.estimate import Run
+from lineal.errors import InputError
+from lineal.ground.deadline import Deadline, shared
+from lineal.ground.records import dataclass
+from lineal.losses import Coded
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.verdict import Verdict, worst
+from lineal.multiclass.codes import NAMES, Code, code, distance
+from lineal.multiclass.committee import Committee, score, spelled
+from lineal.sources.source import Block
+
+Array = npt.NDArray[np.float64]
+
+KEPT = ("model", "selection", "baseline_score", "charges", "threshold")
+"""What a member's report holds; the rest is said once."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A block as one member sees it: y is 1 for classes with 1, 0 for those with -1; a class with 0 has weight 0."""
+
+    column: Array
+
+    def __call__(self, block: Block) -> Block:
+        """Return the block with its targets and weights replaced."""
+        entry = self.column[block.y[:, 0].astype(np.intp)]
+        asked = entry != 0.0
+        weight = block.weight
+        if not asked.all():
+            weight = asked.astype(np.float64) if weight is None else np.where(asked, weight, 0.0)
+        return replace(block, y=(entry > 0.0).astype(np.float64)[:, None], weight=weight)
+
+
+def words_of(rows: Rows, scheme: str, bits: int | None, seed: int) -> Code:
+    """Return the code for the classes of a target, or refuse in words."""
+    target = rows.target
+    if target.kind != "classes":
+        raise InputError(
+            f"multiclass {scheme} tells classes apart, and {target.name} is a number; leave it out, or ask for a model of "
+            "classes, such as logistic."
+        )
+    kinds = len(target.classes or ())
+    if kinds < 3:
+        raise InputError(f"multiclass {scheme} has no effect: {target.name} has two classes; leave it out.")
+    return code(scheme, kinds, bits, seed)
+
+
+def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, Run], Model]) -> tuple[Model, ...]:
+    """Return the members: ``fit`` makes a model of rows with two classes. A time limit is shared out evenly."""
+    labels = rows.target.classes or ()
+    members: list[Model] = []
+    ending = run.deadline
+    for number, column in enumerate(words.T):
+        name = spelled(scheme, dict(zip(labels, column.tolist(), strict=True)), rows.target.name, number)
+        view = Question(column.astype(np.float64))
+        asked = replace(
+            rows,
+            train=rows.train.map(view),
+            validation=None if rows.validation is None else rows.validation.map(view),
+            test=None,
+            target=Target(name, "classes", classes=(False, True)),
+            training={},
+            about={},
+        )
+        member = fit(asked, replace(run, deadline=shared(ending, words.shape[1] - number)))
+        if run.interrupt == "budget" and member.verdict.reason and "interrupt" in member.verdict.reason:
+            ending = Deadline.after(0.0)  # Ctrl-C ends the whole fit: the others stop as soon as they have begun
+        report = {key: value for key, value in member.report.items() if key in KEPT}
+        members.append(replace(member, report=report, trace=None))
+    return tuple(members)
+
+
+def committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model], training: dict[str, Any]) -> Committee:
+    """Put the members together; what is measured of them as one is added to the report by who measures it."""
+    place = worst([member.verdict for member in members])
+    first = members[0]
+    apart = distance(words)
+    return Committee(
+        coef=np.column_stack([score(member) for member in members]),
+        columns=first.columns,
+        loss=coded(scheme, words),
+        penalty=first.penalty,
+        target=rows.target,
+        verdict=spoken(members, place),
+        encoder=rows.encoder,
+        solver=first.solver,
+        reason=f"{first.reason}; one of {len(members)} members",
+        tol=first.tol,
+        roles=rows.roles,
+        training=training,
+        report={"model": f"{NAMES[scheme]} of {first.heading}", "multiclass": _about(scheme, words, apart)},
+        members=tuple(members),
+        scheme=scheme,
+        distance=apart,
+    )
+
+
+def coded(scheme: str, words: Code) -> Coded:
+    """Return how the answers of the members are read."""
+    return Coded(tuple(tuple(int(entry) for entry in row) for row in words), summed=scheme == "ovr")
+
+
+def spoken(members: Sequence[Model], place: int) -> Verdict:
+    """Return the verdict of the worst member as that of all, with how many they are."""
+    chosen, said = members[place].verdict, members[place].target.name
+    counts: dict[str, int] = {}
+    for member in members:
+        counts[member.verdict.kind] = counts.get(member.verdict.kind, 0) + 1
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
+    sentence = f"{chosen.sentence} That is the worst of {len(members)} members ({kinds}), the one asked whether {said}."
+    evidence: dict[str, object] = {"members": len(members), "worst": place, "kinds": counts}
+    return Verdict(chosen.kind, sentence, chosen.gap, chosen.relative_gap, evidence, chosen.reason)
+
+
+def _about(scheme: str, words: Code, apart: int) -> dict[str, Any]:
+    """Return what is said about the code."""
+    kinds, bits = words.shape
+    sentence = f"{NAMES[scheme]}: {bits} binary models for {kinds} classes"
+    if scheme == "ecoc":
+        good = (apart - 1) // 2
+        answers = "1 wrong answer is" if good == 1 else f"{good} wrong answers are"
+        sentence += f"; code words differ in at least {apart} places, so {answers} made good"
+    return {"sentence": sentence, "scheme": scheme, "members": bits, "distance": apart}

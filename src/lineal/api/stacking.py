@@ -1,0 +1,253 @@
+"""Stacking: the scores of some models are columns of another, made for each row by a fit that did not see it."""
+
+from __future__ import annotations
+
+import inspect
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import field
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from lineal.api.model_file import load
+from lineal.api.training import fit
+from lineal.errors import InputError, ModelFileError, near
+from lineal.features.splitting import groups
+from lineal.ground.deadline import Deadline, Limit, shared
+from lineal.ground.files import text_of
+from lineal.ground.records import dataclass
+from lineal.model.model import Model
+from lineal.tables.columnar import InMemory
+from lineal.tables.joined import beside
+from lineal.tables.table import Table, as_table
+from lineal.tables.tabular import uniform
+
+Array = npt.NDArray[np.float64]
+
+FINAL: Final = "final"
+SCORES: Final = "scores.parquet"
+_OWN: Final = frozenset(
+    (
+        "model",
+        "penalty",
+        "bounds",
+        "drop",
+        "intercept",
+        "formula",
+        "poly",
+        "types",
+        "text",
+        "solver",
+        "multiclass",
+        "tol",
+    )
+)
+"""What may be said of each model; the rest belongs to all of them."""
+
+
+@dataclass(frozen=True)
+class Stack:
+    """Base models, and a final one whose columns are those of the table and the scores of the base models.
+
+    ``scores`` are the training rows' scores, each by a fit that did not see the row: with them beside the data,
+    `lineal verify` proves the final model; the base models, fitted to all rows, are proven on the data alone.
+
+    >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
+    >>> sorted(stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge"}).bases)
+    ['line']
+    """
+
+    bases: Mapping[str, Model]
+    final: Model
+    scores: Any = field(repr=False)
+
+    def table(self, data: object) -> Table:
+        """Return new data with the scores of the base models beside its columns."""
+        table = as_table(data)
+        found: dict[str, Any] = {}
+        for name, model in self.bases.items():
+            found |= _columns(name, model, model.scores(table))
+        return beside(table, InMemory(pa.table(found), "the scores"))
+
+    def predict(self, data: object) -> npt.NDArray[Any]:
+        """Return a number or a class label for every row."""
+        return self.final.predict(self.table(data))
+
+    def predict_proba(self, data: object) -> Array:
+        """Return the probability of every class."""
+        return self.final.predict_proba(self.table(data))
+
+    def save(self, folder: str | Path) -> None:
+        """Write the models and the scores into a new folder, all or nothing."""
+        import pyarrow.parquet as pq  # slow to load, so only here
+
+        target = Path(folder)
+        check_place(target)
+        with tempfile.TemporaryDirectory(dir=target.parent) as place:
+            inner = Path(place) / "stack"
+            inner.mkdir()
+            for name, model in (*self.bases.items(), (FINAL, self.final)):
+                model.save(inner / f"{name}.lineal")
+            pq.write_table(self.scores, inner / SCORES)
+            shutil.move(inner, target)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Stack:
+        """Read a stack that was saved; nothing in it is run."""
+        import pyarrow.parquet as pq
+
+        place = Path(folder)
+        if not (place / f"{FINAL}.lineal").is_file() or not (place / SCORES).is_file():
+            raise ModelFileError(f"{place} is no stack: it needs {FINAL}.lineal and {SCORES}.")
+        bases = {path.stem: load(path) for path in sorted(place.glob("*.lineal")) if path.stem != FINAL}
+        return cls(bases, load(place / f"{FINAL}.lineal"), pq.read_table(place / SCORES))
+
+
+def check_place(folder: Path) -> None:
+    """Raise an InputError unless a stack can be written as this folder."""
+    if folder.exists() or folder.is_symlink():
+        raise InputError(f"{folder} exists already; choose another name for the stack.")
+    if not folder.parent.is_dir():
+        raise InputError(f"the folder {folder.parent} does not exist; make it first.")
+
+
+def out_of_fold(
+    data: object,
+    target: str,
+    *,
+    name: str = "base",
+    folds: int = 5,
+    seed: int = 0,
+    by: str | None = None,
+    time_limit: Limit = None,
+    **options: Any,
+) -> tuple[Any, Model]:
+    """Return the scores of every row by a fit to the other folds, as an Arrow table, and the model fitted to all rows.
+
+    Row i is in fold ``floor(folds u(seed, i))``; with ``by``, a column, all rows of a group are in one fold. Encoders are
+    learned within the folds, so nothing of a row leaks into its score. ``options`` are those of ``lineal.fit``; ``time_limit``
+    is for all the fits together, which share it evenly.
+
+    >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
+    >>> scores, model = out_of_fold(table, "y", model="linear")
+    >>> scores.column_names, bool(abs(scores["base"][7].as_py() - 14.0) < 1e-9)
+    (['base'], True)
+    """
+    if not (isinstance(folds, int) and folds >= 2):
+        raise InputError(f"there are {folds!r} folds; give a whole number of at least 2.")
+    table = as_table(data)
+    _check_options(name, options)
+    deadline = Deadline.of(time_limit)
+    whole = fit(table, target, seed=seed, time_limit=shared(deadline, folds + 1), **options)
+    fold, rows = _folds(table, folds, seed, by)
+    found: Array | None = None
+    for k in range(folds):
+        held = table.where(lambda numbers, k=k: fold[numbers] == k)  # type: ignore[misc]
+        if not (fold[rows] == k).any():
+            continue
+        seen = table.where(lambda numbers, k=k: fold[numbers] != k)  # type: ignore[misc]
+        model = fit(seen, target, seed=seed, time_limit=shared(deadline, folds - k), **options)
+        if model.target.classes != whole.target.classes:
+            raise InputError(f"fold {k + 1} of {folds} leaves no row of a class of {target!r} to fit; use fewer folds.")
+        values = model.scores(held)
+        found = np.empty((len(rows), values.shape[1])) if found is None else found
+        found[fold[rows] == k] = values
+    assert found is not None
+    return pa.table(_columns(name, whole, found)), whole
+
+
+def stack(
+    data: object,
+    target: str,
+    bases: Mapping[str, Mapping[str, Any]],
+    *,
+    final: Mapping[str, Any] | None = None,
+    folds: int = 5,
+    seed: int = 0,
+    by: str | None = None,
+    time_limit: Limit = None,
+) -> Stack:
+    """Fit base models and a final model on the table and their out-of-fold scores.
+
+    ``bases`` names the base models and says how each is fitted (options of ``lineal.fit``); ``final`` says it of the last.
+    ``time_limit`` (seconds) is for all fits together: each has an equal share of what those before it left.
+
+    >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
+    >>> found = stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge", "drop": ["x"]})
+    >>> found.final.columns
+    ('(intercept)', 'line')
+    """
+    table = as_table(data)
+    if not bases:
+        raise InputError("a stack needs at least one base model.")
+    if isinstance(time_limit, int | float) and not time_limit > 0:
+        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+    deadline, left = Deadline.of(time_limit), len(bases) * (folds + 1) + 1
+    wanted = dict(final or {})
+    _check_options(FINAL, wanted)
+    models: dict[str, Model] = {}
+    columns: dict[str, Any] = {}
+    for name, options in bases.items():
+        if name == FINAL or not name.replace("_", "").replace("-", "").isalnum():
+            raise InputError(f"a base model is called {name!r}; use letters, digits, - and _, and not {FINAL!r}.")
+        _check_options(name, options)
+        share = None if deadline is None else deadline.part((folds + 1) / left)
+        scores, models[name] = out_of_fold(
+            table, target, name=name, folds=folds, seed=seed, by=by, time_limit=share, **options
+        )
+        left -= folds + 1
+        columns |= {column: scores.column(column) for column in scores.column_names}
+    held = pa.table(columns)
+    drop = [*wanted.pop("drop", ()), *([by] if by is not None and by not in wanted.get("drop", ()) else [])]
+    whole = beside(table, InMemory(held, "the scores"))
+    last = fit(whole, target, seed=seed, drop=drop, time_limit=deadline, **wanted)
+    return Stack(models, last, held)
+
+
+def read_recipe(path: Path) -> dict[str, Any]:
+    """Return the arguments of ``stack`` from a TOML recipe: target, folds, seed, by, [base.NAME] ..., [final]."""
+    try:
+        told = tomllib.loads(text_of(path, "the recipe"))
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"the recipe {path} is not TOML: {error}; fix that line.") from None
+    known = ("target", "folds", "seed", "by", "base", "final")
+    for key in told:
+        if key not in known:
+            raise InputError(f"the recipe {path} says {key!r}, which means nothing here.{near(key, known)}")
+    if not isinstance(told.get("target"), str) or not isinstance(told.get("base"), dict):
+        raise InputError(f"the recipe {path} needs a target and at least one [base.NAME].")
+    return {**{key: value for key, value in told.items() if key != "base"}, "bases": told["base"]}
+
+
+def _columns(name: str, model: Model, scores: Array) -> dict[str, Any]:
+    """Return the scores as columns: ``name`` for one, ``name: class`` for several."""
+    if scores.shape[1] == 1:
+        return {name: pa.array(scores[:, 0])}
+    return {f"{name}: {output}": pa.array(scores[:, k]) for k, output in enumerate(model.outputs)}
+
+
+def _folds(table: Table, folds: int, seed: int, by: str | None) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the fold of every row number, and the row numbers that there are."""
+    if by is None:
+        rows = np.concatenate([*(numbers for numbers, _ in table.numbered()), np.empty(0, np.int64)])
+        drawn = uniform(seed, rows)
+    else:
+        rows, drawn = groups(table, by, seed)
+    found = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
+    found[rows] = np.floor(drawn * folds).astype(np.int64)
+    return found, rows
+
+
+def _check_options(name: str, options: Mapping[str, Any]) -> None:
+    known = sorted(_OWN & set(inspect.signature(fit).parameters))
+    for option in options:
+        if option not in known:
+            raise InputError(
+                f"the model {name!r} is given {option!r}, which it cannot have of its own.{near(option, known)}"
+            )

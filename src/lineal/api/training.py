@@ -1,0 +1,255 @@
+"""`lineal.fit`: from a table or an array to a Model, with everything that was decided on the way written down."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.api.arrays import gather
+from lineal.api.dataset import Roles, Rows, to_measure
+from lineal.api.estimate import Estimate, Run, Wish, estimate, name
+from lineal.api.options import Limits
+from lineal.api.reductions import coded, committee, reduce, words_of
+from lineal.errors import InputError
+from lineal.features.splitting import read as read_split
+from lineal.features.text_options import Asked
+from lineal.fitting.stopping import Fit
+from lineal.ground.deadline import Deadline, Limit, beforehand
+from lineal.losses.loss import Loss
+from lineal.metrics.decision import Costs
+from lineal.metrics.evaluation import evaluate as closely
+from lineal.metrics.scoring import Score
+from lineal.model.model import Model
+from lineal.model.target import Target
+from lineal.model.trace import Record
+from lineal.model.verdict import TOLERANCE
+from lineal.multiclass.codes import Code, read_multiclass
+from lineal.problem.blas import one_thread
+from lineal.problem.moments import survey
+from lineal.solvers.solver import Solver
+from lineal.sources.source import Source
+
+Array = npt.NDArray[np.float64]
+
+
+def fit(
+    data: object,
+    target: Any = None,
+    *,
+    model: str = "auto",
+    penalty: str | float = "auto",
+    bounds: Limits | None = None,
+    weight: Any = None,
+    offset: Any = None,
+    drop: Sequence[str] = (),
+    intercept: bool = True,
+    formula: str | None = None,
+    poly: int = 1,
+    types: Mapping[str, str] | None = None,
+    text: Asked = (),
+    test_size: float = 0.0,
+    test: object = None,
+    split: str | None = None,
+    validation_size: float = 0.0,
+    seed: int = 0,
+    tol: float = TOLERANCE,
+    time_limit: Limit = None,
+    solver: Solver | str = "auto",
+    progress: Callable[[Record], None] | None = None,
+    multiclass: str = "direct",
+    interrupt: Literal["raise", "budget"] = "raise",
+) -> Model:
+    """Fit a linear model to a table or an array and return it with its verdict.
+
+    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties charge ``sd_j b_j``, the intercept nothing.
+
+    ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
+    columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of numbers, and they
+    are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T",
+    "quantile:Q", "poisson", "svm", "squared-hinge", "sparsemax", "bayes", "zero-one" or "perceptron:VARIANT"
+    (docs/perceptron.md). ``penalty`` is
+    "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge),
+    or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
+    ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
+    such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
+    without one, ``poly`` adds every product of up to so many columns. ``types`` maps columns to what they are:
+    "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
+    ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
+    ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
+    ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
+    what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
+    ``multiclass`` is "direct" (one model of all classes), or "ovr", "ovo", "ecoc", "ecoc:BITS": one-vs-rest, one-vs-one or an
+    output code over binary models, a Committee. ``interrupt="budget"`` makes Ctrl-C a verdict.
+
+    >>> import lineal
+    >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
+    >>> model = lineal.fit(table, target="effect", model="linear")
+    >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
+    ('optimal', array([2.046]))
+    """
+    wish = Wish.of(model, penalty, bounds, solver)
+    scheme, bits = read_multiclass(multiclass)
+    deadline = Deadline.of(time_limit)
+    run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)
+    _check(test_size, test, seed, tol, time_limit)
+    parts = read_split(split, seed, test_size, validation_size)
+    if test is not None and parts.by != "row":
+        raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
+    roles = Roles.of(
+        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+    )
+    rows = beforehand(run.deadline, lambda: gather(data, roles, wish.wanted, parts, test))
+    return finish(rows, wish, run) if scheme == "direct" else _reduced(rows, wish, run, scheme, bits)
+
+
+def finish(rows: Rows, wish: Wish, run: Run, *, measured: bool = True) -> Model:
+    """Fit rows that are ready, and return the model, ``measured`` on the rows unless somebody else does that."""
+    with one_thread(rows.train, 1):
+        return _model(rows, wish, estimate(rows, wish, run), run.tol, measured=measured)
+
+
+def evaluate(
+    model: Model, data: object, *, threshold: float | None = None, costs: Costs | None = None
+) -> dict[str, Any]:
+    """Measure a model on a table that holds the target, beside the baseline of its training rows.
+
+    With a ``threshold`` or ``costs`` (see ``Model.decide``) the decisions are measured, and what they cost on average.
+    ``intervals`` hold 95 % of every figure by bootstrap; classes have a ``confusion`` and a ``calibration`` table, too.
+
+    >>> import lineal
+    >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
+    >>> evaluate(lineal.fit(table, target="effect", model="linear"), table)["rows"]
+    4
+    """
+    rule = None if threshold is None and costs is None else model.rule(threshold, costs)
+    source, notes = to_measure(model, data)
+    level, labels = model.report.get("baseline_score"), model.target.classes
+    constant = None if level is None else np.asarray(level, float)
+    score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center)
+    rows, metrics = _measure(source, score, constant)
+    found: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
+    if rows:
+        found |= closely(source, score, labels)
+    return found if rule is None else {**found, "decision": rule.to_dict()}
+
+
+def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Limit) -> None:
+    if not 0 <= test_size < 1:
+        raise InputError(f"test_size is {test_size}; it must be a share of the rows, at least 0 and below 1.")
+    if test is not None and test_size > 0:
+        raise InputError("test and test_size exclude each other: give another table, or a share of the rows.")
+    if not (isinstance(seed, int) and 0 <= seed < 2**63):
+        raise InputError(f"the seed is {seed!r}; it must be a whole number from 0 to 2^63 - 1.")
+    if not (math.isfinite(tol) and tol > 0):
+        raise InputError(f"tol is {tol}; it is a relative gap and must be a number above 0, such as 1e-6.")
+    if isinstance(time_limit, int | float) and not time_limit > 0:
+        raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+
+
+def _model(rows: Rows, wish: Wish, found: Estimate, tol: float, *, measured: bool) -> Model:
+    """Put together what remains of a fit."""
+    loss, fitted, moments = found.ready.loss, found.fit, found.ready.moments
+    report: dict[str, Any] = {
+        "model": name(loss, found.penalty),
+        "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
+        "selection": None if found.choice is None else found.choice.to_dict(),
+        "baseline_score": _plain(found.level),
+        **(_measured(rows, _score(rows, loss, fitted), found.level, found.ready.variance) if measured else {}),
+        **found.said,
+    }
+    if found.charges is not None:
+        report["charges"] = found.charges
+    return Model(
+        coef=fitted.coef,
+        columns=tuple(rows.train.columns),
+        loss=loss,
+        penalty=fitted.problem.penalty,
+        target=rows.target,
+        verdict=fitted.verdict,
+        encoder=rows.encoder,
+        solver=fitted.solver,
+        reason=fitted.reason,
+        tol=tol,
+        roles=rows.roles,
+        training={"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training},
+        report=report,
+        arrays=fitted.arrays,
+        trace=fitted.trace,
+    )
+
+
+def _score(rows: Rows, loss: Loss, fitted: Fit) -> Score:
+    """Return how the coefficients of a fit are measured."""
+    return Score(loss, fitted.coef, rows.target.kind == "classes", center=fitted.arrays.get("center"))
+
+
+def _reduced(rows: Rows, wish: Wish, run: Run, scheme: str, bits: int | None) -> Model:
+    """Fit the binary models of a code, and return their committee."""
+    words = words_of(rows, scheme, bits, run.seed)
+    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run, measured=False))
+    return _committee(rows, scheme, words, members)
+
+
+def _committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model]) -> Model:
+    """Put together the members of a reduction, measured as one."""
+    loss = coded(scheme, words)
+    moments = survey(rows.train, loss)
+    variance = moments.scatter / moments.weight_sum
+    variance[: int(rows.train.columns[:1] == ("(intercept)",))] = 0.0
+    training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training}
+    found = committee(rows, scheme, words, members, training)
+    score = Score(loss, found.coef, True, center=found.center)
+    report = _measured(rows, score, loss.constant(moments.statistic), variance)
+    return replace(found, report={**report, **found.report})
+
+
+def _measured(rows: Rows, score: Score, level: Array, variance: Array) -> dict[str, Any]:
+    """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
+    measured, (got, baseline) = _measure(rows.test or rows.train, score, level)
+    where = "train" if rows.test is None else "test"
+    if not measured:
+        where, (_, (got, baseline)) = "train", _measure(rows.train, score, level)
+    found: dict[str, Any] = {
+        "sd": [float(value) for value in np.sqrt(variance)],
+        "baseline_score": _plain(level),
+        "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
+        "metrics": {where: got, "baseline": baseline},
+    }
+    if rows.validation is not None:
+        found["metrics"]["validation"] = _measure(rows.validation, score, None)[1][0]
+    if rows.test is not None and measured:
+        found["evaluation"] = closely(rows.test, score, rows.target.classes)
+    return found
+
+
+Figures = dict[str, float | None]
+
+
+def _measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
+    """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
+    with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
+        found = source.sum(score)
+        figures = _figures(found.figures())
+        constant: Figures = {}
+        if level is not None:
+            constant = _figures(source.sum(replace(score, coef=None, level=level)).figures())
+    return found.rows, (figures, constant)
+
+
+def _figures(found: dict[str, float]) -> Figures:
+    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+
+
+def _plain(level: Array) -> list[float] | None:
+    return [float(value) for value in level] if bool(np.all(np.isfinite(level))) else None
+
+
+def _reason(target: Target) -> str:
+    if target.kind == "number":
+        return f"chosen because {target.name} is a number"
+    return f"chosen because {target.name} has {len(target.classes or ())} classes"

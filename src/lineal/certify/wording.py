@@ -1,0 +1,160 @@
+"""From a proof to a verdict: the kind, the sentence in the user's words, the evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.algebra.integers import text
+from lineal.certify import Proof
+from lineal.model.verdict import Verdict
+from lineal.penalties.penalty import Penalty
+from lineal.problem.problem import Problem
+from lineal.separation import Answer, Direction
+
+Array = npt.NDArray[np.float64]
+Arrays = dict[str, npt.NDArray[Any]]
+
+MOST_NULL_SPACE = 1_000_000
+"""Larger null spaces are described, not kept."""
+
+
+def judge(
+    problem: Problem,
+    objective: float,
+    proof: Proof | None,
+    tol: float,
+    stopped: str,
+    answer: Answer | None,
+    labels: Sequence[str] | None = None,
+) -> tuple[Verdict, Arrays]:
+    """Return the verdict and the arrays that belong to its evidence; ``labels`` name the outputs."""
+    if answer is not None and answer.found is not None:
+        return _at_infinity(problem, objective, answer.found, labels), {"direction": answer.found.direction}
+    if proof is None or proof.gap is None:
+        return _unproven(proof, stopped, answer), {}
+    return bounded(problem.penalty, proof, tol, stopped, intercept=problem.intercept)
+
+
+def bounded(
+    penalty: Penalty, proof: Proof, tol: float, stopped: str = "", *, intercept: bool
+) -> tuple[Verdict, Arrays]:
+    """Return the verdict on coefficients with a gap, and the arrays that belong to its evidence."""
+    relative = proof.relative_gap
+    assert proof.gap is not None
+    assert relative is not None
+    evidence: dict[str, object] = {
+        "objective": proof.objective,
+        "lower_bound": proof.objective - proof.gap,
+        "null_objective": proof.null_objective,
+        "tol": tol,
+    }
+    strength = float(getattr(penalty, "strength", 0.0))
+    if (
+        strength > 0.0
+        and penalty.smooth
+        and np.count_nonzero(curvature := penalty.curvature()[intercept:]) == len(curvature)
+    ):
+        evidence["radius"] = math.sqrt(2.0 * proof.gap / strength)
+    if relative > tol:
+        sentence = (
+            f"Not optimal yet: {stopped}. The loss could still fall by up to {percent(relative)} (gap {proof.gap:.2g})."
+        )
+        return Verdict("budget", sentence, proof.gap, relative, evidence, stopped), {}
+    bound = f"the loss cannot be improved by more than {percent(relative)} (gap {proof.gap:.2g}, proven)"
+    if proof.basis is None:
+        return Verdict("optimal", f"Optimal: {bound}.", proof.gap, relative, evidence), {}
+    arrays: Arrays = {}
+    columns = len(proof.basis.dependent)
+    spelled = "1 column is a combination of others" if columns == 1 else f"{columns} columns are combinations of others"
+    if proof.basis.null_space.size <= MOST_NULL_SPACE:
+        evidence["dependencies"], spelled = proof.basis.dependencies(), proof.basis.spelled()
+        arrays["null_space"] = proof.basis.null_space
+    sentence = (
+        f"Optimal but not unique: {bound}, and other coefficients reach the same. In every row {spelled}. "
+        "The coefficients of least norm are given; drop a column or add a penalty for unique ones."
+    )
+    return Verdict("not_unique", sentence, proof.gap, relative, evidence), arrays
+
+
+def percent(relative: float) -> str:
+    """Return a share as a percentage with two digits.
+
+    >>> percent(3.04e-9)
+    '3e-07 %'
+    >>> percent(0.5)
+    '50 %'
+    """
+    return f"{100.0 * relative:.2g} %"
+
+
+def _unproven(proof: Proof | None, stopped: str, answer: Answer | None) -> Verdict:
+    why = proof.reason if proof is not None and proof.reason else "the coefficients are not finite"
+    if answer is not None and answer.reason:
+        why = f"{why}; {answer.reason}"
+    reason = f"{stopped}; {why}" if stopped else why
+    sentence = f"Stopped without a proof: {reason}."
+    evidence: dict[str, object] = {} if proof is None else {"objective": proof.objective}
+    return Verdict("budget", sentence, None, None, evidence, reason)
+
+
+def _at_infinity(problem: Problem, objective: float, found: Direction, labels: Sequence[str] | None) -> Verdict:
+    """Name the columns whose coefficients run away, and the remedies."""
+    names = problem.source.columns
+    outputs = problem.shape[1]
+    groups: dict[str, list[str]] = {"plus": [], "minus": [], "finite": []}
+    exact: dict[str, int | str] = {}
+    for j, name in enumerate(names):
+        for k in range(outputs):
+            value = found.exact[j, k]
+            label = name if outputs == 1 else f"{name} / {k if labels is None else labels[k]}"
+            groups["plus" if value > 0 else "minus" if value < 0 else "finite"].append(label)
+            if value:
+                exact[label] = text(value)
+    moving = groups["plus"] + groups["minus"]
+    listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")
+    whole = found.strict == found.total
+    verb = "separates" if len(moving) == 1 else "separate"
+    how = f"{verb} the classes completely" if whole else f"{verb} {found.strict} of {found.total} rows from the rest"
+    if problem.loss.name == "poisson":
+        verb = "singles" if len(moving) == 1 else "single"
+        how = f"{verb} out {found.strict} of {found.total} rows, all with count zero"
+    remedies = ["firth", "ridge"] if problem.loss.name == "logistic" else ["ridge"]
+    sentence = (
+        f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
+        f"Remedies: the penalty {' or '.join(remedies)}, or drop a column."
+    )
+    evidence: dict[str, object] = {
+        "objective": objective,
+        **groups,
+        "strict_rows": found.strict,
+        "rows": list(found.rows),
+        "direction": exact,
+        "remedies": remedies,
+    }
+    return Verdict("at_infinity", sentence, None, None, evidence, "no finite optimum exists")
+
+
+def infeasible(problem: Problem) -> Verdict:
+    """Name the columns whose bounds exclude each other; adding both bounds of one proves it: 0 >= lower - upper > 0."""
+    bounds = problem.penalty.to_dict()
+    lower, upper = np.asarray(bounds["lower"]), np.asarray(bounds["upper"])
+    clashes: list[dict[str, object]] = [
+        {
+            "column": problem.source.columns[j],
+            "lower": float(lower[j]),
+            "upper": float(upper[j]),
+            "multipliers": [1.0, 1.0],
+        }
+        for j in problem.penalty.clash()
+    ]
+    first, more = clashes[0], len(clashes) - 1
+    sentence = (
+        f"Infeasible: the coefficient of {first['column']} would have to be at least {first['lower']:g} and at most "
+        f"{first['upper']:g}{f' (and {more} more like it)' if more else ''}. Change its bounds."
+    )
+    return Verdict("infeasible", sentence, None, None, {"clashes": clashes}, "the bounds exclude each other")

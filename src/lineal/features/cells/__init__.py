@@ -1,0 +1,1 @@
+"""What a cell of a table says: missing, a number as people write it, a date, or text."""

@@ -1,0 +1,1 @@
+"""Terms out of a model file, every member checked."""

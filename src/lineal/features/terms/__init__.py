@@ -1,0 +1,1 @@
+"""One kind of column each: how cells of a table become columns of a design."""

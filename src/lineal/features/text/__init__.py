@@ -1,0 +1,1 @@
+"""How text columns are asked for and learned from."""

@@ -1,0 +1,98 @@
+"""Learn from pairs of texts: their n-grams, and a lexicon of translations (IBM model 1, Brown et al. 1993).
+
+    p(t | s) <- sum over pairs of  p(t | s) / sum_{s' in the source} p(t | s')   for s, t in the pair,   normalised over t
+
+on the different words of a pair, from equal chances, five times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.encoder import column
+from lineal.features.terms.pair import SOURCE, TARGET, Pair, Side
+from lineal.features.terms.text import Rows, Text
+from lineal.features.text.learning import Learner
+
+Counts = npt.NDArray[np.int64]
+
+ROUNDS: Final = 5
+LIKELY: Final = 0.2
+TRIPLES: Final = 4_000_000
+"""The lexicon is learned from the first pairs, as many as have so many pairs of words together."""
+
+
+def learn_pair(source: str, target: str, again: Callable[..., Iterator[Any]]) -> Pair:
+    """Return the features of a pair of text columns, learned in two passes over the training rows."""
+    learners = Learner(source, SOURCE), Learner(target, TARGET)
+    for batch in again(texts=[source, target]):
+        for learner in learners:
+            learner.add(column(batch, learner.column))
+    sides = [side(learner) for learner in learners]
+    for one, name in zip(sides, (source, target), strict=True):
+        if not one.terms:
+            raise InputError(f"no word of column {name!r} occurs in two rows, so nothing can be learned about pairs.")
+    pairs = list[tuple[Counts, Counts, Counts]]()
+    words = [Text(name, SOURCE, one.terms) for name, one in zip((source, target), sides, strict=True)]
+    singles = [np.flatnonzero(one.lengths == 1) for one in sides]
+    found, rows = 0, 0
+    for batch in again(texts=[source, target]):
+        encoded = [text.encode(column(batch, text.column)) for text in words]
+        mine, theirs = (one.lengths == 1 for one in sides)
+        triples = _triples(encoded[0], encoded[1], mine, theirs, TRIPLES - found)
+        pairs.append((triples[0] + rows, *triples[1:]))
+        found, rows = found + len(triples[0]), rows + batch.num_rows
+        if found >= TRIPLES:
+            break
+    numbers = lexicon(*(np.concatenate([part[k] for part in pairs]) for k in range(3)))
+    translations = np.zeros(len(sides[0].terms), dtype=np.int64)
+    translations[: len(numbers)] = numbers
+    return Pair(source, target, (sides[0], sides[1]), tuple(translations[singles[0]].tolist()))
+
+
+def side(learner: Learner) -> Side:
+    """Return what was counted of one text."""
+    times = learner.times()
+    return Side(tuple(times), tuple(times.values()), learner.words)
+
+
+def _triples(source: Rows, target: Rows, mine: Any, theirs: Any, most: int) -> tuple[Counts, Counts, Counts]:
+    """Return (row, source word, target word) for all pairs of single words within a row; rows while there is room."""
+    rows, first, last = [], [], []
+    for row in range(len(source.starts) - 1):
+        a = source.columns[source.starts[row] : source.starts[row + 1]]
+        b = target.columns[target.starts[row] : target.starts[row + 1]]
+        a, b = a[mine[a]], b[theirs[b]]
+        most -= len(a) * len(b)
+        if most < 0:
+            break
+        rows.append(np.full(len(a) * len(b), row, dtype=np.int64))
+        first.append(np.repeat(a, len(b)).astype(np.int64))
+        last.append(np.tile(b, len(a)).astype(np.int64))
+    none = np.zeros(0, dtype=np.int64)
+    return (np.concatenate([none, *rows]), np.concatenate([none, *first]), np.concatenate([none, *last]))
+
+
+def lexicon(row: Counts, source: Counts, target: Counts) -> Counts:
+    """Return for every source word how many target words are likely translations.
+
+    >>> lexicon(np.array([0, 0, 0, 0, 1]), np.array([0, 0, 1, 1, 0]), np.array([0, 1, 0, 1, 0])).tolist()
+    [1, 1]
+    """
+    if not len(row):
+        return np.zeros(0, dtype=np.int64)
+    width = int(target.max()) + 1
+    keys, key = np.unique(source * width + target, return_inverse=True)
+    _, place = np.unique(row * width + target, return_inverse=True)
+    of = keys // width
+    chance = 1.0 / np.bincount(of)[of]
+    for _ in range(ROUNDS):
+        part = chance[key]
+        share = np.bincount(key, part / np.bincount(place, part)[place])
+        chance = share / np.bincount(of, share)[of]
+    return np.bincount(of[chance > LIKELY], minlength=int(of.max()) + 1)

@@ -1,0 +1,134 @@
+"""Columns that determine the target: perhaps known only after what is to be predicted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.features.cells.cells import numbers, texts
+from lineal.features.encoder import column
+from lineal.features.terms.base import Number, Term
+from lineal.features.terms.date_parts import Elapsed
+from lineal.features.terms.written import Written
+from lineal.features.types.decision import Decision
+from lineal.model.target import Target
+
+Array = npt.NDArray[np.float64]
+
+SAMPLE = 10_000
+"""Rows that are looked at, the first ones."""
+FEW = 500
+"""What fails in so many rows is not looked at further."""
+ENOUGH = 50
+"""Fewer rows than this determine much by chance."""
+
+
+def suspicions(batches: Sequence[Any], target: Target, decisions: Sequence[Decision]) -> list[str]:
+    """Return a sentence for every column that tells the target without exception in the first rows.
+
+    A number does if thresholds part the classes, or if the target is a straight line in it; a category if every
+    level, of ten rows on average or more, has one target.
+    """
+    if target.names is not None or not batches:
+        return []
+    classes = target.kind == "classes"
+    y = _codes(batches, target.name) if classes else _numbers(batches, target.name)
+    if len(y) < ENOUGH:
+        return []
+    found = []
+    for decision in decisions:
+        if decision.term is None:
+            continue
+        values = _values(batches, decision.term)
+        if values is None:
+            told = _levels_tell(_codes(batches, decision.column), y)
+        else:
+            told = _thresholds_tell(values, y) if classes else _line_tells(values, y)
+        if told:
+            found.append(
+                f"{decision.column!r} alone tells the target {target.name!r} in each of the first {len(y):,} rows;"
+                f" is it known before the target is? If not, leave it out (--drop {decision.column})."
+            )
+    return found
+
+
+def _values(batches: Sequence[Any], term: Term) -> Array | None:
+    """Return a column as numbers, NaN where missing; None if it is none."""
+    if isinstance(term, Number):
+        return _numbers(batches, term.column)
+    if isinstance(term, Written | Elapsed):
+        parts = []
+        for batch in batches:
+            out = np.empty((batch.num_rows, len(term.columns)))
+            term.write(out, column(batch, term.column))
+            parts.append(np.where(out[:, 1] > 0, np.nan, out[:, 0]) if term.indicator else out[:, 0])
+        return np.concatenate(parts)
+    return None
+
+
+def _numbers(batches: Sequence[Any], name: str) -> Array:
+    return np.concatenate([numbers(column(batch, name))[0] for batch in batches])
+
+
+def _codes(batches: Sequence[Any], name: str) -> Array:
+    """Return a column as numbers of its different texts, -1 where missing."""
+    known: dict[str, int] = {}
+    parts = []
+    for batch in batches:
+        codes, levels = texts(column(batch, name))
+        table = np.array([*(known.setdefault(level, len(known)) for level in levels), -1], dtype=np.float64)
+        parts.append(table[codes])
+    return np.concatenate(parts)
+
+
+def _levels_tell(codes: Array, y: Array) -> bool:
+    if not _one_each(codes[:FEW], y[:FEW]):
+        return False
+    levels = len(np.unique(codes))
+    return 1 < levels <= len(y) / 10 and _one_each(codes, y) and bool((y != y[0]).any())
+
+
+def _one_each(codes: Array, y: Array) -> bool:
+    """Whether rows with the same code have the same target."""
+    order = np.argsort(codes, kind="stable")
+    codes, y = codes[order], y[order]
+    return not ((codes[1:] == codes[:-1]) & (y[1:] != y[:-1])).any()
+
+
+def _thresholds_tell(values: Array, y: Array) -> bool:
+    """Whether the classes follow each other along the values, none coming twice."""
+    present = ~np.isnan(values)
+    if present.sum() < 0.9 * len(y):
+        return False
+    values, y = values[present], y[present]
+    if not _in_turn(values[:FEW], y[:FEW]):
+        return False
+    _, counts = np.unique(y, return_counts=True)
+    return len(counts) > 1 and bool(counts.min() >= 5) and _in_turn(values, y)
+
+
+def _in_turn(values: Array, y: Array) -> bool:
+    order = np.argsort(values, kind="stable")
+    values, y = values[order], y[order]
+    changes = y[1:] != y[:-1]
+    return not (changes & (values[1:] == values[:-1])).any() and int(changes.sum()) == len(np.unique(y)) - 1
+
+
+def _of_size_one(values: Array) -> Array:
+    """Return values over the largest: then no sum of them overflows."""
+    return values / (float(np.max(np.abs(values), initial=0.0)) or 1.0)
+
+
+def _line_tells(values: Array, y: Array) -> bool:
+    present = ~np.isnan(values)
+    if present.sum() < max(ENOUGH, 0.9 * len(y)):
+        return False
+    x, z = _of_size_one(values[present]), _of_size_one(y[present])
+    if not (np.ptp(x) > 0 and np.ptp(z) > 0):
+        return False
+    x, z = (x - x.mean()) / np.ptp(x), (z - z.mean()) / np.ptp(z)
+    slope = (x @ z) / (x @ x)
+    return bool(np.max(np.abs(z - slope * x)) <= 1e-9)

@@ -1,0 +1,302 @@
+"""The target: what kind of quantity it is, and its cells as y."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.features.cells.cells import packed
+from lineal.features.encoder import column, located
+from lineal.features.terms.base import CellError, finite_numbers
+from lineal.features.types.survey import Column
+from lineal.model.target import Target
+from lineal.tables.dialect import number
+from lineal.tables.svmlight import LABEL, SparseRows
+from lineal.tables.tabular import Mask, RowNumbers, Table
+
+Array = npt.NDArray[np.float64]
+Model = Literal["auto", "number", "classes"]
+Label = str | int | float | bool
+
+CLASSES = 1000
+FEW = 10
+_COMMAS = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+|[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
+SHARE = 0.95
+"""A text column is a number if at least this share of its cells are."""
+
+
+class NeedsTextError(Exception):
+    """A decision that needs the text of a column which was read as numbers."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.name = name
+
+
+def is_number(survey: Column) -> bool:
+    """Whether a column is one of numbers: typed so, or text of which at least 95 % parse."""
+    if survey.kinds - {"number", "text"} or not survey.values.count:
+        return False
+    return survey.values.count >= SHARE * (survey.values.count + survey.no_number)
+
+
+def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None:
+    """Raise an InputError that names the first cell of a number column that is no finite number."""
+    remedy = (
+        "fix the cell, or empty it: rows without a target are left out."
+        if target
+        else f"fix the cell, or leave the column out (--drop {survey.name})."
+    )
+    role = "the target" if target else "column"
+    if survey.bad:
+        row, found = survey.bad[0]
+        more = f" ({survey.no_number} such cells)" if survey.no_number > 1 else ""
+        if found == survey.name:
+            more += ", its own name, so the header seems to be repeated there: delete that line"
+        elif row == 0:
+            more += ", perhaps a second line of the header: delete it then"
+        raise InputError(
+            f"{role} {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more}; {remedy}"
+        )
+    if survey.values.infinite is not None:
+        raise InputError(
+            f"{role} {survey.name!r} is infinite in {table.place(survey.values.infinite)} of {table.origin}; {remedy}"
+        )
+    if survey.values.count and not np.isfinite(survey.values.mean):
+        raise InputError(
+            f"the numbers in column {survey.name!r} are too large to add up (up to {survey.values.high:g});"
+            " give them in a larger unit."
+        )
+
+
+def is_rounded(survey: Column, table: Table) -> bool:
+    """Whether a column of numbers holds whole ones that no double is; where only doubles were read, its text is asked for."""
+    if survey.values.far and survey.rounded is None and survey.straight and survey.name in table.guess():
+        raise NeedsTextError(survey.name)
+    return survey.rounded is not None
+
+
+def check_whole(survey: Column, table: Table, *, target: bool = False) -> None:
+    """Raise an InputError if a column of numbers holds whole ones that no double is: different ones would become the same."""
+    if not is_rounded(survey, table):
+        return
+    row, found = survey.rounded or (0, "")
+    name = survey.name
+    remedy = (
+        "subtract a constant from it, give it in a larger unit, or fit its values as classes"
+        if target
+        else f"subtract a constant from it, leave it out (--drop {name}), take it as a category (--types {name}=category), "
+        f"or take the nearest doubles (--types {name}=number)"
+    )
+    raise InputError(
+        f"{'the target' if target else 'column'} {name!r} holds whole numbers beyond 2^53 that no double is, such as {found} "
+        f"in {table.place(row)} of {table.origin}; different ones would become the same number: {remedy}."
+    )
+
+
+def check_commas(survey: Column, table: Table) -> None:
+    """Raise an InputError if the cells are numbers written with commas: as categories they would mean nothing."""
+    commas = [level for level in survey.levels if _COMMAS.fullmatch(level)]
+    plain = sum(not np.isnan(survey.parsed[level]) for level in survey.levels)
+    if commas and survey.kinds == {"text"} and len(commas) + plain == len(survey.levels):
+        row, found = survey.bad[0]
+        raise InputError(
+            f"the target {survey.name!r} holds numbers with a comma,"
+            f" such as {found!r} in {table.place(row)} of {table.origin};"
+            " write them with a decimal point and without separators."
+        )
+
+
+def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
+    """Return the target, how many rows each class has, and the decision in a sentence."""
+    if len(surveys) > 1:
+        return _several(surveys, table, model)
+    survey = surveys[0]
+    name = survey.name
+    if not survey.present:
+        raise InputError(f"the target {name!r} is missing in every row of {table.origin}.")
+    if survey.kinds & {"date", "other"}:
+        raise InputError(
+            f"the target {name!r} is neither a number nor a class; dates, lists and bytes cannot be predicted."
+        )
+    numeric = is_number(survey)
+    if numeric:
+        check_numbers(survey, table, target=True)
+    check_commas(survey, table)
+    if model == "auto" and not numeric and 2 < survey.present == len(survey.levels) <= CLASSES:
+        raise InputError(
+            f"the target {name!r} is not a number, and different in every row of {table.origin}, such as"
+            f" {next(iter(survey.levels))!r}, so that no class could be learned; give another target (dates and names cannot"
+            " be predicted), or fix the cells that are no numbers."
+        )
+    different = len(survey.values.distinct or ())
+    if numeric and is_rounded(survey, table):
+        if survey.straight:
+            raise NeedsTextError(name)
+        different = len(survey.levels)  # as doubles some of them are one
+    repeated = different <= 2 or survey.present >= 3 * different
+    few = numeric and survey.values.whole and 0 < different <= FEW and repeated
+    if model == "number" or (model == "auto" and numeric and not few):
+        if not numeric:
+            raise InputError(_not_number(survey, table))
+        check_whole(survey, table, target=True)
+        return _number(survey, model)
+    return _classes(survey, numeric, model)
+
+
+def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target, None, str]:
+    if model == "classes":
+        raise InputError("several targets can only be numbers; fit a model for each class target.")
+    for survey in surveys:
+        if not is_number(survey):
+            raise InputError(_not_number(survey, table))
+        check_numbers(survey, table, target=True)
+        check_whole(survey, table, target=True)
+        _number(survey, "number")
+    names = tuple(survey.name for survey in surveys)
+    return (
+        Target(", ".join(names), "number", names=names),
+        None,
+        f"The targets {', '.join(map(repr, names))} are numbers.",
+    )
+
+
+def _not_number(survey: Column, table: Table) -> str:
+    shown = (
+        f"{table.place(survey.bad[0][0])} of {table.origin} holds {survey.bad[0][1]!r}"
+        if survey.bad
+        else "its cells are not"
+    )
+    return f"the target {survey.name!r} is not a number: {shown}; fit classes instead, or fix the cells."
+
+
+def _number(survey: Column, model: Model) -> tuple[Target, None, str]:
+    low, high = survey.values.low, survey.values.high
+    if low == high:
+        raise InputError(f"the target {survey.name!r} is {low:g} in every row, so there is nothing to predict.")
+    told = (
+        "as told"
+        if model == "number"
+        else "it has too many different values for classes"
+        if survey.values.whole
+        else "its values are not all whole"
+    )
+    return (
+        Target(survey.name, "number"),
+        None,
+        f"The target {survey.name!r} is a number from {low:g} to {high:g} ({told}).",
+    )
+
+
+def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[int] | None, str]:
+    counts = _labels(survey, numeric)
+    if len(counts) > CLASSES or survey.full:
+        raise InputError(
+            f"the target {survey.name!r} has more than {CLASSES} classes;"
+            " is it an identifier, or a number to be predicted as one?"
+        )
+    if len(counts) == 1:
+        raise InputError(
+            f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict."
+        )
+    told = "as told" if model == "classes" else "few different whole numbers" if numeric else "not a number"
+    sentence = f"The target {survey.name!r} has {len(counts)} classes ({told})."
+    return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
+
+
+def alike(target: Target) -> list[str]:
+    """Return a sentence about classes that differ in capitals and blanks only: slips of typing, most likely.
+
+    >>> alike(Target("y", "classes", classes=("No", "maybe", "no")))
+    ["The classes 'No' and 'no' of 'y' differ only in capitals or blanks; write them in one way if they are the same."]
+    """
+    groups: dict[str, list[str]] = {}
+    for label in target.classes or ():
+        groups.setdefault("".join(str(label).split()).casefold(), []).append(repr(label))
+    return [
+        f"The classes {' and '.join(group)} of {target.name!r} differ only in capitals or blanks;"
+        " write them in one way if they are the same."
+        for group in groups.values()
+        if len(group) > 1
+    ]
+
+
+def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
+    """Return the classes in order with their counts: whole numbers that are doubles as int, Booleans as bool, else text."""
+    if numeric and survey.values.whole and survey.rounded is None:
+        return {int(value): count for value, count in sorted((survey.values.distinct or {}).items())}
+    if survey.straight:
+        raise NeedsTextError(survey.name)
+    if survey.kinds == {"boolean"}:
+        return {level == "true": count for level, count in sorted(survey.levels.items())}
+    ordered = ["-", "+"] if set(survey.levels) == {"-", "+"} else sorted(survey.levels)  # (of two, the second is asked)
+    if numeric:
+        ordered.sort(key=lambda level: (number(level) or 0.0, level))
+    return {level: survey.levels[level] for level in ordered}
+
+
+def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tuple[Array, Mask]:
+    """Return y, shape ``(n, targets)``, and which rows have a target; y is NaN in the others.
+
+    Numbers as they are, two classes as 0 and 1, several classes as the class's number.
+    """
+    if isinstance(batch, SparseRows):
+        if target.name != LABEL:
+            raise InputError(
+                f"{table.origin} has no column {target.name!r};"
+                f" the target of an SVMlight file is its label, called {LABEL!r}."
+            )
+        y = batch.y if target.kind == "number" else _coded(target, batch.y, table, rows)
+        return y.reshape(-1, 1), np.ones(len(y), dtype=np.bool_)
+    try:
+        if target.kind == "number":
+            names = target.names or (target.name,)
+            y = np.column_stack([finite_numbers(name, column(batch, name)) for name in names])
+        else:
+            y = _class_codes(target, column(batch, target.name)).reshape(-1, 1)
+    except CellError as bad:
+        raise located(bad, table, rows) from None
+    return y, np.logical_not(np.isnan(y).any(axis=1))
+
+
+def _class_codes(target: Target, array: Any) -> Array:
+    codes, levels = packed(array)
+    known = class_index(target)
+    table = np.array([*(known(level) for level in levels), np.nan])
+    if np.isneginf(table).any() and (strange := np.isneginf(table[codes])).any():
+        # (a level of the dictionary that no row holds is none)
+        position = int(np.flatnonzero(strange)[0])
+        raise CellError(
+            target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
+        )
+    return np.asarray(table[codes])
+
+
+def class_index(target: Target) -> Callable[[str], float]:
+    """Return the function from a class's text to its number, minus infinity for an unknown class."""
+    classes = target.classes or ()
+    if all(isinstance(label, bool) for label in classes):
+        words = {str(label).lower(): k for k, label in enumerate(classes)}
+        return lambda level: float(words.get(level.lower(), -np.inf))
+    if all(isinstance(label, int) for label in classes):
+        values = {float(label): k for k, label in enumerate(classes)}
+        return lambda level: float(values.get(-np.inf if (value := number(level)) is None else value, -np.inf))
+    texts_ = {str(label): k for k, label in enumerate(classes)}
+    return lambda level: float(texts_.get(level, -np.inf))
+
+
+def _coded(target: Target, labels: Array, table: Table, rows: RowNumbers) -> Array:
+    values = {float(label): k for k, label in enumerate(target.classes or ()) if not isinstance(label, str)}
+    found = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
+    if (found < 0).any():
+        position = int(np.flatnonzero(found < 0)[0])
+        raise InputError(
+            f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g},"
+            f" which is none of the model's classes {list(target.classes or ())}."
+        )
+    return found

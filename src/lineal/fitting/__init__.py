@@ -1,0 +1,1 @@
+"""From a problem to a fit: solver, stop rule, proof and verdict in one line."""

@@ -1,0 +1,100 @@
+"""What all offsets have in common, which an intercept makes up for: taken off before a fit, put back after it.
+
+    eta = b_0 + x b + offset = (b_0 + c) + x b + (offset - c)
+
+Differences of doubles that are within a factor of two of each other are exact (Sterbenz), so that it is the same problem.
+With c = 1e9 in every offset, scores of order one would be known to 1e-7; without it they are known to the last digit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.algebra.doubled import two_sum
+from lineal.certify import prove
+from lineal.certify.baseline import spread
+from lineal.certify.wording import judge
+from lineal.fitting.stopping import Fit
+from lineal.ground.records import dataclass
+from lineal.problem.problem import Problem
+from lineal.sources.memory import Blocks
+from lineal.sources.source import Block, Source
+
+Array = npt.NDArray[np.float64]
+
+DIGITS = "the intercept has too few digits beside offsets so far from zero"
+
+
+@dataclass(frozen=True)
+class Level:
+    """A constant ``c`` per output, and the problem with offsets less by it."""
+
+    constant: Array
+    problem: Problem
+
+    @staticmethod
+    def of(problem: Problem) -> Level | None:
+        """Return what can be taken off the offsets exactly; None where that is nothing, or no intercept is free."""
+        if problem.moments.offset == 0.0 or not problem.intercept or problem.penalty.charged[0]:
+            return None
+        low, _, high = spread(problem)
+        near = np.where(low > 0.0, high <= 2.0 * low, (high < 0.0) & (low >= 2.0 * high))
+        if not near.any():
+            return None
+        constant, level = np.where(near, low, 0.0), bool(np.all(low == high) and near.all())
+        left = 0.0 if level else float(np.max(np.maximum(np.abs(low - constant), np.abs(high - constant))))
+
+        def lower(block: Block) -> Block:
+            offset = None if level or block.offset is None else block.offset - constant
+            if offset is not None and block.weight is not None:
+                offset[block.weight == 0.0] = 0.0  # nobody looks at them, and theirs may be anything
+            return replace(block, offset=offset)
+
+        source: Source = problem.source.map(lower)
+        if problem.source.resident:
+            source = Blocks(list(source.blocks()), problem.source.columns)
+        moments = replace(problem.moments, offset=left)
+        return Level(constant, Problem(source, problem.loss, problem.penalty, moments, passes=problem.passes))
+
+    def inward(self, coef: Array) -> Array:
+        """Return coefficients of the problem as it is as those of the problem within."""
+        moved = np.array(coef, dtype=np.float64)
+        moved[:1] += self.constant
+        return moved
+
+    def plain(self, coef: Array) -> Array:
+        """Return coefficients of the problem within as those of the problem as it is, the intercept rounded."""
+        moved = coef.copy()
+        moved[:1] -= self.constant
+        return moved
+
+    def outward(self, inner: Fit, problem: Problem, tol: float, labels: Sequence[str] | None) -> Fit:
+        """Return a fit of the problem within as one of the problem as it is.
+
+        The intercept is rounded again. What is proven is what is given: the proof is repeated where that moved it.
+        """
+        coef = self.plain(inner.coef)
+        exact = inner.coef.copy()
+        exact[0], lost = two_sum(coef[0], self.constant)
+        if (np.array_equal(exact, inner.coef) and not lost.any()) or inner.verdict.gap is None:
+            return replace(inner, coef=coef, problem=problem)
+        proof = prove(_raised(self.problem, lost), exact, theta=inner.arrays.get("theta"))
+        verdict = judge(self.problem, proof.objective, proof, tol, DIGITS, None, labels)[0]
+        return replace(inner, coef=coef, problem=problem, verdict=verdict, objective=proof.objective)
+
+
+def _raised(problem: Problem, constant: Array) -> Problem:
+    """Return the problem with offsets larger by a constant, per output."""
+    if not constant.any():
+        return problem
+
+    def higher(block: Block) -> Block:
+        offset = np.zeros((block.n_rows, len(constant))) if block.offset is None else block.offset
+        return replace(block, offset=offset + constant)
+
+    moments = replace(problem.moments, offset=problem.moments.offset + float(np.max(np.abs(constant))))
+    return Problem(problem.source.map(higher), problem.loss, problem.penalty, moments)

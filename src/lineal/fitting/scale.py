@@ -1,0 +1,410 @@
+"""Huber's loss with a scale of its own, fitted together with the coefficients.
+
+    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (charge / 2) sum_j d_j b_j^2,    r = X b + offset - y,
+
+h Huber's loss with threshold epsilon (2 S G is scikit-learn's objective with alpha = S charge). G is jointly convex.
+For a fixed sigma it is F / sigma + sigma / 2, F the problem of Huber's loss with threshold epsilon sigma and a ridge of
+strength charge sigma; and with t = theta / sigma, theta a dual point of that problem, min over b of G has the slope
+
+    (1 - m) / 2,   m = (1/S) sum s t^2
+
+in sigma: so sigma is the root of m = 1, a monotone function. The same t bounds G from below, because
+
+    G >= (1/S) sum s [t r + sigma (1 - t^2) / 2] + ...,   whose least value over sigma >= 0 is finite where m <= 1.
+
+What is missing to that bound is ``gap / sigma + sigma (1 - m) / 2``, gap that of F; where m > 1, a t with a = 1 / sqrt(m)
+is allowed, and the bound is concave in t and zero at zero, so that it is at least a times as high.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import field, replace
+from functools import partial
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.certify.rows import bound
+from lineal.certify.wording import percent
+from lineal.errors import InputError
+from lineal.fitting import fitting
+from lineal.fitting.joint import Joint, Point, best_level, best_scale, constant, least_dual
+from lineal.fitting.stopping import Fit, no_progress
+from lineal.ground.deadline import LATE, Deadline, Limit, graced, in_time
+from lineal.ground.records import dataclass
+from lineal.losses import Huber, Squared
+from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.penalties import NoPenalty, Ridge
+from lineal.penalties.penalty import Penalty
+from lineal.problem.blas import one_thread
+from lineal.problem.frame import Frame, centered
+from lineal.problem.moments import Moments, survey
+from lineal.problem.passes import Sums
+from lineal.problem.problem import EPS, Problem
+from lineal.solvers import Newton
+from lineal.solvers.solver import Solver
+from lineal.sources.source import Source
+
+Array = npt.NDArray[np.float64]
+
+SMALLEST = 2.0**-53
+"""Scales are at least this share of the spread of y, and a rounding error of y: where most rows are met, the best one is
+zero, and G falls to its least value with it. What the smallest scale costs is then no more than a last digit of G or y."""
+
+MOST = 100
+"""So many scales are tried at most."""
+
+FEW = 5000
+"""Of at most so many rows a dual point is solved for."""
+
+INNER = 1e-2
+"""At each scale the gap is to fall below this times tol^2: m and slopes, taken as they are by the bound, go with its root."""
+
+
+@dataclass(frozen=True)
+class ScaledFit:
+    """Coefficients and scale, the verdict on both, and the fit of Huber's loss at that scale."""
+
+    coef: Array
+    scale: float
+    verdict: Verdict
+    objective: float
+    steps: int
+    fit: Fit = field(repr=False)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """One scale: the fit at it, G there, and m, known to ``error``."""
+
+    scale: float
+    fit: Fit
+    value: float
+    square: float
+    error: float
+
+
+def scaled_huber(
+    source: Source,
+    epsilon: float,
+    charge: float,
+    charges: Array,
+    *,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+    time_limit: Limit = None,
+    start: Array | None = None,
+    scale: float = math.inf,
+    keep: bool = False,
+) -> ScaledFit:
+    """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
+
+    ``max_iter`` limits the Newton steps at all scales together, ``time_limit`` the seconds (or is a Deadline); ``start`` and
+    its ``scale`` are where they begin. ``keep`` says that the caller can predict about a center, the array ``center`` of the
+    fit: it is kept where coefficients of the columns as they are have too few digits.
+    """
+    if not epsilon >= 1.0:
+        raise InputError(f"epsilon is {epsilon}; it must be at least 1, or no scale above zero would be optimal.")
+    # Numbers that are no doubles any more are looked at where they matter.
+    deadline = Deadline.of(time_limit)
+    quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
+    with quiet, one_thread(source, 1):
+        search = _Search(source, epsilon, charge, charges, tol, max_iter, deadline)
+        null = search.null()
+        frame = centered(search.problem(1.0), fitting.FARTHER, exact=True)
+        given = (start, null, scale)
+        fitted = search.fitted(*given) if frame is None else search.framed(frame, *given, keep=keep)
+        if frame is None and fitted.verdict.kind == "budget" and not search.stopped:
+            frame = centered(search.problem(1.0), fitting.FAR, exact=True)
+            other = fitted if frame is None else search.framed(frame, *given, keep=keep)
+            fitted = other if (other.verdict.gap or math.inf) < (fitted.verdict.gap or math.inf) else fitted
+    return fitted
+
+
+class _Search:
+    """Newton steps in coefficients and scale; where these fail, the root of m = 1, each fit from where the last ended."""
+
+    def __init__(
+        self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None,
+        deadline: Deadline | None,
+    ) -> None:  # fmt: skip
+        self.source, self.epsilon, self.charge, self.charges = source, epsilon, charge, charges
+        self.tol, self.max_iter, self.deadline = tol, max_iter, deadline
+        self.moments: Moments = survey(source, Huber(1.0))
+        self.joint = Joint(source, self.moments, epsilon, charge, charges)
+        spread, largest = self._spread()
+        self.floor = max(SMALLEST * spread, EPS * largest if spread > 4 * EPS * largest else 0.0, 1e-100)
+        self.steps = 0
+        self.stopped = ""
+
+    def fitted(self, start: Array | None, null: float, scale: float) -> ScaledFit:
+        """Return coefficients and scale with the verdict on them."""
+        found = self.run(start, null, scale)
+        return self._judged(found, self.gap(found, null), null)
+
+    def framed(self, frame: Frame, start: Array | None, null: float, scale: float, *, keep: bool) -> ScaledFit:
+        """Return the same, found in columns near zero; what is proven are the coefficients as they are rounded.
+
+        Where that is too little and the caller can ``keep`` a center, those about the center are returned.
+        """
+        limits = (self.tol, self.max_iter, self.deadline)
+        inner = _Search(frame.problem.source, self.epsilon, self.charge, self.charges, *limits)
+        found = inner.run(None if start is None else frame.inward(start), null, scale)
+        coef = frame.outward(found.fit.coef)
+        there = frame.inward(coef)
+        value = found.fit.problem.evaluate(there).value / found.scale + 0.5 * found.scale
+        given = replace(found, fit=replace(found.fit, coef=there), value=value)
+        judged = inner._judged(given, inner.shown(given), null)
+        self.steps, self.stopped = inner.steps, inner.stopped
+        if keep and judged.verdict.kind == "budget":
+            about = inner._judged(found, inner.gap(found, null), null)
+            if about.verdict.proven:
+                return replace(about, fit=replace(found.fit, arrays={**found.fit.arrays, "center": frame.center}))
+        return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
+
+    def _judged(self, found: _Trial, gap: float | None, null: float) -> ScaledFit:
+        still = self.still()
+        if still is not None and gap is not None and gap <= still:
+            verdict = _still(found, gap, null, self.tol)
+        else:
+            verdict = _verdict(found, gap, null, self.tol, self.stopped)
+        return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
+
+    def run(self, start: Array | None, null: float, scale: float) -> _Trial:
+        """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
+        given = (start, self.floor, self.tol, null, self.max_iter, scale)
+        point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
+        self.steps = self.joint.steps
+        if point is None:
+            return self._by_scale(start, null)
+        trial = self._of(point)
+        if self._spent() or (missing := self._missing(trial)) is None or missing <= self.tol * (null - trial.value):
+            return trial
+        return self._by_scale(trial.fit.coef, null)
+
+    def _of(self, point: Point) -> _Trial:
+        """Return the fit at the scale of a point, from its coefficients on."""
+        found = self._fit(point.scale, point.coef, self.tol, Newton(sampled=False), point.sums)
+        if not np.array_equal(found.coef, point.coef):
+            point = self.joint.at(found.coef, point.scale)
+        return _Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
+
+    def _by_scale(self, start: Array | None, null: float) -> _Trial:
+        """Return the trial at the root of m = 1."""
+        columns, floor = len(self.charges), self.floor
+        if start is None:
+            first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
+            start = fitting.fit(self.source, Squared(1), first, moments=self.moments, time_limit=self.deadline).coef
+        rows, weight = self.rows(start)
+        scale = max(best_scale(rows, weight, self.epsilon), floor)
+        low, high, last = floor, math.inf, None
+        trial = self.at(scale, start)
+        for _ in range(MOST):
+            if self._spent():
+                break
+            enough = 0.2 * self.tol * max(null - trial.value, 0.0)
+            if trial.square <= 1.0 and (0.5 * scale * (1.0 - trial.square) <= enough or scale <= floor):
+                break
+            low, high = (max(low, scale), high) if trial.square > 1.0 else (low, min(high, scale))
+            if high <= low * (1.0 + 1e-15):
+                break
+            scale, last = self._next(trial, last, low, high), trial
+            trial = self.at(scale, trial.fit.coef)
+        return self.at(trial.scale, trial.fit.coef, tol=self.tol)
+
+    def null(self) -> float:
+        """Return the best G of the intercept alone; of zeros where there is none, or nothing but a scale in turn with it."""
+        if self.source.columns[:1] == ("(intercept)",):
+            one = replace(self.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
+            alone = Joint(constant(self.source), one, self.epsilon, 0.0, np.zeros(1))
+            if (found := alone.minimum(None, self.floor, 1e-3, math.inf, None)) is not None:
+                return found.value
+        rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+        level, value = 0.0, math.inf
+        for _ in range(MOST):
+            scale = max(best_scale(rows + level, weight, self.epsilon), self.floor)
+            loss = Huber(self.epsilon * scale)
+            last, value = value, float(0.5 * scale + weight @ _huber(loss, rows + level) / scale)
+            if self.source.columns[:1] != ("(intercept)",) or value >= last * (1.0 - 1e-9):
+                break
+            level = best_level(rows, weight, loss.threshold)
+        return value
+
+    def _next(self, trial: _Trial, last: _Trial | None, low: float, high: float) -> float:
+        """Return the next scale: the best for these residuals at first, then by the secant of log m, kept in between."""
+        rows, weight = self.rows(trial.fit.coef)
+        guess = best_scale(rows, weight, self.epsilon)
+        if last is not None and trial.square > 0.0 and last.square > 0.0 and trial.square != last.square:
+            rise = math.log(trial.scale / last.scale) / math.log(trial.square / last.square)
+            # A little to the side where m < 1, so that the dual point is allowed as it is.
+            wanted = math.log1p(-1e-3 * self.tol)
+            guess = trial.scale * math.exp(min(max((wanted - math.log(trial.square)) * rise, -3.0), 3.0))
+        if low < guess < high:
+            return guess
+        return math.sqrt(low * high) if math.isfinite(high) else 2.0 * low
+
+    def at(self, scale: float, start: Array, tol: float | None = None) -> _Trial:
+        """Fit at one scale, far below the tolerance unless one is given."""
+        found = self._fit(scale, start, INNER * self.tol**2 if tol is None else tol, "auto")
+        rows, weight = self.rows(found.coef)
+        square = float(np.sum(weight * np.clip(rows / scale, -self.epsilon, self.epsilon) ** 2))
+        # numpy adds in pairs; residuals are off by the rounding of their scores
+        blur = float(found.problem.blur(found.coef)[0]) / scale
+        error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (2.0 * math.sqrt(square) + blur) * blur
+        return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
+
+    def _fit(self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None) -> Fit:
+        """Fit at one scale; ``sums`` are those at the start, where they are known."""
+        left = None if self.max_iter is None else max(self.max_iter - self.steps, 0)
+        problem = self.problem(scale)
+        if sums is not None:
+            problem.remember(start, sums)
+        found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left, time_limit=self.deadline)
+        self.steps += len(found.trace) - 1
+        return found
+
+    def problem(self, scale: float) -> Problem:
+        """Return the problem of Huber's loss at one scale."""
+        strength = self.charge * scale
+        penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
+        return Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
+
+    def gap(self, trial: _Trial, null: float) -> float | None:
+        """Return a bound on what G may fall by, from a dual point of the fit at this scale."""
+        missing = self._missing(trial)
+        if missing is not None and missing <= self.tol * (null - trial.value):
+            return missing
+        shown = self.shown(trial)
+        return min((gap for gap in (missing, shown) if gap is not None), default=None)
+
+    def shown(self, trial: _Trial) -> float | None:
+        """Return the bound by dual points made for the coefficients of a trial, whatever its verdict says."""
+        _, weight = self.rows(trial.fit.coef)
+        found, least = [], self._least(trial)
+        for theta in (None,) if least is None else (None, least):
+            made = partial(bound, trial.fit.problem, trial.fit.coef, theta)
+            shown = in_time(graced(self.deadline), made, lambda: None)
+            if shown is not None and shown.gap is not None and shown.theta is not None:
+                square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
+                found.append(_total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12)))
+        return min(found, default=None)
+
+    def _least(self, trial: _Trial) -> Array | None:
+        """Return the dual point that the rows beyond the threshold ask of the others; None for many rows."""
+        rows, weight = self.rows(trial.fit.coef)
+        if len(rows) > FEW:
+            return None
+        present = self._present()
+        x = np.concatenate([block.design.dense() for block in self.source.blocks()])[present]
+        pull = trial.fit.problem.penalty.gradient(trial.fit.coef)[:, 0]
+        found = np.zeros((len(present), 1))
+        found[present, 0] = least_dual(x, rows, weight, self.epsilon * trial.scale, -pull)
+        return found
+
+    def _missing(self, trial: _Trial) -> float | None:
+        """Return the bound by the dual point that proves the gap of the fit.
+
+        Mismatches of Huber's loss are at least (slope - theta)^2 / 2, so the roots of m of both differ by at most
+        sqrt(2 gap) / sigma.
+        """
+        inner = trial.fit.verdict.gap
+        if inner is None or not trial.fit.verdict.proven:
+            return None
+        apart = math.sqrt(2.0 * inner) / trial.scale
+        low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
+        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
+
+    def rows(self, coef: Array) -> tuple[Array, Array]:
+        """Return the residuals and the weights, over their sum, of the rows that count."""
+        residuals, weights = [], []
+        for block in self.source.blocks():
+            eta = block.design.times(coef) if coef.any() else np.zeros_like(block.y)
+            eta = eta if block.offset is None else eta + block.offset
+            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            residuals.append((eta - block.y)[weight > 0.0, 0])
+            weights.append(weight[weight > 0.0])
+        return np.concatenate(residuals), np.concatenate(weights) / self.moments.weight_sum
+
+    def _present(self) -> npt.NDArray[np.bool_]:
+        return np.concatenate(
+            [np.ones(b.n_rows, dtype=bool) if b.weight is None else b.weight > 0.0 for b in self.source.blocks()]
+        )
+
+    def _spread(self) -> tuple[float, float]:
+        """Return the root of the mean square of y, less its mean (or what rounding would leave of it), and the largest |y|."""
+        blocks = list(self.source.blocks()) if self.source.resident else []
+        if len(blocks) == 1 and blocks[0].weight is None and blocks[0].offset is None:
+            spread, largest = float(np.std(blocks[0].y)), float(np.max(np.abs(blocks[0].y), initial=0.0))
+        else:
+            rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+            spread = float(np.sqrt(weight @ (rows - weight @ rows) ** 2))
+            largest = float(np.max(np.abs(rows), initial=0.0))
+        return spread or EPS * max(largest, 1.0), largest
+
+    def still(self) -> float | None:
+        """Return what rounding leaves of G where y does not vary and the null fit meets it; None where it varies."""
+        rows, _ = self.rows(np.zeros((len(self.charges), 1)))
+        level = float(rows[0])
+        if np.any(rows != level) or (level != 0.0 and self.source.leading != "(intercept)"):
+            return None
+        return max(64 * EPS * abs(level), 2.0 * SMALLEST * self._spread()[0])
+
+    def _spent(self) -> bool:
+        if self.max_iter is not None and self.steps >= self.max_iter:
+            self.stopped = f"the limit of {self.max_iter} iterations was reached"
+        elif self.deadline is not None and self.deadline.passed:
+            self.stopped = LATE
+        return bool(self.stopped)
+
+
+def _total(trial: _Trial, gap: float, low: float, high: float) -> float:
+    """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``.
+
+    It is a bound for all scales above zero, also for those that the search leaves out.
+    """
+    if high <= 1.0:
+        return max(gap / trial.scale + 0.5 * trial.scale * (1.0 - low), 0.0)
+    share = 1.0 / math.sqrt(high)
+    return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
+
+
+def _huber(loss: Huber, residuals: Array) -> Array:
+    return loss.value(np.zeros((len(residuals), 1)), residuals[:, None])
+
+
+def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:
+    """Return the verdict where y does not vary: G is at least 0, and falls to it with the scale."""
+    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
+    evidence |= {"given_scale": dict(found.fit.verdict.evidence), "lower_bound": max(found.value - gap, 0.0)}
+    sentence = (
+        f"Optimal: y does not vary, the intercept meets it, and the scale is at its lower bound, {found.scale:.2g} "
+        f"(gap {gap:.2g}, rounding of y, proven)."
+    )
+    return Verdict("optimal", sentence, gap, 0.0, evidence)
+
+
+def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:
+    """Return the verdict on coefficients and scale together."""
+    inner = found.fit.verdict
+    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
+    evidence["given_scale"] = dict(inner.evidence)
+    if gap is None:
+        reason = (
+            f"{stopped}; {inner.reason or 'no dual point was found'}" if stopped else inner.reason or "no dual point"
+        )
+        return Verdict("budget", f"Stopped without a proof: {reason}.", None, None, evidence, reason)
+    evidence["lower_bound"] = found.value - gap
+    gain = null - (found.value - gap)
+    tiny = 64 * np.finfo(float).eps * abs(null)
+    relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
+    if relative > tol:
+        reason = stopped or inner.reason or no_progress(found.fit.problem)
+        sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
+        return Verdict("budget", sentence, gap, relative, evidence, reason)
+    kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"
+    sentence = (
+        f"Optimal{' but not unique' if kind == 'not_unique' else ''}: coefficients and scale together cannot be improved "
+        f"by more than {percent(relative)} (gap {gap:.2g}, proven)."
+    )
+    return Verdict(kind, sentence, gap, relative, evidence)

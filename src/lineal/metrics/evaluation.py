@@ -1,0 +1,126 @@
+"""Held-out rows looked at closely: intervals for every figure, the confusion matrix, the calibration table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.designs.center import scores
+from lineal.ground.records import dataclass
+from lineal.metrics.scoring import Score
+from lineal.sources.source import Block, Source
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+DRAWS: Final = 400
+"""Bootstrap samples; fewer where there are many rows, whose figures vary little."""
+WORK: Final = 5_000_000
+"""At most so many rows drawn in all."""
+FEWEST: Final = 50
+BINS: Final = 10
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What was predicted for every row: targets (class numbers, or numbers), scores and weights; they add by following on."""
+
+    y: Array
+    eta: Array
+    weight: Array
+
+    def __add__(self, other: Rows) -> Rows:
+        return Rows(*(np.concatenate(pair) for pair in zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[Array, Array, Array]:
+        """The three arrays."""
+        return self.y, self.eta, self.weight
+
+
+@dataclass(frozen=True)
+class Predict:
+    """The task that keeps the score of every row."""
+
+    coef: Array
+    center: Array | None = None
+
+    def __call__(self, block: Block) -> Rows:
+        """Return the rows of one block."""
+        eta = scores(block.design, self.coef, self.center)
+        eta = eta if block.offset is None else eta + block.offset
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        return Rows(block.y, eta, weight)
+
+
+def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed: int = 0) -> dict[str, Any]:
+    """Return ``intervals`` (95 %, by bootstrap), and for classes ``confusion`` and ``calibration``, as plain data.
+
+    ``labels`` name the classes; None for a number. A bootstrap draws as many rows as there are, with replacement; the
+    interval holds the middle 95 % of the figures of such samples.
+    """
+    if score.coef is None:
+        raise ValueError("there are no coefficients to look at")
+    with np.errstate(all="ignore"):  # a solver may have left for infinity: that is in the verdict
+        rows = source.sum(Predict(score.coef, score.center))
+        found: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
+        if labels is not None:
+            y, proba, predicted = score.decided(rows.y, rows.eta)
+            found["confusion"] = _confusion(y, predicted, rows.weight, labels)
+            if not score.loss.decides:
+                found["calibration"] = _calibration(y, proba, predicted, rows.weight)
+    return found
+
+
+def _intervals(rows: Rows, score: Score, seed: int) -> dict[str, list[float | None]]:
+    """Return the middle 95 % of every figure over bootstrap samples; None where fewer than half of them have it."""
+    n = len(rows.weight)
+    if n < 2:
+        return {}
+    draws = int(np.clip(WORK // n, FEWEST, DRAWS))
+    random = np.random.default_rng([seed, n])
+    order = np.argsort(rows.eta[:, 0], kind="stable")  # once, for figures that rank
+    y, eta, weight = (part[order] for part in rows.parts)
+    told = score.rows(y, eta)
+    samples = [
+        told(weight * np.bincount(random.integers(n, size=n, dtype=np.int64), minlength=n)).figures()
+        for _ in range(draws)
+    ]
+    found: dict[str, list[float | None]] = {}
+    for name in samples[0]:
+        values = np.array([sample.get(name, np.nan) for sample in samples])
+        values = values[np.isfinite(values)]
+        enough = len(values) > draws / 2
+        found[name] = [float(end) for end in np.quantile(values, [0.025, 0.975])] if enough else [None, None]
+    return found
+
+
+def _confusion(y: Index, predicted: Index, weight: Array, labels: Sequence[object]) -> dict[str, Any]:
+    """Return how often each class was taken for each: rows are what happened, columns what was predicted."""
+    table = np.zeros((len(labels), len(labels)))
+    np.add.at(table, (y, predicted), weight)
+    return {"classes": [str(label) for label in labels], "counts": table.tolist()}
+
+
+def _calibration(y: Index, proba: Array, predicted: Index, weight: Array) -> list[dict[str, float]]:
+    """Return, for tenths of the predicted probability, its mean and how often it came true.
+
+    Two classes: the probability of the second. Several: that of the class predicted.
+    """
+    two = proba.shape[1] == 2
+    p = proba[:, 1] if two else proba[np.arange(len(y)), predicted]
+    happened = (y == 1) if two else (y == predicted)
+    place = np.clip((p * BINS).astype(np.intp), 0, BINS - 1)
+    found = []
+    for k in range(BINS):
+        held = weight * (place == k)
+        total = float(held.sum())
+        if total > 0:
+            mean, share = float(held @ p) / total, float(held @ happened) / total
+            found.append(
+                {"from": k / BINS, "to": (k + 1) / BINS, "weight": total, "predicted": mean, "happened": share}
+            )
+    return found

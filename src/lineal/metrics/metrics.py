@@ -1,0 +1,268 @@
+"""How well predictions agree with what happened: figures that can be summed over blocks, weights respected."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, Protocol, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core
+from lineal.ground.records import dataclass
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+MANY: Final = 50_000
+"""So many scores are sorted in two threads."""
+
+
+def _ranked(score: Array, *weights: Array) -> list[Array]:
+    """Return sums of weights over the rows of every different score, the lowest score first."""
+    sorted_ = bool(np.all(score[1:] >= score[:-1]))  # as they are where many weights are tried on the same rows
+    order = slice(None) if sorted_ else np.argsort(score)
+    values = score[order]
+    new = (values[1:] != values[:-1]) & ~np.isnan(values[:-1])  # what is no number ties with its like
+    if new.all():
+        return [weight[order] for weight in weights]
+    starts = np.flatnonzero(np.concatenate([[True], new]))
+    return [np.add.reduceat(weight[order], starts) for weight in weights]
+
+
+def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple[float, float]:
+    """Return auc and average precision of rows of two classes: their classes, scores and weights (None: all one)."""
+    y, score = (np.concatenate(part) if len(part) > 1 else part[0] for part in list(zip(*scored, strict=True))[:2])
+    if all(s is None for _, _, s in scored):
+        first = y == 1
+        if len(score) < MANY:
+            ones, zeros = _sorted(score, first), _sorted(score, ~first)
+        else:
+            with ThreadPoolExecutor(1) as beside:
+                later = beside.submit(_sorted, score, first)
+                zeros = _sorted(score, ~first)
+                ones = later.result()
+        if not (np.isnan(ones[-1:]).any() or np.isnan(zeros[-1:]).any()):
+            pairs, shares = _core.ranks(ones, zeros)
+            both = float(len(ones)) * float(len(zeros))
+            return pairs / both if both else math.nan, shares / len(ones) if len(ones) else math.nan
+    s = np.concatenate([np.ones(len(values)) if s is None else s for _, values, s in scored])
+    ones = s * y  # two classes: y is 0 or 1
+    ranked = _ranked(score, ones, s - ones)
+    return _auc(*ranked), _average_precision(*ranked)
+
+
+def _sorted(score: Array, chosen: npt.NDArray[np.bool_]) -> Array:
+    found = score[chosen]
+    found.sort()  # where it lies
+    return found
+
+
+def _auc(ones: Array, zeros: Array) -> float:
+    """Return the chance that a row of class 1 scores above one of class 0, a tie counting one half; NaN without both."""
+    below = np.cumsum(zeros) - zeros
+    pairs = np.sum(ones) * np.sum(zeros)
+    return float(np.sum(ones * (below + zeros / 2)) / pairs) if pairs > 0 else math.nan
+
+
+def _average_precision(ones: Array, others: Array) -> float:
+    """Return the mean, over the rows of class 1, of the share of class 1 among the rows that score at least as high."""
+    ones, others = ones[::-1], others[::-1]
+    total = float(np.sum(ones))
+    # where nothing is above, nothing is hit either
+    share = np.cumsum(ones) / np.maximum(np.cumsum(ones + others), np.finfo(float).tiny)
+    return float(np.sum(ones * share) / total) if total > 0 else math.nan
+
+
+class Figures(Protocol):
+    """Addable sums from which the metrics of any number of blocks follow."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return the sums of both sets of rows."""
+
+    def figures(self) -> dict[str, float]:
+        """Return the metrics by name."""
+
+
+@dataclass(frozen=True)
+class NumberFigures:
+    """Sums for rmse, mae and r2, over one or several number targets (averaged over targets).
+
+    >>> whole = NumberFigures.of(np.array([[1.0], [2.0]]), np.array([[1.0], [4.0]]), np.ones(2))
+    >>> whole.figures()["mae"], whole.rows
+    (1.0, 2)
+    """
+
+    rows: int
+    weight: float
+    squares: Array
+    absolutes: Array
+    mean: Array
+    scatter: Array
+    loss: float | None = None
+
+    @staticmethod
+    def of(y: Array, predicted: Array, s: Array, losses: Array | None = None) -> NumberFigures:
+        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``, ``losses`` is ``(n,)``."""
+        error, total = y - predicted, float(np.sum(s))
+        mean = _sums(s, y) / total if total > 0 else np.zeros(y.shape[1])
+        return NumberFigures(
+            rows=int(np.count_nonzero(s)),
+            weight=total,
+            squares=_sums(s, error**2),
+            absolutes=_sums(s, np.abs(error)),
+            mean=mean,
+            scatter=_sums(s, (y - mean) ** 2),
+            loss=_sum(losses, s),
+        )
+
+    def __add__(self, other: NumberFigures) -> NumberFigures:
+        weight = self.weight + other.weight
+        share = other.weight / weight if weight > 0 else 0.0
+        apart = other.mean - self.mean
+        return NumberFigures(
+            self.rows + other.rows,
+            weight,
+            self.squares + other.squares,
+            self.absolutes + other.absolutes,
+            self.mean + share * apart,
+            self.scatter + other.scatter + self.weight * share * apart**2,
+            _both(self.loss, other.loss),
+        )
+
+    def figures(self) -> dict[str, float]:
+        """Return rmse, mae and r2, and where losses were given their mean."""
+        if self.weight <= 0:
+            return {"rmse": math.nan, "mae": math.nan, "r2": math.nan}
+        varies = bool(np.all(self.scatter > 0))
+        own = {} if self.loss is None else {"mean_loss": self.loss / self.weight}
+        return {
+            **own,
+            "rmse": float(np.mean(np.sqrt(self.squares / self.weight))),
+            "mae": float(np.mean(self.absolutes) / self.weight),
+            "r2": float(np.mean(1 - self.squares / self.scatter)) if varies else math.nan,
+        }
+
+
+@dataclass(frozen=True)
+class ClassFigures:
+    """Sums for accuracy and, where they have a meaning, log loss, brier and mean loss; for auc every score is kept.
+
+    >>> ClassFigures.of(np.array([0, 1]), np.array([0, 0]), np.ones(2), 2).figures()["accuracy"]
+    0.5
+    """
+
+    rows: int
+    weights: Array
+    right: Array
+    surprise: float | None = None
+    squares: float | None = None
+    loss: float | None = None
+    scored: tuple[tuple[Index | Array, Array, Array | None], ...] = ()
+    spent: float | None = None
+
+    @staticmethod
+    def of(
+        y: Index,
+        predicted: Index,
+        s: Array,
+        kinds: int,
+        *,
+        proba: Array | None = None,
+        squares: Array | None = None,
+        surprise: Array | None = None,
+        losses: Array | None = None,
+        score: Array | None = None,
+        costs: Array | None = None,
+    ) -> ClassFigures:
+        """Return the sums of some rows.
+
+        ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes, ``costs`` are those of the decisions;
+        ``squares`` are those that ``proba`` says, where they are known already.
+        """
+        squares = squares if proba is None else squared(y, proba)
+        return ClassFigures(
+            rows=int(np.count_nonzero(s)),
+            weights=_tally(y, s, kinds),
+            right=_tally(y, s * (y == predicted), kinds),
+            surprise=_sum(surprise, s),
+            squares=None if squares is None else float(np.einsum("i,i->", s, squares)),
+            loss=_sum(losses, s),
+            scored=() if score is None else ((y, score, s),),
+            spent=_sum(costs, s),
+        )
+
+    def __add__(self, other: ClassFigures) -> ClassFigures:
+        return ClassFigures(
+            self.rows + other.rows,
+            self.weights + other.weights,
+            self.right + other.right,
+            _both(self.surprise, other.surprise),
+            _both(self.squares, other.squares),
+            _both(self.loss, other.loss),
+            self.scored + other.scored,
+            _both(self.spent, other.spent),
+        )
+
+    def figures(self) -> dict[str, float]:
+        """Return accuracy and balanced_accuracy, and what was given of the others: log_loss, brier, auc (two classes) ..."""
+        total = float(np.sum(self.weights))
+        sums = {"mean_cost": self.spent, "log_loss": self.surprise, "brier": self.squares, "mean_loss": self.loss}
+        if total <= 0:
+            return dict.fromkeys(
+                ("accuracy", "balanced_accuracy", *(n for n, v in sums.items() if v is not None)), math.nan
+            )
+        found = {
+            "accuracy": float(np.sum(self.right)) / total,
+            "balanced_accuracy": _balanced(self.right, self.weights),
+            **{name: value / total for name, value in sums.items() if value is not None},
+        }
+        if self.scored:
+            found["auc"], found["average_precision"] = _ranks(self.scored)
+        return found
+
+
+def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int) -> Array:
+    return np.bincount(index, s, minlength=kinds).astype(np.float64)
+
+
+def _sum(values: Array | None, s: Array) -> float | None:
+    """Return the weighted sum of what is there; 0 * inf is not 0, and a row of weight 0 is absent whatever its value."""
+    if values is None:
+        return None
+    with np.errstate(invalid="ignore"):
+        terms = s * values
+    total = float(np.sum(terms))
+    return total if math.isfinite(total) else float(np.sum(terms[s > 0]))
+
+
+def _sums(s: Array, values: Array) -> Array:
+    """Return s'values without BLAS, whose threads wait for each other on columns this thin."""
+    return np.array([float(np.einsum("i,i->", s, column)) for column in values.T])
+
+
+def _both(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
+
+
+def _balanced(right: Array, weights: Array) -> float:
+    """Return the mean, over the classes that occur, of the share of each that was predicted."""
+    occurs = weights > 0
+    return float(np.mean(right[occurs] / weights[occurs]))
+
+
+def squared(y: Index, proba: Array) -> Array:
+    """Return ``sum_k (p_k - [class is k])^2`` of every row, halved for two classes.
+
+    >>> squared(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]]))
+    array([0.  , 0.25])
+    """
+    if proba.shape[1] == 2:
+        off: Array = np.where(y == 1, proba[:, 0], proba[:, 1])
+        return off**2
+    happened = np.zeros_like(proba)
+    happened[np.arange(len(y)), y] = 1
+    rows: Array = np.sum((proba - happened) ** 2, axis=1)
+    return rows

@@ -1,0 +1,142 @@
+"""Measuring coefficients over a source: the task that turns blocks into figures."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial, reduce
+from typing import Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core
+from lineal.designs.center import scores
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.metrics.decision import Rule
+from lineal.metrics.metrics import ClassFigures, NumberFigures, squared
+from lineal.sources.source import Block
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+
+CHUNK: Final = 16384
+"""So many rows of number targets are measured at a time."""
+
+TOLD: Final = ("squared", "logistic", "softmax")
+"""Losses that other figures tell already (rmse, log loss); the mean of any other loss is a figure of its own."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
+
+    ``eta = level + (X - center) coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
+    """
+
+    loss: Loss
+    coef: Array | None
+    classes: bool
+    level: Array | None = None
+    rule: Rule | None = None
+    center: Array | None = None
+
+    def __call__(self, block: Block) -> NumberFigures | ClassFigures:
+        """Return the figures of one block."""
+        eta: Array | None = None
+        if self.coef is not None:
+            eta = scores(block.design, self.coef, self.center)
+            if block.offset is not None:
+                eta = eta + block.offset
+            if self.level is not None:
+                eta = eta + self.level
+        if not self.classes:
+            return self._numbers(block, eta)
+        if eta is not None and block.weight is None and (quick := self._quick(block.y, eta)) is not None:
+            return quick
+        if eta is None:
+            return self._constant(block.y, block.weight)
+        return self.of(block.y, eta, np.ones(block.n_rows) if block.weight is None else block.weight)
+
+    def _quick(self, targets: Array, eta: Array) -> ClassFigures | None:
+        """Return the figures of unweighted rows of two classes in one native pass; None where another way is needed."""
+        if self.loss.name != "logistic" or self.rule is not None or targets.shape[1] > 1:
+            return None
+        y, score = np.ascontiguousarray(targets[:, 0]), np.ascontiguousarray(eta[:, 0])
+        found = _core.two_classes(y, score)
+        if found is None:
+            return None
+        surprise, squares, weights, right = found
+        sums = np.array(weights, dtype=np.float64), np.array(right, dtype=np.float64)
+        return ClassFigures(len(y), *sums, surprise, squares, scored=((y, score, None),))
+
+    def _numbers(self, block: Block, eta: Array | None) -> NumberFigures:
+        """Return the figures of number targets, some rows at a time: those that a cache holds."""
+        parts = []
+        for start in range(0, max(block.n_rows, 1), CHUNK):
+            y = block.y[start : start + CHUNK]
+            s = np.ones(len(y)) if block.weight is None else block.weight[start : start + CHUNK]
+            if eta is None:
+                score = np.zeros((len(y), self.loss.outputs))
+                score = score if self.level is None else score + self.level
+            else:
+                score = eta[start : start + CHUNK]
+            parts.append(cast("NumberFigures", self.of(y, score, s)))
+        return reduce(operator.add, parts)
+
+    def _constant(self, targets: Array, weight: Array | None) -> ClassFigures:
+        """Return the figures of one score for all rows: those of a class are then one row with their weight."""
+        count = len(targets) if weight is None else int(np.count_nonzero(weight))
+        if weight is None:
+            s = _counts(targets[:, 0]).astype(np.float64)
+        else:
+            s = np.bincount(targets[:, 0].astype(np.intp), weight).astype(np.float64)
+        targets = np.arange(len(s), dtype=np.float64)[:, None]
+        eta = np.zeros((len(targets), self.loss.outputs))
+        found = self.of(targets, eta if self.level is None else eta + self.level, s)
+        return replace(cast("ClassFigures", found), rows=count)
+
+    def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
+        """Return the figures of rows with these targets, scores and weights."""
+        return self.rows(targets, eta)(s)
+
+    def rows(self, targets: Array, eta: Array) -> Callable[[Array], NumberFigures | ClassFigures]:
+        """Return what tells the figures of rows with these targets and scores by their weights."""
+        told = self.loss.name in TOLD
+        losses = self.loss.value(targets, eta) if self.classes or not told else None
+        if not self.classes:
+            return partial(NumberFigures.of, targets, self.loss.mean(eta), losses=losses)
+        y, proba, predicted = self.decided(targets, eta)
+        return partial(
+            ClassFigures.of,
+            y,
+            predicted,
+            kinds=proba.shape[1],
+            squares=None if self.loss.decides else squared(y, proba),
+            surprise=losses if told else None,
+            losses=None if told else losses,
+            score=eta[:, 0] if eta.shape[1] == 1 else None,
+            costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
+        )
+
+    def decided(self, targets: Array, eta: Array) -> tuple[Index, Array, Index]:
+        """Return the class number of every row, the probability of every class, and the class decided for."""
+        y, means = targets[:, 0].astype(np.intp), self.loss.mean(eta)
+        two = means.shape[1] == 1
+        proba = np.column_stack([1 - means, means]) if two else means
+        predicted = self.loss.decide(eta)
+        if self.rule is not None:
+            predicted = self.rule.decide(proba, eta[:, 0] if self.rule.logit else None)
+        return y, proba, predicted
+
+
+def _counts(y: Array) -> npt.NDArray[np.intp]:
+    """Return how many rows each class has, some rows at a time: those that a cache holds."""
+    found = np.zeros(0, np.intp)
+    for start in range(0, len(y), CHUNK):
+        more = np.bincount(y[start : start + CHUNK].astype(np.intp), minlength=len(found))
+        more[: len(found)] += found
+        found = more
+    return found

@@ -1,0 +1,1 @@
+"""What remains of a fit: coefficients with names, the verdict, the trace, and how they are shown."""

@@ -1,0 +1,393 @@
+"""What remains after a fit: coefficients with names, and the verdict on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core, container
+from lineal.designs import as_design
+from lineal.designs.center import less, scores
+from lineal.designs.design import Design
+from lineal.errors import InputError
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.metrics.decision import Costs, Decision, Rule, rule
+from lineal.model.display import page
+from lineal.model.powers import Powers
+from lineal.model.summary import WORDS, Likelihood, Summary, contrasted, no_errors, shares, table
+from lineal.model.target import Target
+from lineal.model.trace import Trace
+from lineal.model.verdict import TOLERANCE, Verdict
+from lineal.penalties.penalty import Penalty, apart
+
+Array = npt.NDArray[np.float64]
+
+
+class Encoder(Protocol):
+    """How a table becomes a design: learned once, saved with the model."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the design's columns."""
+
+    @property
+    def powers(self) -> Powers | None:
+        """How polynomials are spelled on powers; None if there are none."""
+
+    def encode(self, data: object) -> Design:
+        """Return the design of a table, columns taken by name."""
+
+    def offset(self, data: object, column: str) -> Array:
+        """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
+
+    def to_dict(self) -> dict[str, object]:
+        """Return plain data for a model file."""
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted linear model: ``eta = X coef (+ offset)``, ``prediction = loss.mean(eta)``.
+
+    ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column.
+    ``training`` and ``report`` are plain data: what the model was fitted on and what was measured.
+    ``trace`` are the recorded steps of the fit; no file keeps them.
+
+    >>> import lineal
+    >>> lineal.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}, "y", model="linear").columns
+    ('(intercept)', 'x')
+    """
+
+    coef: Array
+    columns: tuple[str, ...]
+    loss: Loss
+    penalty: Penalty
+    target: Target
+    verdict: Verdict
+    encoder: Encoder | None = None
+    solver: str = ""
+    reason: str = ""
+    tol: float = TOLERANCE
+    roles: Mapping[str, str | None] = field(default_factory=lambda: {"weight": None, "offset": None})
+    training: Mapping[str, Any] = field(default_factory=dict)
+    report: Mapping[str, Any] = field(default_factory=dict)
+    arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    trace: Trace | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the first column is the intercept."""
+        return bool(self.columns) and self.columns[0] == "(intercept)"
+
+    @property
+    def heading(self) -> str:
+        """What was fitted, in words."""
+        return str(self.report.get("model") or f"{self.loss.name} loss, {self.penalty.name} penalty")
+
+    def _repr_html_(self) -> str:
+        """Return the display of a notebook: the verdict, what was measured, the coefficients."""
+        sd = np.asarray(self.report["sd"], float) if "sd" in self.report else None
+        words, metrics = self.verdict, self.report.get("metrics", {})
+        columns, coef = self.readable()
+        sd = sd if columns is self.columns else None
+        return page(words.kind, words.sentence, self.heading, coef, columns, self.outputs, sd, metrics)
+
+    def readable(self) -> tuple[tuple[str, ...], Array]:
+        """Return names and coefficients as people write them: those of a polynomial on the powers ``x, x^2, ...``.
+
+        Everything else is as in ``columns`` and ``coef``.
+        """
+        spelled = None if self.encoder is None else self.encoder.powers
+        return (self.columns, self.coef) if spelled is None else (spelled.columns, spelled.apply(self.coef))
+
+    def design(self, data: object) -> Design:
+        """Return the design of new data: by column name for a table, by position for an array; a design is itself."""
+        if isinstance(data, Design):
+            return data
+        if self.encoder is not None:
+            return self.encoder.encode(data)
+        expected = len(self.columns) - self.intercept
+        design = as_design(data, intercept=self.intercept)
+        given = design.shape[1] - self.intercept
+        if given != expected:
+            raise InputError(
+                f"the data has {given} columns, the model was fitted on {expected}; give the same columns in the same order."
+            )
+        return design
+
+    @property
+    def center(self) -> Array | None:
+        """What is taken off the columns before coefficients are applied, ``eta = (X - center) coef``; mostly None.
+
+        Columns such as ``4e15 + arange(20)`` need one: all digits of their scores would be those of the mean.
+        """
+        return self.arrays.get("center")
+
+    @property
+    def aside(self) -> str | None:
+        """What a reader of the coefficients has to know of the center; None where there is none."""
+        if (center := self.center) is None:
+            return None
+        if center.ndim > 1:
+            return (
+                "The members take a center off columns that are far from zero; an intercept is the score at the center."
+            )
+        off = [f"{name} less {value!r}" for name, value in zip(self.columns, center.tolist(), strict=True) if value]
+        return (
+            f"Coefficients are for columns less a center: {', '.join(off)}; the intercept is the score at the center."
+        )
+
+    def scores(self, data: object, offset: Array | None = None) -> Array:
+        """Return ``eta = X coef + offset`` (of columns less their ``center``) for every row, shape ``(n, outputs)``."""
+        eta = scores(self.design(data), self.coef, self.center)
+        offset = self._offset(data, offset)
+        return eta if offset is None else eta + offset
+
+    def means(self, data: object, offset: Array | None = None) -> Array:
+        """Return the predicted mean of every row: numbers, or the probability of each output's class."""
+        design, center = self.design(data), self.center
+        offset = self._offset(data, offset)
+        design = design if center is None else less(design, center)
+        if design.rows is not None and self.loss.native is not None:
+            return design.rows.means(self.loss.native, self.coef, offset)
+        eta = design.times(self.coef)
+        return self.loss.mean(eta if offset is None else eta + offset)
+
+    def predict(self, data: object, offset: Array | None = None) -> npt.NDArray[Any]:
+        """Return a number or a class label for every row."""
+        if self.target.kind == "number":
+            means = self.means(data, offset)
+            return means[:, 0] if means.shape[1] == 1 and self.target.names is None else means
+        eta = self.scores(data, offset)
+        index = self.loss.decide(eta)
+        labels: npt.NDArray[Any] = np.asarray(self.target.classes)[index]
+        return labels
+
+    def predict_proba(self, data: object, offset: Array | None = None) -> Array:
+        """Return the probability of every class, columns in the order of ``target.classes``."""
+        if self.target.kind != "classes":
+            raise InputError("this model predicts a number, so it has no class probabilities; use predict.")
+        if self.loss.decides:
+            raise InputError(f"{self.loss.name} loss gives no probabilities, only scores and classes; use predict.")
+        means = self.means(data, offset)
+        return np.column_stack([1.0 - means[:, 0], means[:, 0]]) if means.shape[1] == 1 else means
+
+    def rule(self, threshold: float | None = None, costs: Costs | None = None) -> Rule:
+        """Return how this model's probabilities become decisions; refused in words where it has none."""
+        if self.target.kind != "classes":
+            raise InputError("this model predicts a number, so there is no class to decide; use predict.")
+        if self.loss.decides:
+            raise InputError(
+                f"{self.loss.name} loss gives no probabilities, so there is nothing to put a threshold or costs on; fit "
+                "logistic regression, or use predict."
+            )
+        return replace(rule(threshold, costs, self.target.classes or ()), logit=self.loss.name == "logistic")
+
+    def decide(
+        self,
+        data: object,
+        *,
+        threshold: float | None = None,
+        costs: Costs | None = None,
+        offset: Array | None = None,
+    ) -> Decision:
+        """Decide a class for every row by a threshold or by costs, which belong to the decision and not to the fit.
+
+        ``threshold`` tau decides the second of two classes where its probability is above tau: the boundary is
+        ``w'x = log(tau / (1 - tau))``. ``costs[k][l]`` is what deciding class l costs where the truth is k, in the order of
+        ``target.classes`` or nested by class; the class of least expected cost is decided, of equal ones the first.
+
+        >>> import lineal
+        >>> table = {"dose": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0], "ill": ["no", "no", "yes", "no", "yes", "yes"]}
+        >>> model = lineal.fit(table, target="ill", penalty=0.1)
+        >>> found = model.decide({"dose": [1.5, 2.5]}, costs={"no": {"yes": 1}, "yes": {"no": 4}})
+        >>> found.labels.tolist(), round(found.rule.threshold, 6), round(found.boundary, 4)
+        (['yes', 'yes'], 0.2, -1.3863)
+        """
+        return self.decided(self.rule(threshold, costs), data, offset)
+
+    def decided(self, chosen: Rule, data: object, offset: Array | None = None) -> Decision:
+        """Return what a rule of this model decides for every row."""
+        offset, design = self._offset(data, offset), self.design(data)
+        proba = self.predict_proba(design, offset)
+        odds = self.scores(design, offset)[:, 0] if chosen.logit else None
+        decided = chosen.decide(proba, odds)
+        return Decision(np.asarray(self.target.classes)[decided], chosen, chosen.expected(proba, decided))
+
+    def scorer(self) -> Callable[[npt.ArrayLike], Array]:
+        """Return a fast function of one row (or several) of plain numbers, design columns without the intercept.
+
+        It checks nothing: for a service that scores one row at a time.
+        """
+        weights = np.ascontiguousarray(self.coef[1:] if self.intercept else self.coef)
+        constant = self.coef[0] if self.intercept else np.zeros(self.coef.shape[1])
+        center = self.center
+        if self.loss.native is not None and center is None:
+            return _core.Scorer(self.loss.native, weights, constant)
+        mean, middle = self.loss.mean, np.zeros(len(weights)) if center is None else center[int(self.intercept) :]
+
+        def score(row: npt.ArrayLike) -> Array:
+            return mean((np.atleast_2d(row) - middle) @ weights + constant)
+
+        return score
+
+    def covariance(self) -> Array:
+        """Return the estimated covariance matrix of the coefficients of an unpenalised fit.
+
+        Squared loss: ``sigma^2 (X'SX)^-1`` with ``sigma^2 = RSS / (S - columns)``; otherwise the inverse of the
+        observed information. Output-major where there are several outputs.
+        """
+        if "covariance" not in self.arrays:
+            raise InputError(
+                self.training.get("no_covariance")
+                or "this model carries no covariance: it was fitted with a penalty, its coefficients are not unique or too "
+                "many to keep it, or there are no more rows than coefficients."
+            )
+        return np.asarray(self.arrays["covariance"])
+
+    def summary(self, level: float = 0.95, against: str | None = None) -> Summary:
+        """Return every coefficient with its standard error, test, p-value and interval, and how likely the data are.
+
+        For fits without a penalty whose loss is a likelihood; standard errors are classical (``lineal.summarise`` has
+        robust ones). ``against`` names the class that the others are compared with where there are several; without
+        it each is compared with the mean of all.
+        """
+        self.refuse_summary()
+        covariance = self.covariance()
+        return self.summarised(self.likelihood(), covariance, "classical", level=level, against=against)
+
+    def likelihood(self, base: float | None = None) -> Likelihood:
+        """Return what the log-likelihood, AIC and tests of this fit are computed from.
+
+        ``base`` is the part of the log-likelihood of counts that does not depend on coefficients; None if not known.
+        """
+        self._likely()
+        evidence: Mapping[str, Any] = self.verdict.evidence
+        if "weight_sum" not in self.training or evidence.get("objective") is None:
+            raise InputError("this model does not say how many rows it was fitted on or what it reached: fit it again.")
+        return Likelihood(
+            loss=self.loss.name,
+            observations=float(self.training["weight_sum"]),
+            columns=len(self.columns),
+            outputs=self.coef.shape[1],
+            intercept=self.intercept,
+            objective=float(evidence["objective"]),
+            null_objective=float(evidence["null_objective"]),
+            base=base if self.loss.name == "poisson" else 0.0,
+        )
+
+    def summarised(
+        self,
+        likelihood: Likelihood,
+        covariance: Array,
+        errors: str,
+        *,
+        level: float = 0.95,
+        against: str | None = None,
+        freedom: float | None = None,
+    ) -> Summary:
+        """Return the summary with a given covariance of the coefficients, output-major; ``errors`` says which it is.
+
+        ``freedom`` replaces the degrees of freedom of t, for squared loss.
+        """
+        names, spread, notes = self.outputs, covariance, list[str]()
+        columns, coef = self.readable()
+        spelled = None if self.encoder is None else self.encoder.powers
+        if spelled is not None:
+            covariance = spread = spelled.covariance(covariance, self.coef.shape[1])
+        title = f"{WORDS[self.loss.name]} of {self.target.name}"
+        left = likelihood.freedom if freedom is None else freedom
+        squares = None
+        if self.loss.name == "squared" and coef.shape[1] > 1:
+            total = 2.0 * likelihood.observations * likelihood.objective
+            squares = shares(self.covariance(), len(self.columns), total)
+        if self.loss.name == "softmax":
+            if against is not None:
+                coef, spread, names = contrasted(coef, covariance, names, against)
+            whom = "the mean of all classes" if against is None else f"class {against}"
+            notes.append(f"Each coefficient is for the log of the odds of its class against {whom}.")
+        elif against is not None:
+            raise InputError(f"there is nothing to compare with {against!r}: the model has one score; leave it out.")
+        if self.loss.name == "logistic":
+            classes = self.target.classes or ("0", "1")
+            notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
+        notes += [] if self.aside is None else [self.aside]
+        if likelihood.base is None:
+            notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
+        return Summary(
+            title=title,
+            rows=table(coef, spread, columns, names, freedom=left, level=level),
+            errors=errors,
+            test="z" if left is None else "t",
+            level=level,
+            freedom=left,
+            figures=likelihood.figures(squares),
+            notes=tuple(notes),
+        )
+
+    @property
+    def outputs(self) -> list[str]:
+        """A name for each output: the class it scores, or the number it predicts."""
+        target = self.target
+        if target.kind == "classes" and target.classes is not None:
+            return [str(label) for label in (target.classes if self.coef.shape[1] > 1 else target.classes[1:])]
+        return list(target.names) if target.names is not None else [target.name]
+
+    def refuse_summary(self) -> None:
+        """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
+        self._likely()
+        charged, said = bool(self.penalty.charged.any()), self.verdict
+        reason = no_errors(self.penalty.name, said.kind, said.sentence, charged=charged)
+        if reason is not None:
+            raise InputError(reason)
+
+    def _likely(self) -> None:
+        if self.loss.name not in WORDS:
+            raise InputError(
+                f"{self.loss.name} loss is not the likelihood of anything, so it has no log-likelihood and no standard "
+                f"errors; bootstrap the fit, or use one of {', '.join(WORDS)}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the model as plain data (docs/model-file.md), without its arrays."""
+        from lineal import __version__
+
+        told = {
+            "format": "lineal-model",
+            "version": container.VERSION,
+            "made_by": f"lineal {__version__}",
+            "loss": self.loss.to_dict(),
+            "penalty": apart(self.penalty.to_dict())[0],
+            "columns": list(self.columns),
+            "target": self.target.to_dict(),
+            "encoder": None if self.encoder is None else self.encoder.to_dict(),
+            "roles": dict(self.roles),
+            "training": dict(self.training),
+            "tol": self.tol,
+            "verdict": self.verdict.to_dict(),
+            "solver": {"name": self.solver, "reason": self.reason},
+            "report": dict(self.report),
+        }
+        return {**told, "encoding": container.encoding(told)}
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a file: whole or not at all."""
+        container.write(path, self.to_dict(), self.stored())
+
+    def stored(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the arrays of the model file, by name."""
+        return {"coef": self.coef, **self.arrays, **apart(self.penalty.to_dict())[1]}
+
+    def __repr__(self) -> str:
+        return f"<lineal Model: {self.loss.name}, {len(self.columns)} columns; {self.verdict.sentence}>"
+
+    def _offset(self, data: object, offset: Array | None) -> Array | None:
+        column = self.roles.get("offset")
+        if offset is None and column is not None and self.encoder is not None:
+            return self.encoder.offset(data, column)
+        return offset

@@ -1,0 +1,381 @@
+"""The table of estimates: what is known about every coefficient, and how likely the data are."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.ground.records import dataclass
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+
+Array = npt.NDArray[np.float64]
+
+# scipy.special is imported where it is used: a model that is only asked to predict does not pay for it.
+
+HEADINGS: Final = ("estimate", "std. error", "statistic", "p", "lower", "upper")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One coefficient: its estimate, standard error, test statistic, two-sided p-value and interval.
+
+    >>> Row("dose", "effect", 2.0, 1.0, 2.0, 0.0455, 0.04, 3.96).estimate
+    2.0
+    """
+
+    column: str
+    output: str
+    estimate: float
+    error: float
+    statistic: float
+    p: float
+    lower: float
+    upper: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The coefficients of a likelihood fit with their uncertainty, as plain data that displays as a table.
+
+    ``figures`` holds the numbers about the whole fit, ``errors`` says which standard errors these are, ``test`` is
+    "z", "t" or another word for the statistic; ``freedom`` are the degrees of freedom of t.
+    """
+
+    title: str
+    rows: tuple[Row, ...]
+    errors: str
+    test: str
+    level: float
+    freedom: float | None = None
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data; a number that is not finite becomes None."""
+        plain: dict[str, Any] = {**asdict(self), "figures": dict(self.figures), "notes": list(self.notes)}
+        plain["rows"] = [{key: _finite(value) for key, value in asdict(row).items()} for row in self.rows]
+        plain["figures"] = {key: _finite(value) for key, value in self.figures.items()}
+        return plain
+
+    @property
+    def headline(self) -> str:
+        """What the table is about, in one line."""
+        test = f"t with {self.freedom:g} degrees of freedom" if self.test == "t" else self.test
+        return f"{self.title}; {self.errors} standard errors, {test}, {100 * self.level:g} % intervals"
+
+    @property
+    def figure_line(self) -> str:
+        """The figures about the whole fit, in one line."""
+        return ", ".join(f"{name.replace('_', ' ')} {_short(value)}" for name, value in self.figures.items())
+
+    def cells(self) -> list[list[str]]:
+        """Return the table as texts, the heading first."""
+        several = len({row.output for row in self.rows}) > 1
+        head = ["", *(["output"] if several else []), *HEADINGS]
+        head[head.index("statistic")] = self.test
+        lines = [head]
+        for row in self.rows:
+            numbers = (row.estimate, row.error, row.statistic, row.p, row.lower, row.upper)
+            lines.append([row.column, *([row.output] if several else []), *map(_short, numbers)])
+        return lines
+
+    def __str__(self) -> str:
+        lines = self.cells()
+        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+        texts = len(lines[0]) - len(HEADINGS)
+        table = [
+            "  ".join(
+                cell.ljust(w) if k < texts else cell.rjust(w)
+                for k, (cell, w) in enumerate(zip(line, widths, strict=True))
+            )
+            for line in lines
+        ]
+        return "\n".join([self.headline, "", *table, "", self.figure_line, *self.notes])
+
+    def __rich__(self) -> RenderableType:
+        from rich.console import Group
+        from rich.table import Table
+        from rich.text import Text
+
+        head, *lines = self.cells()
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for k, name in enumerate(head):
+            table.add_column(Text(name), justify="left" if k < len(head) - len(HEADINGS) else "right")
+        for line in lines:
+            table.add_row(*map(Text, line))
+        parts: list[RenderableType] = [Text(self.headline, style="bold"), Text(), table, Text(), Text(self.figure_line)]
+        parts += [Text(note, style="dim") for note in self.notes]
+        return Group(*parts)
+
+    def _repr_html_(self) -> str:
+        head, *lines = ([html.escape(cell) for cell in line] for line in self.cells())
+        rows = "".join(f"<tr><th>{line[0]}</th>{''.join(f'<td>{c}</td>' for c in line[1:])}</tr>" for line in lines)
+        below = "".join(f"<p>{html.escape(words)}</p>" for words in (self.figure_line, *self.notes))
+        top = "".join(f"<th>{cell}</th>" for cell in head)
+        return (
+            f'<div class="lineal-summary"><p><b>{html.escape(self.headline)}</b></p>'
+            f"<table><thead><tr>{top}</tr></thead><tbody>{rows}</tbody></table>{below}</div>"
+        )
+
+
+def table(
+    coef: Array,
+    covariance: Array,
+    columns: Sequence[str],
+    outputs: Sequence[str],
+    *,
+    freedom: float | None = None,
+    level: float = 0.95,
+) -> tuple[Row, ...]:
+    """Return estimate, standard error, statistic, p and interval of every coefficient.
+
+    ``statistic = b / se``, ``p = 2 P(T > |statistic|)``, ``interval = b -+ q se``; T is Student's with ``freedom``
+    degrees, or normal where that is None. ``coef`` is (columns, outputs), ``covariance`` output-major.
+
+    >>> row = table(np.array([[1.96]]), np.array([[1.0]]), ["x"], ["y"])[0]
+    >>> round(row.p, 4), round(row.lower, 4)
+    (0.05, 0.0)
+    """
+    reach = quantile(check_level(level), freedom)
+    errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(len(outputs), len(columns)).T
+    found = []
+    for j, column in enumerate(columns):
+        for k, output in enumerate(outputs):
+            b, se = float(coef[j, k]), float(errors[j, k])
+            statistic = b / se if se > 0.0 else math.copysign(math.inf, b) if b else math.nan
+            p = 2.0 * tail(abs(statistic), freedom)
+            found.append(Row(column, output, b, se, statistic, p, b - reach * se, b + reach * se))
+    return tuple(found)
+
+
+def quantile(level: float, freedom: float | None = None) -> float:
+    """Return q with ``P(|T| <= q) = level`` for a normal T, or Student's with ``freedom`` degrees.
+
+    >>> round(quantile(0.95), 4), round(quantile(0.95, 10), 4)
+    (1.96, 2.2281)
+    """
+    from scipy import special
+
+    share = 0.5 + 0.5 * level
+    return float(special.ndtri(share) if freedom is None else special.stdtrit(freedom, share))
+
+
+def tail(value: float, freedom: float | None = None) -> float:
+    """Return P(T > value).
+
+    >>> tail(0.0), round(tail(2.2281, 10), 4)
+    (0.5, 0.025)
+    """
+    from scipy import special
+
+    return float(special.ndtr(-value) if freedom is None else special.stdtr(freedom, -value))
+
+
+def check_level(level: float) -> float:
+    """Return the level of an interval, refusing anything outside (0, 1).
+
+    >>> check_level(0.9)
+    0.9
+    """
+    if not 0.0 < level < 1.0:
+        raise InputError(f"the level is {level}; it is the probability an interval covers, such as 0.95.")
+    return level
+
+
+def normal_figures(
+    observations: float, columns: int, squares: Sequence[float], null_squares: float, *, intercept: bool
+) -> dict[str, float | None]:
+    """Return the figures of a least-squares fit, from its residual sums of squares (one per output).
+
+    ``log L = -(S/2) sum_k (log(2 pi RSS_k / S) + 1)``; the noise variance counts as a parameter, as in R.
+    ``null_squares`` is the sum of squares about the best constant, or about zero where there is no intercept.
+    """
+    from scipy import special
+
+    S, p, outputs = observations, columns, len(squares)
+    left, total = S - p, math.fsum(squares)
+    share = 1.0 - total / null_squares if null_squares > 0.0 else math.nan
+    found: dict[str, float | None] = {"observations": S, "parameters": (p + 1) * outputs}
+    if outputs == 1:
+        found["sigma"] = math.sqrt(total / left) if left > 0.0 else math.nan
+    logs = [math.log(2.0 * math.pi * rss / S) if rss > 0.0 else -math.inf for rss in squares]
+    found |= information(-0.5 * S * sum(log + 1.0 for log in logs), (p + 1) * outputs, S)
+    found["r2"] = share
+    found["adjusted_r2"] = 1.0 - (1.0 - share) * (S - intercept) / left if left > 0.0 else math.nan
+    if outputs == 1 and p > intercept and left > 0.0:
+        between = p - intercept
+        ratio = (null_squares - total) / between / (total / left) if total > 0.0 else math.inf
+        found |= {"f_statistic": ratio, "f_p": float(special.fdtrc(between, left, ratio))}
+    return found
+
+
+def likelihood_figures(
+    observations: float,
+    parameters: int,
+    log_likelihood: float | None,
+    null_log_likelihood: float | None,
+    null_parameters: int,
+    gain: float,
+) -> dict[str, float | None]:
+    """Return the figures of a logistic, softmax or Poisson fit; ``gain`` is the difference of the log-likelihoods.
+
+    ``mcfadden = 1 - log L / log L_null``; the ratio test compares with the null fit.
+    """
+    from scipy import special
+
+    found: dict[str, float | None] = {"observations": observations, "parameters": parameters}
+    found |= information(log_likelihood, parameters, observations)
+    found["null_log_likelihood"] = null_log_likelihood
+    if log_likelihood is not None and null_log_likelihood:
+        found["mcfadden"] = 1.0 - log_likelihood / null_log_likelihood
+    if parameters > null_parameters:
+        more = parameters - null_parameters
+        found |= {"ratio_statistic": 2.0 * gain, "ratio_p": float(special.chdtrc(more, max(2.0 * gain, 0.0)))}
+    return found
+
+
+def information(log_likelihood: float | None, parameters: int, observations: float) -> dict[str, float | None]:
+    """Return the log-likelihood with ``AIC = 2 k - 2 log L`` and ``BIC = k log S - 2 log L``.
+
+    >>> information(-10.0, 2, 100.0)["aic"]
+    24.0
+    """
+    if log_likelihood is None:
+        return {"log_likelihood": None, "aic": None, "bic": None}
+    return {
+        "log_likelihood": log_likelihood,
+        "aic": 2.0 * parameters - 2.0 * log_likelihood,
+        "bic": parameters * math.log(observations) - 2.0 * log_likelihood,
+    }
+
+
+WORDS: Final[Mapping[str, str]] = {
+    "squared": "least squares",
+    "logistic": "logistic regression",
+    "softmax": "multinomial logistic regression",
+    "poisson": "Poisson regression",
+}
+"""The losses that are likelihoods, by name, and what to call a fit of them."""
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """What a summary needs to know of a fit: figures that remain in a model, or come from another look at its data.
+
+    ``objective`` and ``null_objective`` are mean losses; ``base`` is the part of the log-likelihood that depends on the
+    targets alone (zero but for counts, ``-sum s log y!``), None where it is not known.
+    """
+
+    loss: str
+    observations: float
+    columns: int
+    outputs: int
+    intercept: bool
+    objective: float
+    null_objective: float
+    base: float | None = 0.0
+
+    @property
+    def freedom(self) -> float | None:
+        """Degrees of freedom left, where the noise is estimated: S - columns."""
+        return self.observations - self.columns if self.loss == "squared" else None
+
+    def figures(self, squares: Sequence[float] | None = None) -> dict[str, float | None]:
+        """Return the figures of the fit; ``squares`` are the residual sums of squares where there are several outputs."""
+        S = self.observations
+        if self.loss == "squared":
+            known = [2.0 * S * self.objective] if squares is None else squares
+            return normal_figures(S, self.columns, known, 2.0 * S * self.null_objective, intercept=self.intercept)
+        free = self.outputs - 1 if self.loss == "softmax" else 1
+        return likelihood_figures(
+            S,
+            self.columns * free,
+            None if self.base is None else self.base - S * self.objective,
+            None if self.base is None else self.base - S * self.null_objective,
+            free * int(self.intercept),
+            S * (self.null_objective - self.objective),
+        )
+
+
+def contrasted(coef: Array, covariance: Array, outputs: Sequence[str], against: str) -> tuple[Array, Array, list[str]]:
+    """Return the coefficients of all classes but one, compared with that one, their covariance and their names.
+
+    >>> coef, _, names = contrasted(np.array([[1.0, -1.0]]), np.eye(2), ["a", "b"], "a")
+    >>> coef.tolist(), names
+    ([[-2.0]], ['b'])
+    """
+    if against not in outputs:
+        raise InputError(f"the class to compare with is {against!r}; the classes are {', '.join(outputs)}.")
+    place = list(outputs).index(against)
+    change = np.delete(np.eye(len(outputs)), place, axis=0)
+    change[:, place] = -1.0
+    whole = np.kron(change, np.eye(len(coef)))
+    names = [name for name in outputs if name != against]
+    return coef @ change.T, whole @ covariance @ whole.T, names
+
+
+def shares(covariance: Array, columns: int, squares: float) -> list[float]:
+    """Return the residual sum of squares of every output, given their total: covariances of outputs are proportional.
+
+    >>> shares(np.diag([1.0, 3.0]), 1, 8.0)
+    [2.0, 6.0]
+    """
+    sizes = np.diagonal(covariance).reshape(-1, columns).sum(axis=1)
+    total = float(sizes.sum())
+    return [squares * float(size) / total if total > 0.0 else 0.0 for size in sizes]
+
+
+def _short(value: float | None) -> str:
+    return "-" if value is None or math.isnan(value) else f"{value:.5g}"
+
+
+def _finite(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def no_errors(penalty: str, kind: str, sentence: str, *, charged: bool) -> str | None:
+    """Return why standard errors and p-values would mean nothing, and what to do instead; None where they do.
+
+    ``penalty`` is the name of the penalty, ``charged`` whether it charges any coefficient; ``kind`` and ``sentence`` are
+    those of the verdict.
+
+    >>> print(no_errors("none", "optimal", "Optimal.", charged=False))
+    None
+    """
+    if penalty == "ridge" and charged:
+        return (
+            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
+            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
+            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
+        )
+    if penalty not in ("none", "ridge"):
+        return (
+            f"the penalty {penalty!r} chooses coefficients by looking at the data, and p-values of what was chosen on "
+            "the same rows are wrong. Choose columns on one part of the rows and fit them without a penalty on the other "
+            "(split sample), or bootstrap the whole fit."
+        )
+    if kind == "at_infinity":
+        return (
+            "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
+            "finite estimates and intervals (lineal.statistics.inference.firth, docs/statistics.md)."
+        )
+    if kind == "stationary":
+        return (
+            "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
+            "lineal.summarise(model, data), or lineal summary MODEL DATA."
+        )
+    if kind == "not_unique":
+        return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
+    if kind != "optimal":
+        return f"the fit did not end at a proven optimum, so standard errors would mean nothing. {sentence}"
+    return None

@@ -1,0 +1,61 @@
+"""The recorded steps of a fit: what progress bars, tables and curves are drawn from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from lineal.ground.records import dataclass
+
+
+class Record(NamedTuple):
+    """One line of a trace.
+
+    >>> Record(step=1, objective=0.5, estimate=0.1, passes=2, seconds=0.01, note="full Newton step").passes
+    2
+    """
+
+    step: int
+    objective: float
+    estimate: float
+    passes: int
+    seconds: float
+    note: str = ""
+
+
+@dataclass
+class Trace:
+    """The records of one fit, in order, as a sequence and as columns.
+
+    >>> trace = Trace()
+    >>> trace.add(Record(1, 0.5, 0.1, 2, 0.01))
+    >>> len(trace), trace.column("objective")
+    (1, [0.5])
+    """
+
+    records: list[Record] = field(default_factory=list)
+
+    def add(self, record: Record) -> None:
+        """Append one record."""
+        self.records.append(record)
+
+    def column(self, name: str) -> list[object]:
+        """Return one field of all records."""
+        return [getattr(record, name) for record in self.records]
+
+    def to_dict(self) -> dict[str, list[object]]:
+        """Return the trace as columns, ready for any data frame."""
+        return {name: self.column(name) for name in Record._fields}
+
+    def to_frame(self) -> Any:
+        """Return the trace as a pandas data frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.to_dict())
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self.records)

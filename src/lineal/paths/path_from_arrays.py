@@ -1,0 +1,131 @@
+"""A regularisation path from arrays: any loss with any penalty that has a strength, every point with its verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.designs import as_design
+from lineal.errors import InputError, near
+from lineal.ground.deadline import Deadline, Limit
+from lineal.ground.given import class_labels, real
+from lineal.losses import BY_NAME, PARAMETERS
+from lineal.losses.loss import Loss
+from lineal.model.verdict import TOLERANCE
+from lineal.paths import strengths as paths
+from lineal.paths.strengths import Path
+from lineal.penalties import L1, ElasticNet, Group, Ridge
+from lineal.penalties.penalty import Penalty
+from lineal.sources.memory import Memory
+
+Array = npt.NDArray[np.float64]
+
+PENALTIES = ("l1", "elastic", "group", "ridge")
+CLASSES = {"logistic": 1, "hinge": 1, "squared-hinge": 1, "softmax": 0, "crammer-singer": 0, "sparsemax": 0}
+"""Losses of classes, and how many scores they have: 0 for one a class."""
+
+
+def path(
+    X: Any,
+    y: Any,
+    *,
+    loss: Loss | str = "squared",
+    penalty: Penalty | str = "l1",
+    strengths: Sequence[float] | Array | int = 100,
+    ratio: float = 1e-3,
+    l1_ratio: float | None = None,
+    sample_weight: Any = None,
+    offset: Any = None,
+    fit_intercept: bool = True,
+    solver: str = "auto",
+    tol: float = TOLERANCE,
+    time_limit: Limit = None,
+) -> Path:
+    """Fit ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)`` at many strengths, strongest first, and prove each fit.
+
+    ``loss`` is a name (squared, huber, poisson, logistic, softmax, ...) or a Loss; ``penalty`` is "l1", "elastic" (with
+    ``l1_ratio``), "group", "ridge", or a Penalty with a charge for every column, the intercept first. ``strengths`` are
+    numbers, or how many to take from the one where nothing charged is used down to ``ratio`` times it. Coefficients are
+    charged in the units of the columns, the intercept is not. Labels of any kind are numbered in sorted order.
+    After ``time_limit`` seconds nothing is fitted any more: the points that are left have the coefficients of the last one
+    that was, and the verdict ``budget``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(50, 3))
+    >>> found = path(X, X[:, 1] > 0.3 * rng.normal(size=50), loss="logistic", strengths=4)
+    >>> found.coef.shape, {verdict.kind for verdict in found.verdicts}, found.points[1].used
+    ((4, 4, 1), {'optimal'}, 2)
+    """
+    deadline, design = Deadline.of(time_limit), as_design(X, intercept=fit_intercept)
+    target, known = _target(y, loss)
+    rows, columns = design.shape
+    weight = None if sample_weight is None else _weights(sample_weight, rows)
+    shift = None if offset is None else real(offset, "offset")
+    if shift is not None and not np.all(np.isfinite(shift)):
+        raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
+    source = Memory(design, target, weight, shift)
+    charges = np.ones(columns)
+    charges[: int(fit_intercept)] = 0.0
+    family = _penalty(penalty, l1_ratio, charges)
+    return paths.path(source, known, family, strengths, ratio=ratio, solver=solver, tol=tol, time_limit=deadline)
+
+
+def _weights(sample_weight: Any, rows: int) -> Array:
+    """Return a weight for every row; one number is that of all."""
+    single = isinstance(sample_weight, Real)
+    weight = (
+        np.full(rows, float(sample_weight)) if single else np.ascontiguousarray(real(sample_weight, "sample_weight"))
+    )
+    if weight.shape != (rows,) or not (np.all(np.isfinite(weight)) and np.all(weight >= 0.0)):
+        raise InputError(f"sample_weight has shape {weight.shape}; give each of the {rows} rows a finite number >= 0.")
+    return weight.astype(np.float64, copy=False)
+
+
+def _target(y: Any, loss: Loss | str) -> tuple[Array, Loss]:
+    """Return the targets as ``(n, targets)``, classes by number, and the loss."""
+    name = loss if isinstance(loss, str) else loss.name
+    if name not in BY_NAME:
+        raise InputError(f"unknown loss {name!r}; choose one of {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
+    values = class_labels(y) if name in CLASSES else real(y, "y")
+    if not values.size:
+        raise InputError(f"y has shape {values.shape}; give a target for every row of X, and some rows.")
+    if name in CLASSES:
+        labels, codes = np.unique(values, return_inverse=True)
+        if len(labels) < 2 or (CLASSES[name] == 1 and len(labels) != 2):
+            raise InputError(
+                f"y has {len(labels)} classes; the {name} loss is for {'two' if CLASSES[name] else 'several'}."
+            )
+        values, outputs = codes.reshape(-1, 1), CLASSES[name] or len(labels)
+    else:
+        if not np.all(np.isfinite(values)):
+            raise InputError("y holds NaN or infinity; leave such rows out.")
+        values = values.reshape(len(values), -1)
+        outputs = values.shape[1]
+    if isinstance(loss, str):
+        if name in PARAMETERS:
+            raise InputError(
+                f"the {name} loss needs {' and '.join(PARAMETERS[name])}; give it as a Loss with that number."
+            )
+        loss = BY_NAME[name](outputs)
+    return np.ascontiguousarray(values, dtype=np.float64), loss
+
+
+def _penalty(penalty: Penalty | str, l1_ratio: float | None, charges: Array) -> Penalty:
+    """Return the family of penalties."""
+    if (l1_ratio is not None) != (penalty == "elastic"):
+        raise InputError("l1_ratio is the share of l1 in the penalty 'elastic': give both or neither.")
+    if isinstance(penalty, Penalty):
+        return penalty
+    if penalty == "elastic" and l1_ratio is not None:
+        return ElasticNet(1.0, l1_ratio, charges)
+    if penalty == "l1":
+        return L1(1.0, charges)
+    if penalty == "group":
+        return Group(1.0, charges)
+    if penalty == "ridge":
+        return Ridge(1.0, charges)
+    raise InputError(f"unknown penalty {penalty!r}; choose one of {', '.join(PENALTIES)}.{near(penalty, PENALTIES)}")

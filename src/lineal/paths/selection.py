@@ -1,0 +1,262 @@
+"""Choosing a penalty's strength on rows that the fit does not see."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import Any, Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.certify.baseline import null
+from lineal.fitting.fitting import fit
+from lineal.ground.deadline import Deadline, LateError, watched
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.metrics.metrics import ClassFigures, NumberFigures
+from lineal.metrics.scoring import TOLD, Score
+from lineal.model.trace import Record
+from lineal.penalties.penalty import Penalty
+from lineal.problem.moments import Moments, Survey
+from lineal.problem.problem import Problem
+from lineal.sources.memory import Memory
+from lineal.sources.source import Block, Source
+from lineal.tables.table import uniform
+
+Array = npt.NDArray[np.float64]
+Interrupt = Literal["raise", "budget"]
+
+GRID: Final = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
+"""The ridge strengths tried, strongest first: each fit starts where the one before ended."""
+
+FOLDS: Final = 5
+SHARE: Final = 1.0 / FOLDS
+"""The share of the training rows that validates: one fold."""
+
+KEPT: Final = 2_000_000
+"""Up to so many rows, a fold keeps which of them are its own (16 bytes a row) instead of drawing them in every pass."""
+
+FALLBACK: Final = 0.01
+"""The ridge strength taken, and said, where no trial could be made."""
+
+PER_DECADE: Final = 4
+DECADES: Final = 3
+"""How finely and how far below the critical strength a penalty that makes zeros is tried."""
+
+TOLERANCE: Final = 1e-4
+STEPS: Final = 100
+"""Trials are compared, not kept: this relative gap is enough for them, and so many steps."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """The change of a block that keeps one part of the rows: the others get weight 0, which is absent.
+
+    Row i is in fold ``floor(u(seed, i) / SHARE)``, whatever the partition into blocks; nothing is copied.
+    """
+
+    seed: int
+    validates: bool
+    fold: int = 0
+
+    def __call__(self, block: Block) -> Block:
+        """Return the block with the weights of the other part set to zero."""
+        rows = np.arange(block.start, block.start + block.n_rows, dtype=np.int64)
+        drawn = np.floor(uniform(self.seed, rows) * FOLDS) == self.fold
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        return Block(block.design, block.y, np.where(drawn == self.validates, weight, 0.0), block.offset, block.start)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The strength that was chosen, the reason in words, and every trial: (strength, validation loss).
+
+    ``errors`` are the standard errors of the validation losses, from fold to fold; ``start`` are coefficients of the best
+    trial; ``interrupted`` says that Ctrl-C ended the trials.
+    """
+
+    strength: float
+    reason: str
+    rows: int
+    metric: str
+    trials: tuple[tuple[float, float], ...] = ()
+    start: Array | None = None
+    interrupted: bool = False
+    folds: int = 1
+    errors: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a report."""
+        trials: list[dict[str, float | None]] = [
+            {"strength": s, self.metric: v if math.isfinite(v) else None} for s, v in self.trials
+        ]
+        for trial, error in zip(trials, self.errors, strict=False):
+            trial["error"] = error if math.isfinite(error) else None
+        return {
+            "strength": self.strength,
+            "reason": self.reason,
+            "folds": self.folds,
+            "validation_rows": self.rows,
+            "trials": trials,
+        }
+
+
+def measure(loss: Loss, classes: bool) -> str:
+    """Return the name of the figure by which strengths are compared: it falls and rises with the mean loss."""
+    return "mean_loss" if loss.name not in TOLD else "log_loss" if classes else "rmse"
+
+
+def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
+    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
+
+    The critical strength is the least at which every charged coefficient is zero.
+    """
+    problem = Problem.of(source, loss, family, moments)
+    begin = null(problem).coef
+    critical = family.critical(problem.evaluate(begin).gradient - family.gradient(begin))
+    if not (math.isfinite(critical) and critical > 0.0):
+        return GRID
+    return tuple(float(critical * 10.0 ** (-step / PER_DECADE)) for step in range(DECADES * PER_DECADE + 1))
+
+
+def cross_validate(
+    source: Source,
+    loss: Loss,
+    family: Penalty,
+    grid: Sequence[float],
+    seed: int,
+    *,
+    classes: bool,
+    unseen: Source | None = None,
+    folds: int = FOLDS,
+    fallback: float = FALLBACK,
+    deadline: Deadline | None = None,
+    progress: Callable[[Record], None] | None = None,
+    interrupt: Interrupt = "raise",
+) -> Choice:
+    """Return the strength of a grid with the least loss on rows that its fits did not see.
+
+    ``unseen`` are rows of their own for that; without them, each of the first ``folds`` of the FOLDS folds is left out in
+    turn and predicted. Every fold's fits go from the strongest penalty to the weakest, each started from the one before.
+    The grid ends early after two orders of magnitude in which no strength is better than the best, at the deadline, and
+    at Ctrl-C.
+    """
+    metric = measure(loss, classes)
+    parts: list[_Fold] = []
+    tried = _Tried(metric)
+    interrupted, ended = False, ""
+    try:
+        with watched(deadline):
+            parts = _folds(source, unseen, loss, seed, folds, classes)
+            if not parts or (unseen is None and parts[0].rows + parts[0].known.rows < 2 * FOLDS):
+                reason = "taken by default, since there are too few rows to set some aside for validation"
+                return Choice(fallback, reason, 0, metric, folds=0)
+            for strength in grid:
+                tried.add(strength, [part.trial(family.at(strength), progress) for part in parts], parts[0].coef)
+                if strength <= 0.0101 * tried.best[0]:
+                    break
+    except KeyboardInterrupt:
+        if interrupt == "raise":
+            raise
+        interrupted, ended = True, "Ctrl-C came"
+    except LateError:
+        if deadline is None:
+            raise
+        ended = "its share of the time limit was over"
+    rows = sum(part.rows for part in parts)
+    if not tried.trials:
+        reason = f"taken by default, since {ended} before the first trial ended"
+        return Choice(fallback, reason, rows, metric, interrupted=interrupted, folds=len(parts))
+    where = f"{rows} rows left out in {len(parts)} folds" if unseen is None and folds > 1 else f"{rows} validation rows"
+    reason = f"of {len(tried.trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
+    reason += f"; {ended} before all were" if ended and not interrupted else ""
+    reason += ", and is the weakest of them" if tried.best[0] == grid[-1] else ""
+    done = tuple(tried.trials), tried.start, interrupted, len(parts), tuple(tried.errors)
+    return Choice(tried.best[0], reason, rows, metric, *done)
+
+
+@dataclass
+class _Tried:
+    """The trials so far, and coefficients of the best of them."""
+
+    metric: str
+    trials: list[tuple[float, float]] = field(default_factory=list)
+    errors: list[float] = field(default_factory=list)
+    best: tuple[float, float] = (math.nan, math.inf)
+    start: Array | None = None
+
+    def add(self, strength: float, found: Sequence[NumberFigures | ClassFigures], coef: Array | None) -> None:
+        """Note the figures of all folds at one strength."""
+        value = float(sum(found[1:], start=found[0]).figures()[self.metric])
+        self.trials.append((strength, value))
+        self.errors.append(_error([float(one.figures()[self.metric]) for one in found]))
+        if len(self.trials) == 1 or value < self.best[1]:
+            self.best, self.start = self.trials[-1], coef
+
+
+def _folds(source: Source, unseen: Source | None, loss: Loss, seed: int, folds: int, classes: bool) -> list[_Fold]:
+    """Return the folds that leave enough rows on both sides."""
+    if unseen is not None:
+        found = [_Fold.given(source, unseen, loss, classes)]
+    else:
+        found = [_Fold.of(source, loss, seed, k, classes) for k in range(folds)]
+    return [part for part in found if part is not None]
+
+
+@dataclass
+class _Fold:
+    """One fold: the rows its fits see, the rows they do not, and where the last fit ended."""
+
+    loss: Loss
+    seen: Source
+    unseen: Source
+    known: Moments
+    rows: int
+    classes: bool
+    coef: Array | None = field(default=None)
+
+    @staticmethod
+    def of(source: Source, loss: Loss, seed: int, fold: int, classes: bool) -> _Fold | None:
+        """Return the fold, or None if it leaves too few rows (or no row of a class) on one of the sides."""
+        seen, unseen = (_part(source, Part(seed, validates, fold)) for validates in (False, True))
+        return _Fold.given(seen, unseen, loss, classes)
+
+    @staticmethod
+    def given(seen: Source, unseen: Source, loss: Loss, classes: bool) -> _Fold | None:
+        """Return the fold of these rows, or None if one of the sides has too few."""
+        known, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
+        if rows == 0 or known.rows < 2 or not np.all(np.isfinite(loss.constant(known.statistic / known.weight_sum))):
+            return None
+        return _Fold(loss, seen, unseen, known, rows, classes)
+
+    def trial(self, penalty: Penalty, progress: Callable[[Record], None] | None) -> NumberFigures | ClassFigures:
+        """Fit with one penalty and return the figures of the rows left out."""
+        fitted = fit(
+            self.seen,
+            self.loss,
+            penalty,
+            start=self.coef,
+            tol=TOLERANCE,
+            max_iter=STEPS,
+            moments=self.known,
+            progress=progress,
+            keep=True,
+        )
+        self.coef = fitted.plain
+        return self.unseen.sum(Score(self.loss, fitted.coef, self.classes, center=fitted.arrays.get("center")))
+
+
+def _part(source: Source, part: Part) -> Source:
+    """Return one part of the rows; its weights are kept where the rows are in memory, and not many."""
+    block = source.whole
+    if block is None or block.n_rows > KEPT:
+        return source.map(part)
+    own = part(block)
+    return Memory(own.design, own.y, own.weight, own.offset, source.columns)
+
+
+def _error(values: Sequence[float]) -> float:
+    """Return the standard error of a mean over folds; NaN for one fold."""
+    return float(np.std(values, ddof=1) / math.sqrt(len(values))) if len(values) > 1 else math.nan

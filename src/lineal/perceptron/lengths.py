@@ -1,0 +1,43 @@
+"""Lengths of weights and of rows, also where their squares are too large or too small for doubles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.separation.gathering import matrix
+from lineal.sources.source import Source
+
+Array = npt.NDArray[np.float64]
+
+
+def length(values: Array) -> float:
+    """Return the Euclidean length of all numbers together, whose squares may be too large or too small for doubles.
+
+    >>> length(np.array([3.0, 4.0]) * 2.0**700) == 5.0 * 2.0**700
+    True
+    """
+    power = int(np.frexp(np.max(np.abs(values), initial=0.0))[1])
+    scaled = values * math.ldexp(1.0, -power) if power > -1000 else np.ldexp(values, -power)
+    # not BLAS: its threads wait for each other and spin after a long vector
+    return math.ldexp(math.sqrt(float(np.sum(scaled * scaled))), power)
+
+
+def radius(source: Source) -> float:
+    """Return the largest length of a row of positive weight of any size; NaN where a row holds NaN or infinity."""
+    most = 0.0
+    for block in source.blocks():
+        x: Any = matrix(block.design)
+        x = x if block.weight is None else x[block.weight > 0.0]
+        size = float(abs(x).max())
+        if not size < math.inf:
+            return math.nan
+        if size == 0.0:
+            continue
+        x = x * (1.0 / size)
+        squares = x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)
+        most = max(most, size * math.sqrt(float(np.max(squares))))
+    return most

@@ -1,0 +1,74 @@
+"""A perceptron as a fit: from the rows of a source and a few words to coefficients and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.errors import InputError
+from lineal.fitting.stopping import Fit
+from lineal.ground.deadline import Deadline
+from lineal.losses import Perceptron
+from lineal.losses.loss import Loss
+from lineal.model.trace import Record
+from lineal.penalties import NoPenalty
+from lineal.perceptron.halfspace import judge
+from lineal.perceptron.perceptron import TIES, Plan, present
+from lineal.problem.moments import Moments
+from lineal.problem.problem import Problem
+from lineal.sources.source import Source
+
+Array = npt.NDArray[np.float64]
+
+
+def criterion(options: Mapping[str, str], classes: int) -> Perceptron:
+    """Return the loss of a perceptron: what ties mean, and how many scores there are.
+
+    >>> criterion({"tie": "positive"}, 2)
+    Perceptron(scores=1, tie=1.0)
+    """
+    return Perceptron(1 if classes == 2 else classes, float(TIES[options.get("tie", "mistake")]))
+
+
+def correcting(
+    source: Source,
+    loss: Loss,
+    moments: Moments,
+    options: Mapping[str, str],
+    *,
+    seed: int,
+    deadline: Deadline | None,
+    progress: Callable[[Record], None] | None,
+    interrupt: Literal["raise", "budget"],
+) -> Fit:
+    """Return a perceptron fitted to the rows of a source; ``options`` are those of ``perceptron:...``."""
+    variant = options.get("variant", "plain")
+    if variant == "voted":
+        raise InputError(
+            "a voted perceptron predicts by the votes of all its weights, and a model holds one; ask for perceptron:averaged, "
+            "which predicts nearly the same, or use lineal.Perceptron(variant='voted') in Python."
+        )
+    plan = Plan(
+        tie=options.get("tie", "mistake"),  # type: ignore[arg-type]
+        variant=variant,  # type: ignore[arg-type]
+        epochs=int(options.get("epochs", "100")),
+        seed=None if options.get("order") == "given" else seed,
+        deadline=deadline,
+        interrupt=interrupt,
+        progress=progress,
+    )
+    run = present(source, loss.outputs, plan)
+    ask = run.stopped != "it was interrupted" and not (deadline is not None and deadline.passed)
+    found = judge(source, run, plan, oracle=ask, bound=options.get("bound") == "yes", deadline=deadline)
+    problem = Problem.of(source, loss, NoPenalty(len(source.columns)), moments)
+    reason = f"{variant}, {'rows as they come' if plan.seed is None else f'rows in drawn orders (seed {seed})'}"
+    return Fit(found.coef, found.verdict, float("nan"), "perceptron", reason, run.trace, problem)
+
+
+def majority(moments: Moments) -> Array:
+    """Return the constant scores that speak for the heaviest class."""
+    share = moments.statistic / moments.weight_sum
+    return np.sign(share - 0.5) if len(share) == 1 else (share == share.max()).astype(np.float64)

@@ -1,0 +1,374 @@
+"""What one pass over the rows can learn: addable records, and the pure tasks that make them from a block."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal import _core
+from lineal.algebra.doubled import Doubled
+from lineal.designs import Affine
+from lineal.designs.design import Design
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.sources.source import Block
+
+Array = npt.NDArray[np.float64]
+Kept = dict[tuple[int, int], Array]
+"""Curvatures of rows, ``(outputs, rows)``, by the first row of their block and its length."""
+
+SCALED = (0, 1)
+"""Losses whose dual points are scaled natively, by number: squared and logistic."""
+
+HEAD = 4096
+"""So many rows are looked at first where a few may answer."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums of losses and derivatives: value = high + low; hessian of the first columns, or None.
+
+    ``noise`` bounds what rounding may have done to the gradient and ``doubt`` to the value, where they did not come from rows.
+    """
+
+    high: float
+    low: float
+    weight_sum: float
+    slope_sum: Array
+    gradient: Array
+    hessian: Array | None
+    noise: Array | None = None
+    doubt: float = 0.0
+
+    def __add__(self, other: Sums) -> Sums:
+        high, low = _together(self, other)
+        hessian = self.hessian
+        if hessian is not None and other.hessian is not None:
+            hessian = hessian + other.hessian
+        return Sums(
+            high=high,
+            low=low,
+            weight_sum=self.weight_sum + other.weight_sum,
+            slope_sum=self.slope_sum + other.slope_sum,
+            gradient=self.gradient + other.gradient,
+            hessian=hessian,
+        )
+
+
+@dataclass(frozen=True)
+class Evaluate:
+    """The task that sums losses, slopes and, for the first ``hessian`` columns, curvatures at ``coef``.
+
+    ``sample = g > 1`` takes one row of every g: a cheap look at a large table. ``kept`` is filled with the curvatures, as
+    ``Curve`` takes them.
+    """
+
+    loss: Loss
+    coef: Array
+    hessian: int = 0
+    sample: int = 1
+    kept: Kept | None = None
+
+    def __call__(self, block: Block) -> Sums:
+        """Sum over one block."""
+        design = block.design
+        if isinstance(design, Affine):
+            # Centring touches every column through the intercept, so a partial hessian needs the full one inside.
+            inner = Evaluate(
+                self.loss, design.inner_coef(self.coef), design.shape[1] if self.hessian else 0, self.sample
+            )
+            sums = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
+            hessian = (
+                None if sums.hessian is None else design.outer_hessian(sums.hessian, self.loss.outputs, self.hessian)
+            )
+            return Sums(
+                sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian
+            )
+        if design.rows is not None and self.loss.native is not None:
+            room = None
+            if self.kept is not None:
+                room = self.kept[block.start, block.n_rows] = np.empty((self.loss.outputs, block.n_rows))
+            given = (self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample)
+            return Sums(*design.rows.evaluate(*given, self.loss.parameter, room))
+        return self._plain(block)
+
+    def _plain(self, block: Block) -> Sums:
+        """Do the same through the verbs of the design, for a loss or a design without kernels."""
+        design, loss = block.design, self.loss
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        eta = design.times(self.coef)
+        eta = eta if block.offset is None else eta + block.offset
+        y = block.y
+        if block.weight is not None:
+            present = (weight > 0.0)[:, None]
+            y, eta = np.where(present, y, 0.0), np.where(present, eta, 0.0)
+        slope = weight[:, None] * loss.slope(y, eta)
+        value = float(np.sum(weight * loss.value(y, eta)))
+        hessian = self._hessian(design, weight, y, eta) if self.hessian else None
+        return Sums(value, 0.0, float(weight.sum()), np.abs(slope).sum(axis=0), design.transpose_times(slope), hessian)
+
+    def _hessian(self, design: Design, weight: Array, y: Array, eta: Array) -> Array:
+        h, k = self.hessian, self.loss.outputs
+        curvature = self.loss.curvature(y, eta)
+        if self.loss.quadratic:
+            return design.gram(weight)[None, :h, :h]
+        if not self.loss.coupled:
+            return np.stack([design.gram(weight * curvature[:, a])[:h, :h] for a in range(k)])
+        full = np.empty((k, h, k, h))
+        for a in range(k):
+            for b in range(k):
+                # gram takes weights of any sign; off-diagonal curvatures are negative
+                full[a, :, b, :] = design.gram(weight * curvature[:, a, b])[:h, :h]
+        return full.reshape(1, k * h, k * h)
+
+
+@dataclass(frozen=True)
+class Dual:
+    """What a dual point built from slopes shows: summed mismatch, X'(s theta), largest |X shift|."""
+
+    high: float
+    low: float
+    gradient: Array
+    reach: float
+    slope_sum: Array
+
+    def __add__(self, other: Dual) -> Dual:
+        high, low = _together(self, other)
+        return Dual(
+            high=high,
+            low=low,
+            gradient=self.gradient + other.gradient,
+            reach=max(self.reach, other.reach),
+            slope_sum=self.slope_sum + other.slope_sum,
+        )
+
+
+@dataclass(frozen=True)
+class Conjugate:
+    """The task of the certificate: theta = scale (slope - W (X shift)) at ``coef``, and its Fenchel-Young mismatch.
+
+    Its gradient is left out (no rows) where it is not ``wanted``.
+    """
+
+    loss: Loss
+    coef: Array
+    shift: Array
+    scale: float = 1.0
+    wanted: bool = True
+
+    def __call__(self, block: Block) -> Dual:
+        """Sum over one block."""
+        design, loss = block.design, self.loss
+        if design.rows is not None and loss.native is not None and (self.scale == 1.0 or loss.native in SCALED):
+            given = (loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter)
+            found = Dual(*design.rows.dual(*given, self.scale, self.wanted))
+            if self.scale == 1.0 or math.isfinite(found.high):
+                return found
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        present = weight > 0.0
+        y = np.where(present[:, None], block.y, 0.0)
+        eta = design.times(self.coef)
+        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
+        move = np.where(present[:, None], design.times(self.shift), 0.0) if self.shift.any() else np.zeros_like(eta)
+        curvature = loss.curvature(y, eta)
+        bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
+        theta = self.scale * (loss.slope(y, eta) - bent)
+        mismatch = loss.mismatch(y, eta, theta)
+        if 0.0 < loss.room < 1e-3 and (box := loss.box(y)) is not None:
+            near = (curvature > 0.0) & ((theta < box[0] + loss.room) | (theta > box[1] - loss.room))
+            mismatch = np.where(near[:, 0], np.inf, mismatch)
+        slope = weight[:, None] * theta
+        return Dual(
+            high=float(np.sum(weight[present] * mismatch[present])),
+            low=0.0,
+            gradient=design.transpose_times(slope) if self.wanted else np.zeros((0, loss.outputs)),
+            reach=float(np.max(np.abs(move), initial=0.0)),
+            slope_sum=np.abs(slope).sum(axis=0),
+        )
+
+
+@dataclass(frozen=True)
+class Product:
+    """Summed rows, and the weight of these rows."""
+
+    array: Array
+    weight_sum: float
+
+    def __add__(self, other: Product) -> Product:
+        return Product(self.array + other.array, self.weight_sum + other.weight_sum)
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction.
+
+    ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``kept`` remembers the curvatures at
+    ``coef`` by the rows of a block, so that further products need no scores; only for blocks that stay in memory, and
+    for one ``coef``, sample and turn. ``single`` allows products in single precision where the rows are stored so.
+    """
+
+    loss: Loss
+    coef: Array
+    direction: Array
+    sample: int = 1
+    turn: int = 0
+    kept: Kept | None = None
+    single: bool = False
+
+    def __call__(self, block: Block) -> Product:
+        """Multiply one block."""
+        design, loss = block.design, self.loss
+        if isinstance(design, Affine):
+            known = self.kept is not None and (block.start, block.n_rows) in self.kept  # then nobody asks for scores
+            coef = self.coef if known else design.inner_coef(self.coef)
+            inner = Curve(
+                self.loss, coef, design.inner_coef(self.direction), self.sample, self.turn, self.kept, self.single
+            )
+            product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
+            return Product(design.outer_gradient(product.array), product.weight_sum)
+        if design.rows is not None and loss.native is not None:
+            return self._native(design.rows, block)
+        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        present = weight > 0.0
+        eta = design.times(self.coef)
+        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
+        curvature = loss.curvature(np.where(present[:, None], block.y, 0.0), eta)
+        move = design.times(self.direction)
+        bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
+        slope = np.where(present[:, None], weight[:, None] * bent, 0.0)
+        return Product(design.transpose_times(slope), float(weight[present].sum()))
+
+    def _native(self, rows: _core.Rows, block: Block) -> Product:
+        loss = self.loss
+        assert loss.native is not None
+        given = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
+        if self.kept is None:
+            return Product(*rows.curve(*given, self.sample, self.turn, single=self.single))
+        place = (block.start, block.n_rows)
+        room = self.kept.get(place)
+        if room is not None:
+            return Product(*rows.curve(*given, self.sample, self.turn, room, known=True, single=self.single))
+        room = np.empty((loss.outputs, block.n_rows))
+        product = Product(*rows.curve(*given, self.sample, self.turn, room, single=self.single))
+        self.kept[place] = room
+        return product
+
+
+@dataclass(frozen=True)
+class Diagonal:
+    """The task that sums the blocks on the diagonal of the second derivative, one for each output, ``(outputs, p, p)``.
+
+    They are made from curvatures that were ``kept``, of one row in ``sample``; without those it is the gram, ``(1, p, p)``.
+    """
+
+    loss: Loss
+    kept: Kept | None
+    sample: int = 1
+
+    def __call__(self, block: Block) -> Product:
+        """Add up one block."""
+        design = block.design
+        shift, scale = (design.shift, design.scale) if isinstance(design, Affine) else (None, None)
+        rows = design.inner.rows if isinstance(design, Affine) else design.rows
+        if rows is None:
+            gram = design.gram(block.weight)[None]
+            return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
+        room = None if self.kept is None else self.kept[block.start, block.n_rows]
+        return Product(*rows.blocks(self.loss.native or 0, block.weight, room, self.sample, 0, shift, scale))
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """The task that sums ``s z z'`` in single precision, z a row of X without ones and its targets, centred, scaled and rounded.
+
+    Weights are divided by ``unit``.
+    """
+
+    centre: Array
+    factor: Array
+    unit: float
+
+    def __call__(self, block: Block) -> Product:
+        """Multiply one block, whose columns are one dense array and ones."""
+        assert block.design.rows is not None
+        gram = block.design.rows.rough(block.weight, self.unit, block.y, self.centre, self.factor)
+        return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
+
+
+@dataclass(frozen=True)
+class NormalEquations:
+    """The task that makes the gram of [X, y - offset] in double-double."""
+
+    def __call__(self, block: Block) -> Doubled:
+        """Add up one block."""
+        if block.design.rows is None:
+            raise TypeError("normal equations in double-double need a design with a compiled view")
+        if block.offset is None:
+            return Doubled(*block.design.rows.gram_dd(block.weight, block.y))
+        # y - offset is not a double: keep both as columns and subtract where there are 32 digits
+        both = np.ascontiguousarray(np.hstack([block.y, block.offset]))
+        gram = Doubled(*block.design.rows.gram_dd(block.weight, both))
+        m = block.y.shape[1]
+        return _fold(_fold(gram, m), m)
+
+
+@dataclass(frozen=True)
+class Largest:
+    """A number whose sum is the maximum."""
+
+    value: float
+
+    def __add__(self, other: Largest) -> Largest:
+        return Largest(max(self.value, other.value))
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """The task that asks how far ``X d`` is from zero: max over rows of weight > 0 of |x.d| / sum_j |x_j d_j|.
+
+    Each column of ``high + low`` is one d; the answer is the worst of them, or the first above ``enough`` that is found.
+    """
+
+    high: Array
+    low: Array
+    enough: float = math.inf
+
+    def __call__(self, block: Block) -> Largest:
+        """Look at one block."""
+        if block.weight is None or block.weight.all():
+            return Largest(self._worst(block.design))
+        # Rows of weight zero are absent, and the kernel takes no weights: ask the runs of rows between them.
+        edges = np.flatnonzero(np.diff(block.weight > 0.0, prepend=False, append=False))
+        runs = [block.design.slice(int(start), int(stop)) for start, stop in edges.reshape(-1, 2)]
+        return Largest(max(map(self._worst, runs), default=0.0))
+
+    def _worst(self, design: Design) -> float:
+        # Columns that only seem to depend on each other are told from a few rows.
+        parts = (design.slice(0, HEAD), design) if design.shape[0] > HEAD and self.enough < math.inf else (design,)
+        worst = 0.0
+        for part in parts:
+            if part.rows is None:
+                raise TypeError("the dependence of columns needs a design with a compiled view")
+            for high, low in zip(self.high.T, self.low.T, strict=True):
+                worst = max(worst, part.rows.dependence(np.ascontiguousarray(high), np.ascontiguousarray(low)))
+                if worst > self.enough:
+                    return worst
+        return worst
+
+
+def _fold(gram: Doubled, m: int) -> Doubled:
+    """Return the transpose of a gram whose last ``m`` rows were subtracted from the ``m`` before them."""
+    kept = gram[:-m]
+    end = kept[-m:] + -gram[-m:]
+    return Doubled(np.vstack([kept.high[:-m], end.high]).T, np.vstack([kept.low[:-m], end.low]).T)
+
+
+def _together(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:
+    """Return the compensated sum of two values high + low; infinity stays infinity."""
+    high = a.high + b.high
+    if not math.isfinite(high):
+        return high, 0.0
+    c = high - a.high
+    return high, a.low + b.low + ((a.high - (high - c)) + (b.high - c))

@@ -1,0 +1,363 @@
+"""The problem: weighted mean loss over a source plus a penalty. The only place where 1/S is written."""
+
+from __future__ import annotations
+
+from dataclasses import field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from lineal.algebra.basis import Basis
+from lineal.algebra.doubled import Doubled
+from lineal.algebra.factor import Factor
+from lineal.algebra.normal import Normal
+from lineal.errors import InputError
+from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.penalties.penalty import Penalty
+from lineal.problem.huber_active_set import Sides, look, sided
+from lineal.problem.moments import Moments, survey
+from lineal.problem.passes import Conjugate, Curve, Dual, Evaluate, Kept, NormalEquations, Sums
+from lineal.problem.products import Products
+from lineal.sources.source import Source
+
+if TYPE_CHECKING:
+    from lineal.certify.baseline import Null
+
+Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+EPS = float(np.finfo(np.float64).eps)
+
+MOST_COLUMNS = 4000
+"""More columns than this have no double-double gram."""
+
+SHORT = 1_000_000
+"""Rows times columns squared up to which another pass costs less than to spare it."""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """F at one point: value, a bound on its rounding error, gradient, second derivative of the first columns.
+
+    ``noise`` bounds the error of a gradient that was made from products, not from rows.
+    """
+
+    value: float
+    error: float
+    gradient: Array
+    slope: Array
+    hessian: Array | None
+    noise: Array | None = None
+
+    @property
+    def width(self) -> int:
+        """Whether a hessian is there, and for how many columns and outputs."""
+        return 0 if self.hessian is None else self.hessian.shape[1]
+
+
+@dataclass
+class Shared:
+    """What problems that differ in their penalty only have in common: the last sums; of a quadratic loss gram and products."""
+
+    sums: dict[tuple[Loss, bytes, int], Sums] = field(default_factory=dict)
+    gram: Array | None = None
+    products: Products | None = None
+    wanted: bool = False
+
+
+@dataclass
+class Problem:
+    """``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``, ``eta = X b + offset``, ``S = sum_i s_i``."""
+
+    source: Source
+    loss: Loss
+    penalty: Penalty
+    moments: Moments
+    passes: int = 0
+    null: Null | None = None
+    light: Problem | None = None
+    bases: dict[bytes, Basis | None] = field(default_factory=dict, repr=False)
+    """Which of some columns depend on others (``dependence.among``), by the columns asked about."""
+    _factored: tuple[Array, bytes, Factor] | None = field(default=None, repr=False)
+    _constant: Array | None = field(default=None, repr=False)
+    _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
+    _shared: Shared = field(default_factory=Shared, repr=False)
+    _sides: Sides | None = field(default=None, repr=False)
+
+    @staticmethod
+    def of(
+        source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None, *, products: bool = False
+    ) -> Problem:
+        """Return the problem after a survey of the source (or with one made before), with ``products`` if there is use."""
+        products = products and loss.quadratic and penalty.smooth and len(source.columns) <= MOST_COLUMNS
+        known = survey(source, loss, products=products) if moments is None else moments
+        charges = len(penalty.charged)
+        if charges != len(known.mean):
+            raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
+        shared = Shared()
+        if (found := known.products) is not None:
+            shared, known = Shared(gram=found.hessian, products=found), replace(known, products=None)
+        return Problem(source, loss, penalty, known, passes=0 if moments else 1, _shared=shared)
+
+    @cached_property
+    def shape(self) -> tuple[int, int]:
+        """Columns and outputs."""
+        return len(self.moments.mean), self.loss.outputs
+
+    @property
+    def intercept(self) -> bool:
+        """Whether the first column is the intercept."""
+        return self.source.leading == "(intercept)"
+
+    @property
+    def steepest(self) -> float:
+        """The largest curvature of the loss; where it has none (Poisson), twice the mean one of the best constant."""
+        bound = self.loss.steepest
+        return bound if np.isfinite(bound) else 2.0 * float(np.sum(self.moments.statistic)) / self.moments.weight_sum
+
+    @cached_property
+    def uncharged(self) -> Index:
+        """Columns the penalty does not see."""
+        return (~self.penalty.charged).nonzero()[0]
+
+    @cached_property
+    def tied(self) -> Mask:
+        """The coefficients of those columns, shape ``(columns, outputs)``."""
+        return np.repeat(~self.penalty.charged[:, None], self.shape[1], axis=1)
+
+    @property
+    def lead(self) -> int:
+        """How many leading columns hold all uncharged ones."""
+        return int(self.uncharged[-1]) + 1 if len(self.uncharged) else 0
+
+    def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
+        """Return F, its gradient and the second derivative in the first ``hessian`` columns, in one pass.
+
+        The last few evaluations are remembered, so that asking again (as the certificate does) costs nothing. A pass
+        over all rows in memory fills ``kept`` with curvatures for ``curve``.
+        """
+        coef = np.ascontiguousarray(coef)
+        known = self._memory.get((coef.tobytes(), sample))
+        if known is not None and (hessian == 0 or known.width >= self._width(hessian)):
+            return known
+        # A quadratic loss has one second derivative for all points: it is summed once.
+        constant = self.loss.quadratic and sample == 1
+        held = self._constant if constant else None
+        width = 0 if held is not None else hessian
+        found = self._at_once(coef, width, held) if sample == 1 and kept is None else None
+        if found is None:
+            found = self._assembled(self._sums(coef, width, sample, kept), coef, hessian, held)
+        if constant and found.hessian is not None and found.hessian.shape[1] == self.shape[0]:
+            self._constant = found.hessian
+        self.keep(coef, found, sample)
+        return found
+
+    def _at_once(self, coef: Array, hessian: int, held: Array | None) -> Evaluation | None:
+        """Return the evaluation from one native call: rows in one block, a penalty of squares, sums that nobody else wants."""
+        block, loss, moments = self.source.whole, self.loss, self.moments
+        if block is None or loss.native is None or not self.penalty.square or self.shared:
+            return None
+        if (rows := block.design.rows) is None:
+            return None
+        self.passes += 1
+        charges = (self.penalty.curvature(), moments.largest, moments.offset)
+        if hessian in (0, self.shape[0]) and (hessian or self._sides is not None) and sided(block, loss):
+            found, self._sides, passes = look(self._sides, block, loss, coef, hessian, charges, moments.weight_sum)
+            self.passes += passes - 1
+            return Evaluation(*found)
+        given = (loss.native, block.y, block.weight, block.offset, coef, hessian)
+        value, error, gradient, slope, second = rows.objective(*given, *charges, loss.parameter)
+        return Evaluation(value, error, gradient, slope, second if held is None else held)
+
+    def sides(self, coef: Array) -> Sides | None:
+        """Return on which side of a bend the rows are at ``coef``, if that was kept."""
+        return self._sides if self._sides is not None and np.array_equal(self._sides.coef, coef) else None
+
+    def _assembled(self, sums: Sums, coef: Array, hessian: int, held: Array | None) -> Evaluation:
+        """Return F and its derivatives from sums over the rows."""
+        total, second = sums.weight_sum, held
+        if held is None and hessian:
+            raw = sums.hessian if sums.hessian is not None else self._shared.gram
+            assert raw is not None
+            mine = not self._shared.wanted and self._shared.products is None and raw is not self._shared.gram
+            second = np.divide(raw, total, out=raw if mine else None)
+            tiles = self.shape[1] if self.loss.coupled else 1
+            charges = self.penalty.curvature()[: second.shape[1] // tiles]
+            np.einsum("kjj->kj", second)[:] += charges if tiles == 1 else np.tile(charges, tiles)
+        value = (sums.high + sums.low) / total + self.penalty.value(coef)
+        slope = sums.slope_sum / total
+        return Evaluation(
+            value=value,
+            error=8 * EPS * abs(value) + float(self.blur(coef) @ slope) + sums.doubt / total,
+            gradient=sums.gradient / total + self.penalty.gradient(coef),
+            slope=slope,
+            hessian=second,
+            noise=None if sums.noise is None else sums.noise / total,
+        )
+
+    def keep(self, coef: Array, found: Evaluation, sample: int = 1) -> None:
+        """Take note of an evaluation, forgetting all but the last two."""
+        if len(self._memory) >= 2:
+            self._memory.pop(next(iter(self._memory)))
+        self._memory[coef.tobytes(), sample] = found
+
+    def _sums(self, coef: Array, hessian: int, sample: int, kept: Kept | None = None) -> Sums:
+        """Return the sums of a pass at ``coef``, or those made before, whatever the penalty was."""
+        shared, key = self._shared, (self.loss, coef.tobytes(), sample)
+        known = shared.sums.get(key)
+        if hessian and self.loss.quadratic and sample == 1 and shared.gram is not None:
+            hessian = 0
+        wide = 0 if known is None or known.hessian is None else known.hessian.shape[1]
+        if known is not None and wide >= self._width(hessian):
+            return known
+        if shared.products is not None and sample == 1 and (found := shared.products.quadratic(coef)) is not None:
+            return found
+        self.passes += 1
+        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample, kept))
+        if not shared.wanted:
+            return sums
+        if self.loss.quadratic and hessian == self.shape[0] and sample == 1:
+            shared.gram = sums.hessian
+        shared.sums.pop(key, None)
+        if len(shared.sums) >= 2:
+            shared.sums.pop(next(iter(shared.sums)))
+        shared.sums[key] = sums
+        return sums
+
+    def remember(self, coef: Array, sums: Sums) -> None:
+        """Take the sums of a pass at ``coef`` that was made elsewhere."""
+        self._shared.wanted = True
+        self._shared.sums[(self.loss, np.ascontiguousarray(coef).tobytes(), 1)] = sums
+
+    @property
+    def products(self) -> Products | None:
+        """The products that the sums of a quadratic loss are made from, if any."""
+        return self._shared.products
+
+    @property
+    def shared(self) -> bool:
+        """Whether its sums were made before, or serve other problems too."""
+        return self._shared.wanted or self._shared.gram is not None
+
+    def ask_rows(self) -> None:
+        """Make further sums from the rows, where those of products would have too few digits; the gram is kept."""
+        self._shared.products = None
+        self._memory = {key: known for key, known in self._memory.items() if known.noise is None}
+
+    def at(self, penalty: Penalty) -> Problem:
+        """Return the problem with another penalty; what does not depend on it is not summed again."""
+        self._shared.wanted = True
+        other = Problem(self.source, self.loss, penalty, self.moments, _shared=self._shared)
+        same = np.array_equal(penalty.charged, self.penalty.charged)
+        if self.null is not None and same and not np.any(self.null.coef[penalty.charged]):
+            other.null = self.null
+        return other
+
+    def _width(self, hessian: int) -> int:
+        return hessian * self.shape[1] if self.loss.coupled else hessian
+
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0, known: Dual | None = None) -> Dual:
+        """Return the dual point ``theta = scale (slope - W X shift)`` at ``coef``: means of mismatch, gradient, |theta|.
+
+        ``known`` is the one without a scale, whose gradient need not be summed again.
+        """
+        self.passes += 1
+        coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
+        found = self.source.sum(Conjugate(self.loss, coef, shift, scale, wanted=known is None))
+        total = self.moments.weight_sum
+        gradient = found.gradient / total if known is None else scale * known.gradient
+        return Dual(found.high / total, found.low / total, gradient, found.reach, found.slope_sum / total)
+
+    def curve(
+        self,
+        coef: Array,
+        direction: Array,
+        sample: int = 1,
+        turn: int = 0,
+        kept: Kept | None = None,
+        *,
+        single: bool = False,
+    ) -> Array:
+        """Return the second derivative of F at ``coef`` times ``direction``, in one pass.
+
+        ``sample`` takes one row of so many, others on another ``turn``; ``kept`` (empty at first, one for every ``coef``,
+        sample and turn) saves the next products their scores; ``single`` allows single precision where rows have no more.
+        """
+        self.passes += 1
+        given = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
+        product = self.source.sum(Curve(self.loss, *given, sample, turn, kept, single))
+        bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
+        return np.asarray(bent + self.penalty.curvature()[:, None] * direction)
+
+    def blur(self, coef: Array) -> Array:
+        """Return a bound on the rounding error of every score, per output: gamma_p (sum_j max|x_j| |b_j| + max|offset|)."""
+        largest = self.moments.largest
+        if len(coef) > 1000:
+            used = np.flatnonzero(coef.any(axis=1))
+            largest, coef = largest[used], coef[used]
+        size = largest @ np.abs(coef) + self.moments.offset
+        return np.asarray((self.shape[0] + 4) * EPS * size)
+
+    def grain(self, slope: Array, blur: Array | float = 0.0, peak: float = np.inf) -> Array:
+        """Return a bound on the rounding error of a gradient whose rows have mean |slope|, per column and output.
+
+        ``blur`` is by how much the slopes themselves may be off, ``peak`` the largest of them: mean |slope x| is at most the
+        root of mean slope^2 <= peak mean |slope| times that of mean x^2, far less than with the largest x of a heavy tail.
+        Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
+        of additions is far below 1000 + rows / 16384.
+        """
+        chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
+        largest = self.moments.largest[:, None]
+        if not np.isfinite(peak):
+            return np.asarray(largest * (chain * EPS * slope + blur))
+        mean = 1.001 * np.sqrt(self.moments.square[:, None] * (peak * slope))
+        return np.asarray(chain * EPS * np.minimum(largest * slope, mean) + largest * blur)
+
+    def factor(self, evaluation: Evaluation, columns: Index | Mask) -> Factor:
+        """Return the factored second derivative in ``columns``, or in the coefficients of a mask ``(columns, outputs)``."""
+        if evaluation.hessian is None:
+            raise ValueError("this evaluation holds no second derivative")
+        if columns.ndim == 2 and columns is self.tied:
+            columns = self.uncharged
+        if columns.ndim == 2:
+            mask = columns.astype(bool)
+            if np.any(mask.any(axis=1) & ~mask.all(axis=1)):
+                return Factor.masked(evaluation.hessian, mask, coupled=self.loss.coupled)
+            columns = np.flatnonzero(mask.any(axis=1))
+        key = columns.tobytes()
+        if self._factored is None or self._factored[0] is not evaluation.hessian or self._factored[1] != key:
+            factor = Factor.of(
+                evaluation.hessian, columns.astype(np.intp, copy=False), self.shape, coupled=self.loss.coupled
+            )
+            self._factored = (evaluation.hessian, key, factor)
+        return self._factored[2]
+
+    @property
+    def normal_known(self) -> bool:
+        """Whether the normal equations in double-double have been made."""
+        return "normal" in self.__dict__
+
+    @cached_property
+    def normal(self) -> Normal | None:
+        """The normal equations in double-double; None where there are too many columns."""
+        if self.shape[0] > MOST_COLUMNS:
+            return None
+        if not self.penalty.smooth:
+            # Kinks and bounds have no normal equations: these only tell which uncharged columns depend on each other.
+            return self.normal_of(self.uncharged)
+        return Normal.of(self._products, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
+
+    @cached_property
+    def _products(self) -> Doubled:
+        self.passes += 1
+        return self.source.sum(NormalEquations())
+
+    def normal_of(self, columns: Index) -> Normal:
+        """Return normal equations in which all columns but some are held by a square as large as their own."""
+        curvature = np.where(self.moments.square > 0.0, self.moments.square, 1.0)
+        curvature[columns] = 0.0
+        return Normal.of(self._products, curvature, self.moments.weight_sum, self.moments.rows)

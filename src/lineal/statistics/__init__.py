@@ -1,0 +1,1 @@
+"""How sure coefficients are: standard errors, tests, intervals."""
