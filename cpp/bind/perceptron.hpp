@@ -1,10 +1,7 @@
 // Perceptrons for Python: rows are checked once, then presented in short calls, so that Ctrl-C is answered between them.
 #pragma once
 
-#include "../lineal/forerunner.hpp"
-#include "../lineal/notes.hpp"
 #include "../lineal/perceptron.hpp"
-#include "../lineal/twins.hpp"
 #include "epochs.hpp"
 #include "team.hpp"
 
@@ -40,9 +37,6 @@ struct Presenter {
     Index columns, outputs;
     bool across;
     std::vector<double> row, eta;
-    std::vector<std::uint64_t> notes;
-    Index known = 0;
-    int alone = 0, refusals = 0;  // calls to come on one thread, after the other one did not run
 };
 
 // Weights [outputs][columns] on a copy whose rows begin, from the first dense column on, with a cache line.
@@ -73,20 +67,10 @@ private:
     std::vector<double> room_;
 };
 
-// Gives a presentation the notes on its rows, where they are small beside these.
-void note(Presenter& self, Presentation& e) {
-    const Part& part = *joint(e);
-    const Notes notes(part);
-    if (!notes.worthwhile(part)) return;
-    self.notes.resize(static_cast<std::size_t>(part.rows * notes.words));
-    e.notes = self.notes.data();
-    e.known = self.known;
-}
-
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
 
 // state: at, presented, survived, mistakes, logged. Returns the largest |x|^2 seen, 0 if not asked.
-double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie, double rate, Index longest, nb::object log, bool measure, double within) {
+double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie, double rate, Index longest, nb::object log, bool measure) {
     Presentation e = self.plain();
     const std::size_t size = static_cast<std::size_t>(self.columns * self.outputs);
     e.coef = data_of(coef, size, "coef");
@@ -122,8 +106,6 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     e.rate = rate;
     e.longest = longest;
     e.measure = measure;
-    e.within = within > 0 && std::isfinite(within) ? within : 0;
-    e.rough = self.outputs == 1 && e.length - e.at > 1;  // after a single row its scores may be asked for
     self.eta.resize(static_cast<std::size_t>(Presentation::ROWS * self.outputs));
     std::vector<double> sums(static_cast<std::size_t>(e.across ? 0 : 8 * self.outputs));
     e.eta = self.eta.data();
@@ -136,19 +118,7 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     }
     {
         const nb::gil_scoped_release release;
-        e.spares = spared(e);
-        if (e.spares) note(self, e);
-        else if (self.alone > 0) --self.alone;
-        else if (paired(e, threads())) {
-            const bool done = together(e);
-            self.refusals = done ? 0 : std::min(self.refusals + 1, 6);
-            self.alone = done ? 0 : 1 << self.refusals;
-        }
-        if (e.at < e.length) {
-            const Forerunner forerunner(e, threads());
-            perceptrons().run(e);
-        }
-        self.known = e.known;
+        perceptrons().run(e);
     }
     for (const Aligned& copy : aligned) copy.back();
     const std::int64_t now[] = {e.at, e.presented, e.survived, e.mistakes, e.logged};
@@ -175,7 +145,7 @@ void bind_perceptron(nb::module_& m) {
             if (!self.eta.empty()) std::copy(self.eta.begin(), self.eta.begin() + self.outputs, out.data);
             return out.array;
         })
-        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"), nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"), nb::arg("within") = 0.0)
+        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"), nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"))
         .def("project", projected, nb::arg("vector"));
 }
 

@@ -1,9 +1,5 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
-#include "halves.hpp"
 #include "presentation.hpp"
-#include "sparing.hpp"
-#include "strides.hpp"
-#include "sure.hpp"
 
 namespace {
 
@@ -41,15 +37,6 @@ struct Ahead {
     }
 };
 
-// Whether row i is mistaken, and for what: of several rows only the signs of scores matter.
-bool wrong(const Presentation& e, const Segment& segment, Index i, Index own, Index& rival, Ahead& ahead) {
-    if (e.rough && stored(segment)) {
-        const Rough score = rough(segment, i, e.coef);
-        if (score.sure()) return mistaken(e, &score.score, own, rival);
-    }
-    return mistaken(e, ahead.scores(e, segment, i), own, rival);
-}
-
 void update(Presentation& e, const Segment& segment, Index i, Index own, Index rival, Ahead& ahead) {
     if (e.outputs == 1) return add(e, segment, i, 0, own == 1 ? e.rate : -e.rate);
     add(e, segment, i, own, e.rate);
@@ -60,16 +47,8 @@ void update(Presentation& e, const Segment& segment, Index i, Index own, Index r
 
 void run(Presentation& e) {
     Ahead ahead;
-    const Part* part = strided(e);
-    const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
-    if (plain && paced(e)) return pace(e);
-    if (e.spares) return spare(e);
-    if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
-        const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));
-        if (e.at == e.length) return;
-        tell(e);
-        if (!part && e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
+        if (e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
             const Index soon = e.order[e.at + AHEAD];
             const Segment& other = holding(e, soon);
             fetch(other, soon - other.first);
@@ -78,8 +57,8 @@ void run(Presentation& e) {
         const Segment& segment = holding(e, row);
         const Index i = row - segment.first, own = static_cast<Index>(segment.y[i]);
         if (e.measure) e.largest = std::max(e.largest, square(segment, i));
-        Index rival = known ? 1 - own : own;
-        if (!known && !wrong(e, segment, i, own, rival, ahead)) {
+        Index rival = own;
+        if (!mistaken(e, ahead.scores(e, segment, i), own, rival)) {
             ++e.presented;
             ++e.survived;
             continue;
@@ -113,6 +92,6 @@ void project(const Presentation& e, const double* vector, double* out) {
 namespace lineal {
 
 extern const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL);
-const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run, half, project};
+const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run, project};
 
 }  // namespace lineal

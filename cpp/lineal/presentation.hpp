@@ -16,11 +16,6 @@ using lineal::Part;
 using lineal::Presentation;
 using lineal::Segment;
 
-// Tells who runs ahead how far the rows are.
-inline void tell(const Presentation& e) {
-    if (e.seen) __atomic_store_n(e.seen, e.at, __ATOMIC_RELAXED);
-}
-
 constexpr Index LANES = 8, AHEAD = 3, ROWS = lineal::Presentation::ROWS;
 
 inline double fused(double a, double b, double c) {
@@ -30,11 +25,6 @@ inline double fused(double a, double b, double c) {
     return a * b + c;
 #endif
 }
-
-// Beyond this size a score has the side of the one that counts, in whatever order its terms were added: both are within
-// (terms + 16) eps / 2 times the sum of their sizes, at most |x| |w| = `size`, of the exact one; the last term is for products that
-// underflow. Where the size is not finite no side is sure.
-inline double doubtful(Index terms, double size) { return 4.0 * static_cast<double>(terms + 16) * std::numeric_limits<double>::epsilon() * size + 1e-280; }
 
 inline double tree(const double* p, Index s) { return ((p[0] + p[s]) + (p[2 * s] + p[3 * s])) + ((p[4 * s] + p[5 * s]) + (p[6 * s] + p[7 * s])); }
 

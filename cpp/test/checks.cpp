@@ -14,7 +14,6 @@
 #include "rough.hpp"
 #include "teams.hpp"
 #include "text.hpp"
-#include "twins.hpp"
 
 namespace {
 
@@ -362,7 +361,6 @@ int main(int count, char**) {
     CHECK(plain_text_holds());
     check_descents();
     check_factor();
-    check_twins();
     check_all_rough();
     std::printf(failures == 0 ? "all checks hold\n" : "%d checks failed\n", failures);
     return failures == 0 ? 0 : 1;

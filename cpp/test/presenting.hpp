@@ -1,7 +1,6 @@
-// Checks of the perceptron, by one thread and with one that runs ahead.
+// Checks of the perceptron.
 #pragma once
 
-#include "../lineal/forerunner.hpp"
 #include "../lineal/perceptron.hpp"
 #include "checks.hpp"
 
@@ -30,16 +29,12 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool
     e.drift = averaged ? drift.data() : nullptr;
     e.longest = Index{1} << 60;
     e.log = logged ? log.data() : nullptr;
-    e.rough = k == 1 && !logged;
     e.room = e.length;
     e.measure = true;
     e.eta = eta.data();
     e.sums = sums.data();
     e.row = row.data();
-    {
-        const Forerunner forerunner(e, 2, 0);  // few rows, but another thread all the same
-        perceptrons().run(e);
-    }
+    perceptrons().run(e);
     std::vector<double> w(Design::at(p * k)), sum(Design::at(p * k));
     Index mistakes = 0;
     double largest = 0;
