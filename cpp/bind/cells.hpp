@@ -49,7 +49,7 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
     if (!plain) return nb::none();
     nb::list out;
     for (CellColumn& column : found.columns) {
-        if (column.numbers) out.append(nb::make_tuple(kept(std::move(column.memory), column.numbers, found.rows), handed(std::move(column.present))));
+        if (column.numbers) out.append(nb::make_tuple(kept(std::move(column.numbers), column.numbers.get(), found.rows), handed(std::move(column.present))));
         else
             out.append(nb::make_tuple(kept(std::move(column.codes), column.codes.get(), found.rows), handed(std::move(column.ends)),
                                       nb::bytes(column.words.data(), column.words.size())));
@@ -112,14 +112,6 @@ void bind_cells(nb::module_& m) {
         .def("texts", [](const lineal::Dictionary& known) {
             const CellColumn& column = known.column();
             return nb::make_tuple(handed(std::vector<std::int32_t>(column.ends)), nb::bytes(column.words.data(), column.words.size()));
-        });
-    nb::class_<lineal::Room>(m, "Room")
-        .def(nb::init<std::size_t>(), nb::arg("bytes"))
-        .def("reach", &lineal::Room::reach, nb::arg("stop"))
-        .def("settle", &lineal::Room::settle)
-        .def("memory", [](nb::handle self) {
-            const auto& room = nb::cast<const lineal::Room&>(self);
-            return nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(room.data(), {room.size()}, self);
         });
     m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"), nb::arg("quote") = "", nb::arg("ascii") = false);
 }

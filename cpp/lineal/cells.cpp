@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "eights.hpp"
 #include "numerals.hpp"
 #include "scanning.hpp"
 #include "words.hpp"
@@ -33,8 +32,7 @@ public:
                 column.codes.reset(new std::int32_t[static_cast<std::size_t>(most_)]);
                 continue;
             }
-            column.memory = Pages(static_cast<std::size_t>(most_) * sizeof(double));
-            column.numbers = static_cast<double*>(column.memory.data());
+            column.numbers.reset(new double[static_cast<std::size_t>(most_)]);
         }
         words_.reserve(out.columns.size());
         std::size_t wanted = 0;
@@ -56,6 +54,7 @@ public:
 
 private:
     static constexpr std::ptrdiff_t ROOM = 16384;
+    static constexpr std::size_t MOST = 256;  // rows at a time
 
     // Whole rows that lie in the next kilobytes; false where the next row is not of the usual shape, or too long.
     bool window() {
@@ -68,7 +67,7 @@ private:
             // as many rows as end alike
             const std::size_t first = used, stride = base[stops[ends_[line]]] == '\r' ? width_ + 1 : width_;
             std::size_t rows = 0;
-            for (; line < lines && rows < Loaded::MOST; ++rows, used += stride, line += stride - width_ + 1) {
+            for (; line < lines && rows < MOST; ++rows, used += stride, line += stride - width_ + 1) {
                 const std::size_t last = used + width_ - 1, end = used + stride - 1;
                 if (ends_[line] != last || (stride > width_ && (line + 1 == lines || ends_[line + 1] != end || stops[end] != stops[last] + 1))) break;
                 const char* stop = base + stops[end];
@@ -85,19 +84,17 @@ private:
     bool columns(const char* base, const std::uint32_t* stops, std::size_t stride, std::size_t rows) {
         const std::size_t row = static_cast<std::size_t>(row_);
         for (std::size_t k = 0; k < numbers_.size(); ++k) {
-            load(base, stops + numbers_[k], stride, rows, loaded_);
-            double* out = columns_[k]->numbers + row;
-            if (!eights(loaded_, rows, out)) continue;
+            double* out = columns_[k]->numbers.get() + row;
             for (std::size_t i = 0; i < rows; ++i)
-                if (loaded_.strange[i / 8] >> i % 8 & 1 && !unusual(k, base, stops + numbers_[k] + i * stride, row_ + static_cast<Index>(i), out[i])) return false;
+                if (!one(k, base, stops + numbers_[k] + i * stride, row_ + static_cast<Index>(i), out[i])) return false;
         }
         for (std::size_t k = 0; k < texts_.size(); ++k) words_[k].codes(base, stops + texts_[k], stride, rows, end_, codes_[k] + row);
         row_ += static_cast<Index>(rows);
         return true;
     }
 
-    // A number that is not short, or missing.
-    bool unusual(std::size_t k, const char* base, const std::uint32_t* stops, Index row, double& out) {
+    // A number, or missing.
+    bool one(std::size_t k, const char* base, const std::uint32_t* stops, Index row, double& out) {
         const char* at = base + (stops[-1] + 1);
         const std::size_t size = static_cast<std::size_t>(base + stops[0] - at);
         Quotient found{0, 1};
@@ -154,7 +151,6 @@ private:
     const std::vector<std::string>& missing_;
     Index most_, row_ = 0;
     std::vector<std::uint32_t> places_, ends_, stops_;
-    Loaded loaded_;
     std::vector<std::size_t> numbers_, texts_;
     std::vector<CellColumn*> columns_;
     std::vector<Words> words_;

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "pages.hpp"
 #include "part.hpp"
 
 namespace lineal {
@@ -18,8 +17,7 @@ enum class Cell : std::uint8_t { skipped, number, text };
 // One column: numbers with a bit for each that is there (none if all are), or codes of the different texts, which are
 // the stretches of `words` between `ends`, in the order in which they came.
 struct CellColumn {
-    Pages memory;
-    double* numbers = nullptr;
+    std::unique_ptr<double[]> numbers;
     std::vector<std::uint8_t> present;
     std::unique_ptr<std::int32_t[]> codes;
     std::vector<std::int32_t> ends;

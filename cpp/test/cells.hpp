@@ -8,7 +8,7 @@
 #include <string>
 
 #include "../lineal/cells.hpp"
-#include "../lineal/eights.hpp"
+#include "../lineal/scanning.hpp"
 #include "../lineal/quotes.hpp"
 
 namespace {
@@ -68,17 +68,6 @@ bool wide_cells_hold(unsigned seed) {
         if (text[places[k + 1]] != ',' && (line == rows || ends[line++] != k)) return false;
     }
     if (line != rows) return false;
-    auto one = std::make_unique<Loaded>(), other = std::make_unique<Loaded>();
-    const std::size_t some = std::min(count, Loaded::MOST);
-    load(text.get(), places.data() + 1, 1, some, *one);
-    load(text.get(), places.data() + 1, 1, some, *other);
-    std::vector<double> mine(some), theirs(some);
-    if (eights(*one, some, mine.data()) != eights_plainly(*other, some, theirs.data())) return false;
-    for (std::size_t k = 0; k < some; ++k) {
-        const bool strange = one->strange[k / 8] >> k % 8 & 1;
-        if (strange != (other->strange[k / 8] >> k % 8 & 1)) return false;
-        if (!strange && std::memcmp(&mine[k], &theirs[k], 8) != 0) return false;
-    }
     return true;
 }
 

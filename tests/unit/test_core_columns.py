@@ -148,31 +148,3 @@ def test_too_many_different_texts_are_not_shared():
     for piece in (rows[: MOST - 2], rows[MOST - 2 :], rows[:3]):
         batch = plain_batch("".join(f"{row}\n" for row in piece).encode(), ",", ["a"], (), {"a"})
         assert lexicons.unified(batch).column(0).to_pylist() == piece
-
-
-def test_a_room_keeps_what_is_written_while_pages_move_into_it():
-    piece = b"".join(b"%d,%d\n" % (k, k % 5) for k in range(60_000))
-    whole = 2**21
-    for waiting in (1, 5):
-        parsed = [plain_batch(piece, ",", ["a", "b"], {"a", "b"}, {"a", "b"}) for _ in range(12)]
-        room = _core.Room(waiting * whole)
-        values = room.memory().view(np.float64)
-        assert values.nbytes == waiting * whole
-        step = len(values) // 10
-        for k in range(10):
-            room.reach((k + 1) * step * 8)
-            values[k * step : (k + 1) * step] = k
-            del parsed[:1]
-        room.settle()
-        room.reach(values.nbytes)  # nothing moves any more
-        del parsed, room
-        assert all((values[k * step : (k + 1) * step] == k).all() for k in range(10))
-
-
-def test_rooms_that_are_left_alone_give_everything_back():
-    rooms = [_core.Room(3 * 2**21) for _ in range(3)]
-    piece = b"1,2\n" * 400_000
-    held = plain_batch(piece, ",", ["a", "b"], {"a", "b"}, {"a", "b"})
-    rooms[1].reach(2**21)
-    del held, rooms
-    assert _core.Room(0).memory().size == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -27,8 +26,6 @@ Array = npt.NDArray[np.float64]
 
 SPARSE_CELLS = 10**8
 """A sparse table of more cells than this, zeros counted, has no fingerprint: it would take longer than the fit."""
-LONG = 2**18
-"""Encoded rows, if there are so many, lie in the memory that parsed ones leave."""
 
 
 class Encoded(Source):
@@ -273,10 +270,7 @@ class _Growing:
     """An array of rows that come in batches, each with its place before it is written; untouched memory costs nothing."""
 
     def __init__(self, rows: int, shape: tuple[int, ...], kind: type) -> None:
-        self.each = math.prod(shape) * np.dtype(kind).itemsize
-        self.memory = _core.Room(rows * self.each) if rows >= LONG and self.each else None
-        first = np.empty(rows * self.each, np.uint8) if self.memory is None else self.memory.memory()
-        self.parts: list[npt.NDArray[Any]] = [first.view(kind).reshape(rows, *shape)]
+        self.parts: list[npt.NDArray[Any]] = [np.empty((rows, *shape), dtype=kind)]
         self.sizes = [0]
 
     def room(self, rows: int) -> npt.NDArray[Any]:
@@ -287,14 +281,10 @@ class _Growing:
             self.sizes.append(0)
         start = self.sizes[-1]
         self.sizes[-1] += rows
-        if self.memory is not None and len(self.parts) == 1:
-            self.memory.reach(self.sizes[-1] * self.each)
         return self.parts[-1][start : start + rows]
 
     def array(self) -> npt.NDArray[Any]:
         """Return all rows."""
-        if self.memory is not None:
-            self.memory.settle()
         parts = [part[:size] for part, size in zip(self.parts, self.sizes, strict=True)]
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
