@@ -146,23 +146,28 @@ def overall(line: Mapping[int, float]) -> float:
     return math.log(line[last] / line[first]) / math.log(last / first)
 
 
+def rival(
+    axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping[int, float]]
+) -> Mapping[int, float] | None:
+    """Return the curve of the best peer: the envelope of several, or the only one there is."""
+    rivals = [
+        line for (name, peer, n), line in found.items() if (name, n) == (axis, cores) and peer not in (OURS, LIMIT)
+    ]
+    return found.get((axis, BEST, cores), rivals[0] if rivals else None)
+
+
 def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping[int, float]]) -> str | None:
     """Say how our growth stands against the best peer's, from end to end, and where we are behind; None without a peer.
 
     Where ours is the larger one and the machine has a limit: a program as fast as ours at the first size cannot grow less
     than up to that limit.
     """
-    ours, theirs = found.get((axis, OURS, cores)), found.get((axis, BEST, cores))
-    if theirs is None:
-        rivals = [
-            line for (name, peer, n), line in found.items() if (name, n) == (axis, cores) and peer not in (OURS, LIMIT)
-        ]
-        theirs = rivals[0] if rivals else None
+    ours, theirs = found.get((axis, OURS, cores)), rival(axis, cores, found)
     if ours is None or theirs is None or min(len(ours), len(theirs)) < 2:
         return None
     behind = [f"{size:,}" for size in ours if ours[size] > theirs.get(size, math.inf)]
-    where = f"behind at {', '.join(behind)}" if behind else "ahead at every point"
-    text = f"{overall(ours):.2f} against {overall(theirs):.2f} on {cores} core{'s' if cores > 1 else ''}, {where}"
+    where = f", behind at {', '.join(behind)}" if behind else ""
+    text = f"{overall(ours):.2f} against {overall(theirs):.2f} on {cores} core{'s' if cores > 1 else ''}{where}"
     bound = found.get((axis, LIMIT, cores))
     if bound is not None and max(ours) in bound and overall(ours) > overall(theirs):
         least = overall({min(ours): ours[min(ours)], max(ours): bound[max(ours)]})
@@ -171,35 +176,44 @@ def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping
 
 
 def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str:
-    """Return the table of all curves with their exponents."""
-    from benchmarks.table import time_text
+    """Return a table of the ends of all curves with their exponents, and how growth stands against the best peer.
+
+    A time that did not reach the target is a dash. The points between the ends are in the picture.
+    """
+    from benchmarks.table import origin, wrapped
 
     measured = curves(records)
     found = {**measured, **envelopes(measured), **bounds(records, header)}
-    lines = []
+    lines = [
+        "| what grows | cores | lineal (exponent) | best peer | limit of the machine |",
+        "|---|---|---|---|---|",
+    ]
+    stands = []
     for axis in AXES:
-        own = {key: line for key, line in found.items() if key[0] == axis.name}
-        if not own:
-            continue
+        what = f"{axis.name}, {axis.sizes[0]:,} to {axis.sizes[-1]:,}"
         fixed = ", ".join(f"{value:,} {key}" for key, value in axis.fixed.items())
-        lines += [f"**{axis.name}** ({axis.row}; {fixed})", ""]
-        lines.append("| | cores | " + " | ".join(f"{size:,}" for size in axis.sizes) + " | exponent |")
-        lines.append("|---|---|" + "---|" * (len(axis.sizes) + 1))
-        for (_, peer, cores), line in sorted(own.items(), key=lambda item: item[0][2]):
-            slope = f"{exponent(line, line.values()):.2f}" if len(line) > 1 else "-"
-            cells = " | ".join(time_text(line.get(size)) for size in axis.sizes)
-            lines.append(f"| {peer} | {cores} | {cells} | {slope} |")
-        told = [text for cores in CORES if (text := standing(axis.name, cores, found))]
-        lines += (
-            ["", f"From the first point to the last, against the best peer: {'; '.join(told)}.", ""] if told else [""]
-        )
-    computer = header["machine"]
-    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
-    lines.append(
-        f"{header['date']}, minimum of {header['repeats']} fresh processes, a dash where the target was not reached; "
-        f"{computer['processor']}, {computer['cores']} cores, {computer['memory_gb']} GB; {versions}."
-    )
-    return "\n".join(lines)
+        for cores in CORES:
+            if (axis.name, OURS, cores) in found:
+                theirs = rival(axis.name, cores, found)
+                cells = [_ends(axis, found.get((axis.name, OURS, cores))), _ends(axis, theirs)]
+                cells.append(_ends(axis, found.get((axis.name, LIMIT, cores))))
+                lines.append(f"| {what} | {cores} | {' | '.join(cells)} |")
+        said = [text for cores in CORES if (text := standing(axis.name, cores, found))]
+        stands += [wrapped(f"- {axis.name} ({axis.row}, {fixed}): {'; '.join(said)}", "  ")] if said else []
+    if stands:
+        head = "Exponents from end to end, lineal against the best peer; lineal is faster at every point not named:"
+        stands = [head, "", *stands, ""]
+    return "\n".join([*lines, "", *stands, wrapped(origin(header, "scaling"))])
+
+
+def _ends(axis: Axis, line: Mapping[int, float] | None) -> str:
+    """Return the times at the first and the last size with the exponent of all points, a dash where there is none."""
+    from benchmarks.table import time_text
+
+    if not line:
+        return "-"
+    slope = f" ({exponent(line, line.values()):.2f})" if len(line) > 1 else ""
+    return f"{time_text(line.get(axis.sizes[0]))} to {time_text(line.get(axis.sizes[-1]))}{slope}"
 
 
 def plot(records: list[Mapping[str, Any]], header: Mapping[str, Any], path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,8 @@ from benchmarks.problems import PROBLEMS
 BEGIN, END = "<!-- bench:begin -->", "<!-- bench:end -->"
 BUSY = 0.10
 """A run during which others took more than this share of the cores is marked."""
+WIDTH = 110
+"""Where lines of a page are wrapped."""
 
 
 @dataclass(frozen=True)
@@ -205,9 +208,11 @@ def text(found: list[Entry]) -> str:
     return "\n".join(out)
 
 
-def conclusion(found: list[Entry]) -> str:
-    """Return the sentences under the table: lost rows first."""
+def conclusion(found: list[Entry], brief: bool = False) -> str:
+    """Return the sentences under the table: lost rows first; ``brief`` leaves out why rows are undecided or apart."""
     losses, undecided, apart, rows = lost(found), _list(found, "undecided"), _list(found, "apart"), by_row(found)
+    if brief:
+        undecided, apart = ([words.partition(" ")[0] for words in kind] for kind in (undecided, apart))
     if not any(entry.peer == OURS for entry in found):
         return "lineal was not run."
     ahead = len(rows) - len(losses) - len(undecided) - len(apart)
@@ -274,7 +279,7 @@ def time_text(seconds: float | None) -> str:
 def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
     """Return the README's block, without its markers."""
     lines = [
-        "| row | lineal | best peer | ratio to it (goal) | ratio to scikit-learn | subopt. (target) | peak, lineal / peer |",
+        "| row | lineal | best peer | ratio (goal) | to scikit-learn | subopt. (target) | MB, lineal / peer |",
         "|---|---|---|---|---|---|---|",
     ]
     for row, group in by_row(found).items():
@@ -285,26 +290,38 @@ def markdown(found: list[Entry], header: Mapping[str, Any]) -> str:
             to_best = (
                 (f"{to_best} ({PROBLEMS[row].goal:g})") if aim(group)[0] else f"**{to_best}** ({PROBLEMS[row].goal:g})"
             )
-        known, words = standing(group)
+        known, _ = standing(group)
         if ours.reached and known == "lost":
             to_other = f"**{to_other} (slower)**"
         elif ours.reached and other is None:
-            to_other = words
-        peer = "none reaches the target" if best is None else f"{best.peer} {time_text(best.seconds)}"
+            to_other = {"ahead": "misses the target", "undecided": "no result", "apart": "not offered"}[known]
+        peer = "-" if best is None else f"{best.peer} {time_text(best.seconds)}"
         target = f" ({PROBLEMS[row].target:.0e})" if PROBLEMS[row].target else ""
-        peaks = f"{_numbers(ours)[1]} / {'-' if best is None else _numbers(best)[1]} MB"
+        peaks = f"{_numbers(ours)[1]} / {'-' if best is None else _numbers(best)[1]}"
         mine = (
             time_text(ours.seconds) if ours.reached else f"**{'misses the target' if ours.seconds else 'no result'}**"
         )
         lines.append(f"| {row} | {mine} | {peer} | {to_best} | {to_other} | {_numbers(ours)[0]}{target} | {peaks} |")
-    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
+    return "\n".join([*lines, "", wrapped(conclusion(found, brief=True)), "", wrapped(origin(header, header["size"]))])
+
+
+def origin(header: Mapping[str, Any], what: str) -> str:
+    """Return when, how often, on what machine and with which versions ``what`` was measured."""
     computer = header["machine"]
-    lines += ["", conclusion(found).replace("\n", " "), ""]
-    lines.append(
-        f"{header['date']}, {header['size']} sizes, minimum of {header['repeats']} fresh processes; "
+    versions = ", ".join(f"{name} {version}" for name, version in header["versions"].items())
+    return (
+        f"{header['date']}, {what} sizes, minimum of {header['repeats']} fresh processes; "
         f"{computer['processor']}, {computer['cores']} cores, {computer['memory_gb']} GB; {versions}."
     )
-    return "\n".join(lines)
+
+
+def wrapped(words: str, indent: str = "") -> str:
+    """Return a paragraph in lines of at most WIDTH characters, those after the first indented.
+
+    >>> wrapped("one two " * 20).count("\\n")
+    1
+    """
+    return textwrap.fill(words, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def write_block(path: Path, block: str, begin: str = BEGIN, end: str = END) -> None:

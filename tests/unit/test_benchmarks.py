@@ -349,6 +349,7 @@ def test_a_row_that_scikit_learn_lacks_is_neither_won_nor_lost() -> None:
     said = table.conclusion(found)
     assert "0 of 1 rows" in said
     assert "Not in scikit-learn: huber (scikit-learn has it not; 0.50 x by hand)." in said
+    assert "Not in scikit-learn: huber." in table.conclusion(found, brief=True)
 
 
 def test_a_search_cut_short_decides_nothing() -> None:
@@ -409,7 +410,8 @@ def test_the_readme_block_is_replaced_and_nothing_else(tmp_path: Path) -> None:
     }
     block = table.markdown(table.entries(RECORDS), header)
     assert "**1.50 (slower)**" in block
-    assert "scikit-learn misses the target" in block
+    assert "| misses the target |" in block
+    assert max(map(len, block.splitlines())) <= 120
     assert "2026-01-01" in block
     readme = tmp_path / "README.md"
     readme.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")

@@ -53,8 +53,13 @@ def test_curves_keep_the_shortest_time_that_reached_the_target() -> None:
     records = [run(10_000, 2.0), run(10_000, 1.0), run(30_000, 3.0), run(100_000, 0.1, suboptimality=1.0)]
     assert scaling.curves([*records, {"kind": "setting"}]) == {("rows", "lineal", 1): {10_000: 1.0, 30_000: 3.0}}
     block = scaling.markdown([*records, run(10_000, 0.5, cores=2)], HEADER)
-    assert "| lineal | 1 | 1.00 s | 3.00 s | - | - | 1.00 |" in block
-    assert "| lineal | 2 | 500 ms | - | - | - | - |" in block
+    assert "| rows, 10,000 to 300,000 | 1 | 1.00 s to - (1.00) | - | - |" in block
+    assert "| rows, 10,000 to 300,000 | 2 | 500 ms to - | - | - |" in block
+    peers = [run(10_000, 3.0, "snapml"), run(300_000, 90.0, "snapml"), run(300_000, 20.0)]
+    block = scaling.markdown([*records, *peers], HEADER)
+    assert "| 1 | 1.00 s to 20.00 s (0.87) | 3.00 s to 90.00 s (1.00) | - |" in block
+    assert "- rows (logit, 50 columns): 0.88 against 1.00 on 1 core" in block
+    assert max(map(len, block.splitlines())) <= 120
 
 
 def test_the_best_peer_is_the_best_at_every_size_and_never_us() -> None:
@@ -126,9 +131,7 @@ def test_growth_is_held_against_the_best_peer_and_the_machine() -> None:
         ("columns", scaling.LIMIT, 1): {25: 0.5, 800: 2.0 * 32**1.5},
     }
     told = scaling.standing("columns", 1, found)
-    assert (
-        told == "1.60 against 1.40 on 1 core, ahead at every point (no less than 1.50 is possible from our first point)"
-    )
+    assert told == "1.60 against 1.40 on 1 core (no less than 1.50 is possible from our first point)"
     found["columns", "lineal", 1] = {25: 5.0, 800: 160.0}
     told = scaling.standing("columns", 1, found)
     assert told == "1.00 against 1.40 on 1 core, behind at 25"
@@ -139,4 +142,4 @@ def test_growth_is_held_against_the_best_peer_and_the_machine() -> None:
         ("rows", "scikit-learn", 2): {10_000: 2.0, 300_000: 200.0},
     }
     told = scaling.standing("rows", 2, {**several, **scaling.envelopes(several)})
-    assert told == "0.50 against 1.00 on 2 cores, ahead at every point"
+    assert told == "0.50 against 1.00 on 2 cores"
