@@ -70,7 +70,7 @@ private:
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
 
 // state: at, presented, survived, mistakes, logged. Returns the largest |x|^2 seen, 0 if not asked.
-double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie, double rate, Index longest, nb::object log, bool measure) {
+double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie, double rate, Index longest, nb::object log, bool measure, double within) {
     Presentation e = self.plain();
     const std::size_t size = static_cast<std::size_t>(self.columns * self.outputs);
     e.coef = data_of(coef, size, "coef");
@@ -106,6 +106,8 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
     e.rate = rate;
     e.longest = longest;
     e.measure = measure;
+    e.within = within > 0 && std::isfinite(within) ? within : 0;
+    e.rough = self.outputs == 1 && e.length - e.at > 1;  // after a single row its scores may be asked for
     self.eta.resize(static_cast<std::size_t>(Presentation::ROWS * self.outputs));
     std::vector<double> sums(static_cast<std::size_t>(e.across ? 0 : 8 * self.outputs));
     e.eta = self.eta.data();
@@ -145,7 +147,7 @@ void bind_perceptron(nb::module_& m) {
             if (!self.eta.empty()) std::copy(self.eta.begin(), self.eta.begin() + self.outputs, out.data);
             return out.array;
         })
-        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"), nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"))
+        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"), nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"), nb::arg("within") = 0.0)
         .def("project", projected, nb::arg("vector"));
 }
 

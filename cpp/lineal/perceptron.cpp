@@ -1,5 +1,7 @@
 // Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
 #include "presentation.hpp"
+#include "strides.hpp"
+#include "sure.hpp"
 
 namespace {
 
@@ -37,6 +39,15 @@ struct Ahead {
     }
 };
 
+// Whether row i is mistaken, and for what: of several rows only the signs of scores matter.
+bool wrong(const Presentation& e, const Segment& segment, Index i, Index own, Index& rival, Ahead& ahead) {
+    if (e.rough && stored(segment)) {
+        const Rough score = rough(segment, i, e.coef);
+        if (score.sure()) return mistaken(e, &score.score, own, rival);
+    }
+    return mistaken(e, ahead.scores(e, segment, i), own, rival);
+}
+
 void update(Presentation& e, const Segment& segment, Index i, Index own, Index rival, Ahead& ahead) {
     if (e.outputs == 1) return add(e, segment, i, 0, own == 1 ? e.rate : -e.rate);
     add(e, segment, i, own, e.rate);
@@ -47,8 +58,14 @@ void update(Presentation& e, const Segment& segment, Index i, Index own, Index r
 
 void run(Presentation& e) {
     Ahead ahead;
+    const Part* part = strided(e);
+    const bool plain = e.rough && !e.drift && !e.log && e.longest >= e.survived + e.length - e.at;  // nothing happens but updates
+    if (plain && paced(e)) return pace(e);
+    if (part && plain) return part->single ? stride<float>(e, *part) : stride<double>(e, *part);
     for (; e.at < e.length; ++e.at) {
-        if (e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
+        const bool known = part && (part->single ? sweep<float>(e, *part) : sweep<double>(e, *part));
+        if (e.at == e.length) return;
+        if (!part && e.order && e.at >= ahead.until && e.at + AHEAD < e.length) {
             const Index soon = e.order[e.at + AHEAD];
             const Segment& other = holding(e, soon);
             fetch(other, soon - other.first);
@@ -57,8 +74,8 @@ void run(Presentation& e) {
         const Segment& segment = holding(e, row);
         const Index i = row - segment.first, own = static_cast<Index>(segment.y[i]);
         if (e.measure) e.largest = std::max(e.largest, square(segment, i));
-        Index rival = own;
-        if (!mistaken(e, ahead.scores(e, segment, i), own, rival)) {
+        Index rival = known ? 1 - own : own;
+        if (!known && !wrong(e, segment, i, own, rival, ahead)) {
             ++e.presented;
             ++e.survived;
             continue;

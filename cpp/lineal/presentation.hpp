@@ -26,6 +26,11 @@ inline double fused(double a, double b, double c) {
 #endif
 }
 
+// Beyond this size a score has the side of the one that counts, in whatever order its terms were added: both are within
+// (terms + 16) eps / 2 times the sum of their sizes, at most |x| |w| = `size`, of the exact one; the last term is for products that
+// underflow. Where the size is not finite no side is sure.
+inline double doubtful(Index terms, double size) { return 4.0 * static_cast<double>(terms + 16) * std::numeric_limits<double>::epsilon() * size + 1e-280; }
+
 inline double tree(const double* p, Index s) { return ((p[0] + p[s]) + (p[2 * s] + p[3 * s])) + ((p[4 * s] + p[5 * s]) + (p[6 * s] + p[7 * s])); }
 
 const Segment& holding(const Presentation& e, Index row) {

@@ -509,6 +509,7 @@ class Presenter:
         longest: int,
         log: npt.NDArray[np.int64] | None,
         measure: bool,
+        within: float = 0.0,
     ) -> float: ...
     def project(self, vector: Array) -> Array: ...
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal.statistics.inference import summarise
+from lineal.inference.summaries import summarise
 from lineal.verify import verify
 
 ROWS = 40

@@ -14,12 +14,12 @@ from scipy import optimize, stats
 import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
+from lineal.inference.summaries import firth, profile, summarise
 from lineal.losses import Logistic
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
-from lineal.statistics.inference import firth, profile, summarise
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "endometrial.csv"
 

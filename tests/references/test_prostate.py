@@ -11,12 +11,12 @@ import pytest
 from lineal.api import dialects
 from lineal.designs import as_design
 from lineal.fitting.fitting import fit
+from lineal.inference.summaries import evidence
 from lineal.losses import Squared
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.penalties import NoPenalty, Ridge
 from lineal.sources.memory import Memory
-from lineal.statistics.inference import evidence
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "prostate.csv"
 

@@ -10,12 +10,12 @@ import lineal
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
+from lineal.inference.summaries import likelihood_ratio, summarise
 from lineal.losses import Poisson, Softmax
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
-from lineal.statistics.inference import likelihood_ratio, summarise
 
 statsmodels = pytest.importorskip("statsmodels.api")
 

@@ -79,7 +79,7 @@ def test_a_late_library_keeps_to_one_thread():
 import numpy
 from threadpoolctl import threadpool_info
 from lineal.algebra import lapack
-from lineal.blas import _LIMIT
+from lineal.problem.blas import _LIMIT
 count = lambda: [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
 assert "scipy" not in sys.modules
 before = count()

@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "lineal"
 PAGE = (ROOT / "docs" / "architecture.md").read_text()
 ROOMS = PAGE[PAGE.index("## Rooms") : PAGE.index("The compiled core has the same rooms")]
-NAMED = {word.rstrip("/") for word in re.findall(r"`([a-z_/]+)`", PAGE[PAGE.index("## Nouns") :].replace(".py`", "`"))}
+NAMED = {word.rstrip("/") for word in re.findall(r"`([a-z_/]+)`", ROOMS)}
 MODULES = [module.name for module in pkgutil.walk_packages(lineal.__path__, "lineal.")]
 
 

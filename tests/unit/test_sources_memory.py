@@ -58,7 +58,7 @@ def test_reading_a_text_table_wakes_neither_pandas_nor_scikit_learn(tmp_path):
     )
     code = f"""
 import sys
-from lineal.table import as_table, split
+from lineal.tables.table import as_table, split
 from lineal.features.learning import learn
 from lineal.features.encoded import Encoded
 train, test = split(as_table({str(path)!r}), 0, 0.3)

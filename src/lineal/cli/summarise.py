@@ -12,7 +12,7 @@ from lineal.cli.page import Screen
 from lineal.cli.progress import Watch
 from lineal.cli.summary import text
 from lineal.errors import InputError
-from lineal.statistics.inference import summarise
+from lineal.inference.summaries import summarise
 
 
 def run(

@@ -367,7 +367,7 @@ def no_errors(penalty: str, kind: str, sentence: str, *, charged: bool) -> str |
     if kind == "at_infinity":
         return (
             "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
-            "finite estimates and intervals (lineal.statistics.inference.firth, docs/statistics.md)."
+            "finite estimates and intervals (lineal.inference.summaries.firth, docs/statistics.md)."
         )
     if kind == "stationary":
         return (

@@ -53,6 +53,9 @@ LOOKS: Final = 32
 
 NEVER: Final = 2**62
 
+SAFE: Final = 1.0 + 1e-6
+"""The longest row is not longer than what was summed up, times this."""
+
 View = tuple[Window, _core.Presenter, Callable[[int], Order] | None, Order | None]
 """Rows, the kernels' view of them, the order of an epoch (None: as they come), how often each is presented (None: once)."""
 
@@ -179,7 +182,7 @@ class _Work:
         self.longest, self.fewest = -1 if plan.variant == "pocket" else NEVER, math.inf
         self.ledger = Ledger(list(source.columns)) if plan.record else None
         self.epoch, self.began = 0, time.monotonic()
-        self.squares, self.looks = 0.0, 0
+        self.squares, self.within, self.looks = 0.0, 0.0, 0
         if plan.variant == "voted" and not source.resident:
             raise InputError("a voted perceptron keeps the rows it mistook, so they must be in memory; use averaged.")
 
@@ -201,6 +204,7 @@ class _Work:
                 self.run.stopped = f"the weights overflowed in epoch {epoch}; give the columns in larger units"
                 return
             self.run.epochs = epoch
+            self.within = SAFE * math.sqrt(self.squares)  # every row has been seen
             self.run.longest = max(self.run.longest, length(coef))
             self._tell(epoch, made / max(shown, 1), f"{made} mistakes")
             if made == 0:
@@ -285,7 +289,7 @@ class _Work:
             before = None if self.ledger is None else self._out(self.coef)
             squares = view.run(
                 order, until, self.coef, self.drift, self.state, TIES[self.plan.tie], self.plan.rate,
-                self.longest, self.log, self.epoch == 1,
+                self.longest, self.log, self.epoch == 1, self.within,
             )  # fmt: skip
             self.squares = max(self.squares, squares)
             if self.ledger is not None and before is not None and self.state[0] > at:

@@ -1,1 +1,0 @@
-"""How sure coefficients are: standard errors, tests, intervals."""
