@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../lineal/rows.hpp"
+#include "passes/rows.hpp"
 
 namespace {
 

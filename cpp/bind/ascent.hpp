@@ -2,8 +2,8 @@
 // caller, so that Ctrl-C is answered between them.
 #pragma once
 
-#include "../lineal/ascent.hpp"
-#include "../lineal/ramp.hpp"
+#include "rowwise/ascent.hpp"
+#include "passes/ramp.hpp"
 #include "epochs.hpp"
 #include "team.hpp"
 

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "../lineal/cells.hpp"
-#include "../lineal/quotes.hpp"
+#include "csv/cells.hpp"
+#include "csv/quotes.hpp"
 #include "arrays.hpp"
 #include "text.hpp"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "../lineal/columns.hpp"
-#include "../lineal/figures.hpp"
-#include "../lineal/sha256.hpp"
+#include "csv/columns.hpp"
+#include "csv/figures.hpp"
+#include "csv/sha256.hpp"
 #include "arrays.hpp"
 #include "team.hpp"
 #include "text.hpp"

@@ -1,7 +1,7 @@
 // Systems of Newton steps for Python: checks what is handed in, releases the interpreter lock.
 #pragma once
 
-#include "../lineal/conjugate.hpp"
+#include "newton/conjugate.hpp"
 #include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"

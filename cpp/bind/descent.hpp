@@ -5,8 +5,8 @@
 
 #include <tuple>
 
-#include "../lineal/closed.hpp"
-#include "../lineal/triangle.hpp"
+#include "newton/small_fit.hpp"
+#include "linalg/triangle.hpp"
 #include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"

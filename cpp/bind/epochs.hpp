@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "../lineal/epochs.hpp"
+#include "rowwise/epochs.hpp"
 #include "parts.hpp"
 
 namespace {

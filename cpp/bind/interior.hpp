@@ -1,7 +1,7 @@
 // The central path of corners for Python: arrays are moved in place, the interpreter lock is released.
 #pragma once
 
-#include "../lineal/interior.hpp"
+#include "newton/interior.hpp"
 #include "epochs.hpp"
 #include "rows.hpp"
 #include "team.hpp"

@@ -1,7 +1,7 @@
 // Perceptrons for Python: rows are checked once, then presented in short calls, so that Ctrl-C is answered between them.
 #pragma once
 
-#include "../lineal/perceptron.hpp"
+#include "perceptron/perceptron.hpp"
 #include "epochs.hpp"
 #include "team.hpp"
 

@@ -9,8 +9,8 @@
 #include <optional>
 #include <vector>
 
-#include "../lineal/lengthwise.hpp"
-#include "../lineal/picking.hpp"
+#include "paths/csc_ops.hpp"
+#include "paths/picking.hpp"
 #include "parts.hpp"
 #include "team.hpp"
 

@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "../lineal/sweeps.hpp"
+#include "paths/sweeps.hpp"
 
 namespace nb = nanobind;
 using namespace lineal;

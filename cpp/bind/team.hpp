@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "../lineal/threads.hpp"
+#include "threads/threads.hpp"
 
 // A Python function that raises once time is over; each thread has its own, null where there is no limit.
 inline thread_local PyObject* watching = nullptr;

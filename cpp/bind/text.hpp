@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../lineal/text.hpp"
+#include "text/text.hpp"
 #include "arrays.hpp"
 #include "team.hpp"
 

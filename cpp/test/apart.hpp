@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "../lineal/triangle.hpp"
+#include "linalg/triangle.hpp"
 #include "checks.hpp"
 
 namespace {

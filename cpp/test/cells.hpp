@@ -7,9 +7,9 @@
 #include <random>
 #include <string>
 
-#include "../lineal/cells.hpp"
-#include "../lineal/scanning.hpp"
-#include "../lineal/quotes.hpp"
+#include "csv/cells.hpp"
+#include "csv/scanning.hpp"
+#include "csv/quotes.hpp"
 
 namespace {
 

@@ -4,9 +4,9 @@
 
 #include <functional>
 
-#include "../lineal/closed.hpp"
-#include "../lineal/picking.hpp"
-#include "../lineal/triangle.hpp"
+#include "newton/small_fit.hpp"
+#include "paths/picking.hpp"
+#include "linalg/triangle.hpp"
 #include "apart.hpp"
 #include "cells.hpp"
 #include "columns.hpp"

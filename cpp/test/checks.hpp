@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "../lineal/rows.hpp"
+#include "passes/rows.hpp"
 
 using namespace lineal;
 

@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "../lineal/columns.hpp"
-#include "../lineal/figures.hpp"
-#include "../lineal/sha256.hpp"
+#include "csv/columns.hpp"
+#include "csv/figures.hpp"
+#include "csv/sha256.hpp"
 #include "checks.hpp"
 
 namespace {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "../lineal/ascent.hpp"
-#include "../lineal/epochs.hpp"
-#include "../lineal/interior.hpp"
-#include "../lineal/sweeps.hpp"
+#include "rowwise/ascent.hpp"
+#include "rowwise/epochs.hpp"
+#include "newton/interior.hpp"
+#include "paths/sweeps.hpp"
 #include "lengthwise.hpp"
 
 namespace {

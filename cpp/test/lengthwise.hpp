@@ -1,7 +1,7 @@
 // Checks of the loops that go column by column, and of what a path foresees.
 #pragma once
 
-#include "../lineal/lengthwise.hpp"
+#include "paths/csc_ops.hpp"
 #include "checks.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // Checks of the perceptron.
 #pragma once
 
-#include "../lineal/perceptron.hpp"
+#include "perceptron/perceptron.hpp"
 #include "checks.hpp"
 
 namespace {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "../lineal/conjugate.hpp"
+#include "newton/conjugate.hpp"
 #include "checks.hpp"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 #include <string>
 
-#include "../lineal/text.hpp"
+#include "text/text.hpp"
 
 namespace {
 

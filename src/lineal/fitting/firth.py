@@ -39,7 +39,7 @@ from lineal.sources.source import Source
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-FAR = 100.0
+FAR = 3.0
 """Columns so many standard deviations from zero are looked at about their center."""
 
 TOLERANCE = 1e-8

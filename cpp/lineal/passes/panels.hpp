@@ -1,0 +1,349 @@
+// Dense panels: packing rows into them, X w, X'r, X'WX by register tiles.
+#pragma once
+
+#include "passes/kernels.hpp"
+#include "passes/vector.hpp"
+
+namespace {
+
+using lineal::Ahead;
+using lineal::Extent;
+using lineal::Index;
+using lineal::Kind;
+using lineal::Panel;
+using lineal::Part;
+using lineal::Selection;
+using lineal::SinglePanel;
+
+constexpr int VG = 8 / W;  // vectors per group of eight columns
+
+#if defined(__AVX512F__)
+inline __m512d widen(__m256 x) { return (__m512d)widened((F)x); }
+#endif
+
+// `take` values into lanes `lane` ... of one group's row, the other lanes untouched.
+template <class T>
+inline void pack_some(const T* from, double* to, Index lane, Index take) {
+#if defined(__AVX512F__)
+    const __mmask8 mask = static_cast<__mmask8>(((1u << take) - 1) << lane);
+    if constexpr (sizeof(T) == 8) {
+        _mm512_mask_storeu_pd(to, mask, _mm512_maskz_loadu_pd(mask, from - lane));
+    } else {
+        _mm512_mask_storeu_pd(to, mask, widen(_mm256_maskz_loadu_ps(mask, from - lane)));
+    }
+#else
+    for (Index j = 0; j < take; ++j) to[lane + j] = static_cast<double>(from[j]);
+#endif
+}
+
+// Up to eight rows: group by group, so that the stores stay within a page and the rows are read side by side.
+template <class T>
+inline void pack_rows(const T* const* from, Index rows, double* to, Index stride, Index first, Index columns) {
+    Index done = 0;
+    double* out = to + (first / 8) * stride;
+    if (first % 8 != 0 || columns < 8) {
+        const Index lane = first % 8, take = columns < 8 - lane ? columns : 8 - lane;
+        for (Index i = 0; i < rows; ++i) pack_some(from[i], out + 8 * i, lane, take);
+        done = take;
+        out += stride;
+    }
+    for (; done + 8 <= columns; done += 8, out += stride)
+        for (Index i = 0; i < rows; ++i)
+            for (int v = 0; v < VG; ++v) store(out + 8 * i + v * W, load(from[i] + done + v * W));
+    if (done < columns)
+        for (Index i = 0; i < rows; ++i) pack_some(from[i] + done, out + 8 * i, 0, columns - done);
+}
+
+// Asks for the first lines of eight rows from i on: nothing else foresees rows that are far apart. Inlined, or the
+// compiler would leave out a call that changes nothing.
+[[gnu::always_inline]] inline void soon(const Part& part, const Selection& rows, Index i) {
+    const Index size = part.single ? 4 : 8, bytes = part.columns * size, most = bytes < 512 ? bytes : 512;
+    for (Index r = i; r < i + 8 && r < rows.count; ++r) {
+        const char* row = static_cast<const char*>(part.values) + rows[r] * part.row_stride * size;
+        for (Index b = 0; b < most; b += 64) __builtin_prefetch(row + b);
+        __builtin_prefetch(row + most - 1);
+    }
+}
+
+template <class T>
+void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Index first) {
+    const T* values = static_cast<const T*>(part.values);
+    if (part.column_stride == 1) {
+        const T* from[8];
+        for (Index i = 0; i < rows.count; i += 8) {
+            const Index some = rows.count - i < 8 ? rows.count - i : 8;
+            for (Index r = 0; r < some; ++r) from[r] = values + rows[i + r] * part.row_stride;
+            if (rows.index) soon(part, rows, i + 8);
+            if (some == 8) pack_rows(from, 8, panel.data + 8 * i, panel.stride, first, part.columns);
+            else pack_rows(from, some, panel.data + 8 * i, panel.stride, first, part.columns);
+        }
+        return;
+    }
+    for (Index j = 0; j < part.columns; ++j) {
+        const T* column = values + j * part.column_stride;
+        double* out = panel.data + ((first + j) / 8) * panel.stride + (first + j) % 8;
+        for (Index i = 0; i < rows.count; ++i) out[8 * i] = static_cast<double>(column[rows[i] * part.row_stride]);
+    }
+}
+
+inline double& entry(const Panel& panel, Index i, Index column) {
+    return panel.data[(column / 8) * panel.stride + 8 * i + column % 8];
+}
+
+template <class T, class N>
+void pack_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
+    const T* values = static_cast<const T*>(part.values);
+    const N* starts = static_cast<const N*>(part.starts);
+    const N* indices = static_cast<const N*>(part.indices);
+    for (Index i = 0; i < rows.count; ++i)
+        for (Index t = starts[rows[i]]; t < starts[rows[i] + 1]; ++t) {
+            double& at = entry(panel, i, first + indices[t]);
+            at = clear ? 0.0 : at + static_cast<double>(values[t]);
+        }
+}
+
+void pack_codes(const Part& part, const Selection& rows, const Panel& panel, Index first, double value) {
+    const std::int32_t* codes = static_cast<const std::int32_t*>(part.values);
+    for (Index i = 0; i < rows.count; ++i) {
+        const std::int32_t code = codes[rows[i] * part.row_stride];
+        if (code >= 0) entry(panel, i, first + code) = value;
+    }
+}
+
+void pack_any_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
+    if (part.wide) {
+        if (part.single) pack_sparse<float, std::int64_t>(part, rows, panel, first, clear);
+        else pack_sparse<double, std::int64_t>(part, rows, panel, first, clear);
+    } else {
+        if (part.single) pack_sparse<float, std::int32_t>(part, rows, panel, first, clear);
+        else pack_sparse<double, std::int32_t>(part, rows, panel, first, clear);
+    }
+}
+
+void pack(const Part& part, const Selection& rows, const Panel& panel, Index first) {
+    switch (part.kind) {
+        case Kind::ones:
+            for (Index i = 0; i < rows.count; ++i) entry(panel, i, first) = 1.0;
+            return;
+        case Kind::dense:
+            if (part.single) pack_dense<float>(part, rows, panel, first);
+            else pack_dense<double>(part, rows, panel, first);
+            return;
+        case Kind::codes: pack_codes(part, rows, panel, first, 1.0); return;
+        case Kind::sparse: pack_any_sparse(part, rows, panel, first, false); return;
+    }
+}
+
+void unpack(const Part& part, const Selection& rows, const Panel& panel, Index first) {
+    if (part.kind == Kind::codes) pack_codes(part, rows, panel, first, 0.0);
+    if (part.kind == Kind::sparse) pack_any_sparse(part, rows, panel, first, true);
+}
+
+// R rows times K outputs: every accumulator walks along the columns, its lanes are added at the end.
+template <int R, int K>
+inline void forward_tile(const Panel& panel, Index i, const double* coef, Index coef_stride, double* eta, Index room) {
+    constexpr int sums_of = (R * K + W - 1) / W;
+    V sum[sums_of * W];
+#pragma GCC unroll 32
+    for (int t = 0; t < sums_of * W; ++t) sum[t] = V{};
+    const double* x = panel.data + 8 * i;
+    for (Index g = 0; g < panel.groups; ++g, x += panel.stride) {
+#pragma GCC unroll 4
+        for (int v = 0; v < VG; ++v) {
+            V row[R];
+#pragma GCC unroll 8
+            for (int r = 0; r < R; ++r) row[r] = load(x + 8 * r + v * W);
+#pragma GCC unroll 8
+            for (int c = 0; c < K; ++c) {
+                const V w = load(coef + c * coef_stride + g * 8 + v * W);
+#pragma GCC unroll 8
+                for (int r = 0; r < R; ++r) sum[c * R + r] = fma(row[r], w, sum[c * R + r]);
+            }
+        }
+    }
+    double out[sums_of * W];
+    for (int t = 0; t < sums_of; ++t) store(out + t * W, sums(sum + t * W));
+    for (int c = 0; c < K; ++c)
+        for (int r = 0; r < R; ++r) eta[c * room + i + r] += out[c * R + r];
+}
+
+template <int R, int K>
+inline void forward_outputs(const Panel& panel, Index count, const double* coef, Index coef_stride, double* eta,
+                            Index room) {
+    for (Index i = 0; i < count; i += R) forward_tile<R, K>(panel, i, coef, coef_stride, eta, room);
+}
+
+void forward(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta,
+             Index room) {
+    // a few outputs: all lanes of the result are rows; many: more outputs for each row that is read
+    constexpr int many = W == 8 ? 6 : 3, rows = W == 8 ? 4 : W;
+    for (Index c = 0; c < outputs;) {
+        const Index left = outputs - c, rounds = (left + many - 1) / many, take = (left + rounds - 1) / rounds;
+        const double* w = coef + c * coef_stride;
+        double* out = eta + c * room;
+        switch (take) {
+            case 1: forward_outputs<W, 1>(panel, count, w, coef_stride, out, room); break;
+            case 2: forward_outputs<W, 2>(panel, count, w, coef_stride, out, room); break;
+            case 3: forward_outputs<W, 3>(panel, count, w, coef_stride, out, room); break;
+            case 4: forward_outputs<rows, 4>(panel, count, w, coef_stride, out, room); break;
+            case 5: forward_outputs<rows, 5>(panel, count, w, coef_stride, out, room); break;
+            default: forward_outputs<rows, 6>(panel, count, w, coef_stride, out, room); break;
+        }
+        c += take;
+    }
+}
+
+// sum[a][b] += right[a] left[b], one row.
+template <int A, int B>
+inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride,
+                                                   V (&sum)[A * VG][B]) {
+    V x[A * VG];
+#pragma GCC unroll 8
+    for (int a = 0; a < A; ++a)
+#pragma GCC unroll 4
+        for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + v * W);
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b) {
+        const V y = splat(left[b]);
+#pragma GCC unroll 32
+        for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
+    }
+}
+
+// out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
+// With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
+template <int A, int B, bool fetching>
+inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out,
+                 Index out_stride, Ahead* ahead) {
+    const char* soon = fetching ? ahead->at : nullptr;
+    V sum[A * VG][B];
+#pragma GCC unroll 32
+    for (int a = 0; a < A * VG; ++a)
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b) sum[a][b] = V{};
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) {
+        if constexpr (fetching) {
+            __builtin_prefetch(soon, 0, 2);
+            __builtin_prefetch(soon + 64, 0, 2);
+            soon += soon < ahead->end ? 128 : 0;
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < 4; ++r) {
+            add_row<A, B>(left, right, right_stride, sum);
+            left += left_step;
+            right += 8;
+            __asm__("" : "+r"(left), "+r"(right));  // or all addresses are kept, and the sums leave the registers
+        }
+    }
+    if constexpr (fetching) ahead->at = soon;
+    for (; i < count; ++i, left += left_step, right += 8) add_row<A, B>(left, right, right_stride, sum);
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b)
+#pragma GCC unroll 32
+        for (int a = 0; a < A * VG; ++a) {
+            double* at = out + b * out_stride + a * W;
+            store(at, load(at) + sum[a][b]);
+        }
+}
+
+// B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
+template <int A, int B>
+inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count,
+                  double* out, Index out_stride) {
+    Index g = first;
+    for (; g + A <= last; g += A)
+        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride,
+                          nullptr);
+    if constexpr (A > 1)
+        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
+}
+
+// Columns of a tile: as many as registers hold, and how many groups go with B columns.
+constexpr int wide = W == 8 ? 8 : W == 4 ? 4 : 2;
+constexpr int groups_for(int b) { return W == 8 ? (b == 1 ? 8 : 24 / b < 6 ? 24 / b : 6) : W == 4 ? 4 / b : 2 / b; }
+
+template <int B>
+inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
+                             Index gradient_stride) {
+    constexpr int A = groups_for(B) > 0 ? groups_for(B) : 1;
+    strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
+}
+
+void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
+              Index gradient_stride) {
+    for (Index c = 0; c < outputs;) {
+        const Index left = outputs - c, rounds = (left + wide - 1) / wide, take = (left + rounds - 1) / rounds;
+        double* out = gradient + c * gradient_stride;
+        switch (take) {
+            case 1: backward_outputs<1>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 2: backward_outputs<2>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 3: backward_outputs<3>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 4: backward_outputs<4>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 5: backward_outputs<5>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 6: backward_outputs<6>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 7: backward_outputs<7>(panel, count, values + c, outputs, out, gradient_stride); break;
+            default: backward_outputs<8>(panel, count, values + c, outputs, out, gradient_stride); break;
+        }
+        c += take;
+    }
+}
+
+// Moments of N vectors of columns: one sum alone would wait for its own additions.
+template <int N>
+inline void moments_of(const double* x, Index apart, Index count, const double* weight, double weight_sum,
+                       const double* origin, double* mean, double* scatter, double* largest) {
+    V zero[N], sum[N], top[N], square[N], rest[N], middle[N];
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        zero[v] = load(origin + v * W);
+        sum[v] = top[v] = square[v] = rest[v] = V{};
+    }
+    for (Index i = 0; i < count; ++i) {
+        const V w = splat(weight[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) {
+            const V value = load(x + v * apart + 8 * i), size = absolute(value);
+            sum[v] = fma(value - zero[v], w, sum[v]);
+            top[v] = size <= top[v] ? top[v] : size;  // a NaN stays
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) middle[v] = sum[v] / weight_sum;
+    for (Index i = 0; i < count; ++i) {
+        const V w = splat(weight[i]);
+#pragma GCC unroll 4
+        for (int v = 0; v < N; ++v) {
+            const V d = (load(x + v * apart + 8 * i) - zero[v]) - middle[v], share = d * w;
+            square[v] = fma(d, share, square[v]);
+            rest[v] += share;
+        }
+    }
+#pragma GCC unroll 4
+    for (int v = 0; v < N; ++v) {
+        store(mean + v * W, middle[v]);
+        store(scatter + v * W, square[v] - rest[v] * rest[v] / weight_sum);
+        store(largest + v * W, top[v]);
+    }
+}
+
+void moments(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
+             double* mean, double* scatter, double* largest) {
+    Index g = 0;
+    if constexpr (VG == 1)
+        for (; g + 4 <= panel.groups; g += 4)
+            moments_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g,
+                          mean + 8 * g, scatter + 8 * g, largest + 8 * g);
+    if constexpr (VG == 1)
+        if (g + 3 == panel.groups || g + 2 == panel.groups) {
+            const auto rest = g + 3 == panel.groups ? moments_of<3> : moments_of<2>;
+            rest(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
+                 scatter + 8 * g, largest + 8 * g);
+            return;
+        }
+    for (; g < panel.groups; ++g)
+        moments_of<VG>(panel.data + g * panel.stride, W, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
+                       scatter + 8 * g, largest + 8 * g);
+}
+
+}  // namespace
