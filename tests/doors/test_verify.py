@@ -19,6 +19,7 @@ from lineal.verify import Refused, verify
 ROOT = Path(__file__).parents[2]
 PENGUINS = ROOT / "examples" / "penguins.csv"
 SHARED = ROOT.parent / "shared" / "data"
+NIST = ROOT / "tests" / "references" / "data" / "nist"
 
 
 def shared(name: str) -> Path:
@@ -130,7 +131,7 @@ def test_models_and_penalties_on_shared_data(name, target, model, penalty, kind,
 
 @pytest.mark.parametrize(("name", "degree"), [("Filip", 10), ("Wampler5", 5), ("Pontius", 2)])
 def test_ill_conditioned_powers(name, degree, tmp_path):
-    rows = list(csv.DictReader(shared(f"nist/{name}.csv").read_text(encoding="utf-8").splitlines()))
+    rows = list(csv.DictReader((NIST / f"{name}.csv").read_text(encoding="utf-8").splitlines()))
     data = tmp_path / "powers.csv"
     with data.open("w", newline="") as file:
         writer = csv.writer(file)
