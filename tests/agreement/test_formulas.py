@@ -93,7 +93,6 @@ def test_powers_are_unfolded_exactly(origin):
         np.testing.assert_allclose(out[:, k], exact, rtol=1e-13, atol=1e-13)
 
 
-@pytest.mark.skipif(not FOLDER.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent")
 def test_filip_as_a_polynomial_keeps_its_digits():
     certified, _, y = load("Filip")
     with (FOLDER / "Filip.csv").open() as file:

@@ -192,7 +192,10 @@ def test_other_programs_find_the_same(folder: Path, lineal: Lineal) -> None:
     assert told_of["model"]["objective_value"] == pytest.approx(quantile.fun, rel=1e-6)
 
 
-@pytest.mark.skipif(not (SHARED / "endometrial.csv").is_file(), reason="shared/data is not beside the repository")
+@pytest.mark.skipif(
+    not (SHARED / "endometrial.csv").is_file(),
+    reason="endometrial (GPL, from the R package brglm2: tests/references/data/README.md) is absent",
+)
 def test_firth_answers_an_infinite_estimate(folder: Path, lineal: Lineal) -> None:
     words = ("fit", SHARED / "endometrial.csv", "--target", "HG", "--test-size", "0", "--json")
     assert told(lineal(*words, "--penalty", "none"), 3)["verdict"]["kind"] == "at_infinity"
@@ -201,13 +204,16 @@ def test_firth_answers_an_infinite_estimate(folder: Path, lineal: Lineal) -> Non
     assert data["model"]["penalty"] == {"name": "firth"}
     assert "log det" in data["model"]["objective"]
     found = {entry["column"]: entry["value"] for entry in data["coefficients"]}
-    # R's brglm2, in shared/data/README.md
+    # R's brglm2: tests/references/data/r/outside.R
     assert found["NV"] == pytest.approx(2.92927, abs=1e-4)
     assert found["EH"] == pytest.approx(-2.60416, abs=1e-4)
     assert lineal("verify", "endometrial.lineal", SHARED / "endometrial.csv")[0] == 0
 
 
-@pytest.mark.skipif(not (SHARED / "prostate.csv").is_file(), reason="shared/data is not beside the repository")
+@pytest.mark.skipif(
+    not (SHARED / "prostate.csv").is_file(),
+    reason="prostate (GPL, from the R package ElemStatLearn: tests/references/data/README.md) is absent",
+)
 @pytest.mark.parametrize("model", ["huber", "quantile:0.5", "bayes", "linear"])
 def test_real_tables_with_everything_picked(model: str, folder: Path, lineal: Lineal) -> None:
     path = SHARED / "prostate.csv"

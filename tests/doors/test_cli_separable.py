@@ -82,7 +82,10 @@ def test_an_unknown_column(tmp_path, capsys):
     assert "no" in capsys.readouterr().err
 
 
-@pytest.mark.skipif(not DATA.exists(), reason="the data beside the project (../shared/data) is absent")
+@pytest.mark.skipif(
+    not (DATA / "endometrial.csv").exists(),
+    reason="endometrial (GPL, from the R package brglm2: tests/references/data/README.md) is absent",
+)
 def test_endometrial(capsys):
     assert run(["separable", str(DATA / "endometrial.csv"), "--target", "HG"]) == 0
     assert "`NV = 1` occurs only with HG = 1 (13 rows)" in capsys.readouterr().out

@@ -22,7 +22,7 @@ from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
 
 LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3), Poisson()]
-LONGLEY = Path(__file__).resolve().parents[3] / "shared" / "data" / "nist" / "Longley.csv"
+LONGLEY = Path(__file__).resolve().parents[1] / "references" / "data" / "nist" / "Longley.csv"
 
 
 def rows(loss, seed, n=60):
@@ -103,7 +103,6 @@ def test_a_row_fitted_exactly_adds_nothing():
         np.testing.assert_allclose(ours, robust(rest.problem, rest.coef, kind), rtol=1e-8)
 
 
-@pytest.mark.skipif(not LONGLEY.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent")
 def test_ill_conditioned_columns():
     """Longley's columns, HC3 by exact rational arithmetic on the same doubles."""
     from flint import fmpq, fmpq_mat

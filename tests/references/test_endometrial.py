@@ -1,6 +1,8 @@
 """Endometrial cancer: a coefficient that maximum likelihood sends to infinity and Firth's penalty keeps.
 
-Figures from R: glm, and brglm2 0.9 (../shared/data/README.md). Profiles against a general-purpose optimiser.
+Figures from R: glm, and brglm2 0.9. Profiles against a general-purpose optimiser. The data is under the GPL and so not in
+this repository: it is in the R package brglm2 (Debian: r-cran-brglm2), from which data/r/outside.R writes it where these
+tests look, and makes the figures again. test_r has the like of it on data that is free.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ from lineal.sources.source import Block
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "endometrial.csv"
 
-needs_data = pytest.mark.skipif(not FILE.exists(), reason="the data beside the project (../shared/data) is absent")
+ABSENT = "../shared/data/endometrial.csv (GPL, from the R package brglm2 by references/data/r/outside.R) is absent"
+needs_data = pytest.mark.skipif(not FILE.exists(), reason=ABSENT)
 
 NAMES = ("(intercept)", "NV", "PI", "EH")
 

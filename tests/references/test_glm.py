@@ -1,4 +1,8 @@
-"""Two more fits of R (../shared/data/README.md): lizards' counts as weights, and penguins' body mass."""
+"""Two more fits of R: lizards' counts as weights, and penguins' body mass (examples/penguins.csv).
+
+The lizards are under the GPL and so not in this repository: they are in the R package brglm2 (Debian: r-cran-brglm2),
+from which data/r/outside.R writes them where this test looks.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +13,12 @@ import pytest
 
 import lineal
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data"
+ROOT = Path(__file__).resolve().parents[2]
+LIZARDS = ROOT.parent / "shared" / "data" / "lizards.csv"
+ABSENT = "../shared/data/lizards.csv (GPL, from the R package brglm2 by references/data/r/outside.R) is absent"
 
-pytestmark = pytest.mark.skipif(not FOLDER.exists(), reason="the data beside the project (../shared/data) is absent")
 
-
+@pytest.mark.skipif(not LIZARDS.exists(), reason=ABSENT)
 def test_lizards():
     """`cbind(grahami, opalinus) ~ .`: every line is two rows whose weights are the counts (some are zero)."""
     expected = {
@@ -27,7 +32,7 @@ def test_lizards():
     columns: dict[str, list] = {
         name: [] for name in ("height", "diameter", "light", "late", "midday", "species", "count")
     }
-    with (FOLDER / "lizards.csv").open() as stream:
+    with LIZARDS.open() as stream:
         for line in csv.DictReader(stream):
             for species in ("opalinus", "grahami"):
                 columns["height"].append(float(line["height"] != "<5ft"))
@@ -45,7 +50,7 @@ def test_lizards():
 
 
 def test_penguins():
-    path = FOLDER / "penguins.csv"
+    path = ROOT / "examples" / "penguins.csv"
     with path.open() as stream:
         others = [name for name in next(csv.reader(stream)) if name not in ("body_mass_g", "flipper_length_mm")]
     intercept, slope = lineal.fit(path, target="body_mass_g", model="linear", drop=others).summary().rows

@@ -17,7 +17,7 @@ from lineal.losses import Squared
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Memory
 
-FOLDER = Path(__file__).resolve().parents[3] / "shared" / "data" / "nist"
+FOLDER = Path(__file__).resolve().parent / "data" / "nist"
 NAMES = [
     "Norris",
     "Pontius",
@@ -31,10 +31,6 @@ NAMES = [
     "Wampler4",
     "Wampler5",
 ]
-
-pytestmark = pytest.mark.skipif(
-    not FOLDER.exists(), reason="the NIST data beside the project (../shared/data/nist) is absent"
-)
 
 
 def digits(found: float, certified: str) -> float:

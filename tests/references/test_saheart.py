@@ -1,7 +1,8 @@
 """South African heart disease: the logistic fits of Tables 4.2 and 4.3 of The Elements of Statistical Learning.
 
-Figures from R's glm (../shared/data/README.md). glm's standard errors are those of the last step but one, so they hold
-to about 1e-4; statsmodels gives the same table to more digits.
+Figures from R's glm. glm's standard errors are those of the last step but one, so they hold to about 1e-4; statsmodels
+gives the same table to more digits. The data is under the GPL and so not in this repository: it is `SAheart` of the R
+package ElemStatLearn, from which data/r/outside.R writes it where these tests look, and makes the figures again.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import lineal
 
 FILE = Path(__file__).resolve().parents[3] / "shared" / "data" / "saheart.csv"
 
-pytestmark = pytest.mark.skipif(not FILE.exists(), reason="the data beside the project (../shared/data) is absent")
+ABSENT = "../shared/data/saheart.csv (GPL, from the R package ElemStatLearn by references/data/r/outside.R) is absent"
+pytestmark = pytest.mark.skipif(not FILE.exists(), reason=ABSENT)
 
 FULL = {
     "(intercept)": (-4.129600, 0.964156, -4.2831),
