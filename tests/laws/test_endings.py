@@ -34,7 +34,7 @@ from lineal.losses import (
 from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.problem.problem import Problem
-from lineal.solvers import row_screening as far_rows
+from lineal.solvers import row_screening
 from lineal.solvers.solver import Solver, Step
 from lineal.sources.memory import Memory
 from lineal.verify import verify
@@ -169,7 +169,7 @@ def test_bounds_on_a_long_table_with_corners(loss, n):
     x = rng.normal(size=(n, 4))
     y, penalty = target(loss, rng, x), Bounds(*LIMITS, NoPenalty(5))
     if n == 6000 and loss.name == "absolute":
-        assert far_rows.worthwhile(Problem.of(Memory(as_design(x), y), loss, penalty))
+        assert row_screening.worthwhile(Problem.of(Memory(as_design(x), y), loss, penalty))
     assert ends(loss, x, y, penalty).kind == "optimal"
 
 

@@ -10,8 +10,7 @@ from lineal.fitting.fitting import fit
 from lineal.losses import Absolute, CrammerSinger, EpsilonInsensitive, Hinge, Quantile
 from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.problem.problem import Problem
-from lineal.solvers import InteriorPoint
-from lineal.solvers import row_screening as far_rows
+from lineal.solvers import InteriorPoint, row_screening
 from lineal.solvers.smoothing import Rounded, approach
 from lineal.sources.memory import Memory
 
@@ -67,7 +66,7 @@ def test_the_minimum_is_near_that_of_the_corners(loss, form):
     problem = Problem.of(source, loss, NoPenalty(5))
     picked = np.flatnonzero(source.block.weight > 0.0)[::10]
     rate = source.block.weight.sum() / source.block.weight[picked].sum()
-    found = approach(problem, far_rows._part(problem, picked, rate), np.zeros((5, 1)), 100)
+    found = approach(problem, row_screening._part(problem, picked, rate), np.zeros((5, 1)), 100)
     assert found is not None
     coef, threshold = found
     here = problem.evaluate(coef).value
@@ -88,7 +87,7 @@ def test_a_long_table_beside_a_linear_program():
     X = np.column_stack([np.ones(n), rng.normal(size=n)])
     y = X @ [1.0, 2.0] + rng.standard_t(1, size=n)
     problem = Problem.of(Memory(as_design(X[:, 1:]), y), Quantile(0.3), NoPenalty(2))
-    assert far_rows.worthwhile(problem)
+    assert row_screening.worthwhile(problem)
     step = next(iter(InteriorPoint().steps(problem, np.zeros((2, 1)))))
     inside = scipy.sparse.hstack([X, -X, scipy.sparse.eye(n), -scipy.sparse.eye(n)])
     cost = np.r_[np.zeros(4), np.full(n, 0.3 / n), np.full(n, 0.7 / n)]

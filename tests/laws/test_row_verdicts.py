@@ -36,8 +36,7 @@ from lineal.losses import (
 )
 from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.problem.problem import Problem
-from lineal.solvers import DualAscent
-from lineal.solvers import row_screening as far_rows
+from lineal.solvers import DualAscent, row_screening
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
 
@@ -466,10 +465,10 @@ def test_long_tables_are_solved_by_the_rows_near_their_corners(loss, heavy):
     blocks = [Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in ((0, 10), (10, 5000), (5000, n))]
     for penalty in (NoPenalty(p + 1), Ridge(0.01, np.array([0.0, 1.0, 1.0, 1.0]))):
         problem = Problem.of(Memory(design, y, weight), loss, penalty)
-        assert far_rows.worthwhile(problem)
+        assert row_screening.worthwhile(problem)
         short = fit(Blocks(blocks), loss, penalty, tol=1e-8)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(far_rows, "worthwhile", lambda _: False)
+            patch.setattr(row_screening, "worthwhile", lambda _: False)
             whole = fit(Memory(design, y, weight), loss, penalty, tol=1e-8)
         assert short.verdict.kind == whole.verdict.kind == "optimal", (short.verdict.sentence, whole.verdict.sentence)
         assert any("near" in record.note for record in short.trace)

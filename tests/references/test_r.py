@@ -15,11 +15,12 @@ from scipy import stats
 from sklearn import datasets
 
 import lineal
-from lineal import dialects
+from lineal.api import dialects
 from lineal.designs import as_design
 from lineal.errors import InputError
-from lineal.fitting import fit
-from lineal.inference import evidence, firth
+from lineal.fitting.evidence import evidence
+from lineal.fitting.fitting import fit
+from lineal.inference import firth
 from lineal.losses import Poisson, Squared
 from lineal.penalties import NoPenalty, Ridge
 from lineal.sources.memory import Memory

@@ -22,8 +22,7 @@ from lineal.features.sparse import learn_sparse
 from lineal.features.terms.base import Term, rank
 from lineal.features.text.columns import asked_texts, learn_texts, texts_among
 from lineal.features.text_options import Asked, Options
-from lineal.features.types import deciding
-from lineal.features.types import target_type as outcome
+from lineal.features.types import deciding, target_type
 from lineal.features.types.decision import Decision
 from lineal.features.types.declared_types import Told, told
 from lineal.features.types.leaks import suspicions
@@ -71,7 +70,7 @@ def learn(
     """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong, one for text.
 
     ``formula`` says which terms there are; otherwise every column is one, and every product of up to ``poly`` of them.
-    ``types`` says what columns are (features/told.py), instead of a guess.
+    ``types`` says what columns are (features/types/declared_types.py), instead of a guess.
     ``text`` names text columns and how to read them (docs/text.md); without a formula others are found.
 
     >>> from lineal.tables.table import as_table
@@ -162,7 +161,7 @@ def _decide(
     terms: list[Term] = []
     decisions: list[Decision] = []
     with again.noting():
-        target, counts, sentence = outcome.decide(found.targets, table, model)
+        target, counts, sentence = target_type.decide(found.targets, table, model)
     written = texts_among(found.features, asked, given, formula)
     surveys = [survey for survey in found.features if survey.name not in written]
     if formula is None:

@@ -10,7 +10,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder
 from lineal.features.terms.base import Number
-from lineal.features.types import target_type as outcome
+from lineal.features.types import target_type
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model
 from lineal.model.target import Target
@@ -79,14 +79,14 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
 def _target(label: Column, table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
     _check_far(label, table, model)
     try:
-        return outcome.decide([label], table, model)
-    except outcome.NeedsTextError:
+        return target_type.decide([label], table, model)
+    except target_type.NeedsTextError:
         raise InputError(f"the labels of {table.origin} are not whole numbers, so they cannot be classes.") from None
 
 
 def _check_far(label: Column, table: Table, model: Model) -> None:
     """Raise an InputError if labels that would be classes are beyond 2^53, since they are read as doubles."""
-    few = label.values.whole and len(label.values.distinct or ()) <= outcome.FEW
+    few = label.values.whole and len(label.values.distinct or ()) <= target_type.FEW
     if label.values.far and model != "number" and (few or model == "classes"):
         raise InputError(
             f"the labels of {table.origin} go from {label.values.low:.17g} to {label.values.high:.17g}: beyond 2^53 different "

@@ -1,4 +1,4 @@
-"""The zero-one loss: one for a mistake. Not convex, flat almost everywhere: no solver follows it (halfspaces/mistakes.py)."""
+"""The zero-one loss: one for a mistake. Not convex, flat almost everywhere: no solver follows it (perceptron/mistakes.py)."""
 
 from __future__ import annotations
 

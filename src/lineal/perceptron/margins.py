@@ -4,7 +4,7 @@
 
 Any w bounds gamma from below and any such a from above, so both together are a proof. If the length of w leaves the
 intercept out (the usual hard margin), sum a_i z_i must vanish in the intercept. The perceptron's theorem counts it.
-Both are searched in floating point; where columns in different units leave them apart, in integers (halfspaces/nearest.py).
+Both are searched in floating point; where columns in different units leave them apart, in integers (`min_norm_point`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The least number of training mistakes of any halfspace, with bounds from both sides (halfspaces/covering.py).
+"""The least number of training mistakes of any halfspace, with bounds from both sides (perceptron/hitting_set_milp.py).
 
     F(w) = (1/S) sum_i s_i [z_i'w <= 0],  z_i = x_i for the second class, -x_i for the first
 

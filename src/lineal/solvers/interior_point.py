@@ -14,8 +14,7 @@ from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 from lineal.problem.frame import centered
 from lineal.problem.problem import Problem
-from lineal.solvers import row_screening as far_rows
-from lineal.solvers import simplex_path
+from lineal.solvers import row_screening, simplex_path
 from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
 from lineal.solvers.solver import Array, Solver, Step
 
@@ -73,8 +72,8 @@ class InteriorPoint(Solver):
         if problem.loss.coupled:
             yield from simplex_path.steps(problem, start)
             return
-        if far_rows.worthwhile(problem):
-            for step in far_rows.steps(problem, start, _solve):
+        if row_screening.worthwhile(problem):
+            for step in row_screening.steps(problem, start, _solve):
                 yield step
                 start = step.coef
         state = _State(problem, start)

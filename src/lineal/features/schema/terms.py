@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from lineal.errors import ModelFileError
 from lineal.features.formula import DEGREE, PIECES
-from lineal.features.schema import texts as reading_texts
+from lineal.features.schema import texts
 from lineal.features.schema.expecting import expect, finite, words_from
 from lineal.features.schema.pair import pair_from
 from lineal.features.schema.text import statistics_from, text_from
@@ -38,15 +38,15 @@ def term_from(data: Any) -> Term:
         "number": {"kind", "column", "fill", "indicator"},
         "boolean": {"kind", "column", "true", "false", "fill", "indicator"},
         "category": {"kind", "column", "levels", "reference", "missing"},
-        **{name: {"kind", "column", *members} for name, members in reading_texts.FIELDS.items()},
+        **{name: {"kind", "column", *members} for name, members in texts.FIELDS.items()},
     }
     expect(isinstance(kind, str) and kind in fields, f"has a term of unknown kind {kind!r}")
     fields = {name: members | set(CURVES.get(name, ())) for name, members in fields.items()}
     expect(set(data) == fields[kind], f"has a {kind} term with other members than {sorted(fields[kind])}")
     name = data["column"]
     expect(isinstance(name, str) and name != "", f"has a {kind} term without a column name")
-    if kind in reading_texts.FIELDS:
-        return reading_texts.term_from(kind, name, data)
+    if kind in texts.FIELDS:
+        return texts.term_from(kind, name, data)
     if kind == "category":
         levels = words_from(data["levels"], name)
         expect(
