@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 from unittest import mock
@@ -10,6 +11,7 @@ from unittest import mock
 import flint
 import numpy as np
 import pytest
+import scipy.sparse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -25,7 +27,7 @@ from lineal.fitting.fitting import fit
 from lineal.ground.deadline import Deadline
 from lineal.losses import Logistic, Poisson, Softmax
 from lineal.penalties import NoPenalty
-from lineal.separation import check, search, seek
+from lineal.separation import check, gathering, search, seek
 from lineal.separation.dictionary import Dictionary
 from lineal.sources.memory import Memory
 from lineal.verify import verify
@@ -508,3 +510,20 @@ def test_one_class_is_separable_and_no_logistic_regression():
     assert answer.sentence == "Every row has y = a, so there is nothing to separate."
     with pytest.raises(ValueError, match="class"):
         lineal.LogisticRegression(C=np.inf).fit([[1.0], [2.0]], ["a", "a"])
+
+
+@pytest.mark.parametrize("sparse", [True, False])
+def test_rows_that_would_not_fit_in_memory_are_not_written_out(sparse, monkeypatch, tmp_path):
+    """A sparse table of 40,000 x 20,000 was made dense, 6 GB, to ask whether a boundary exists; now the verdict says so."""
+    monkeypatch.setattr(gathering, "MOST_CELLS", 500)
+    draw = np.random.default_rng(0)
+    x, y = np.where(draw.random((60, 20)) < 0.1, draw.normal(size=(60, 20)), 0.0), draw.integers(0, 2, size=60)
+    model = lineal.Perceptron(max_iter=3, shuffle=False).fit(scipy.sparse.csr_array(x) if sparse else x, y)
+    assert model.verdict_.kind == "budget"
+    assert re.search(r"the oracle was not asked: a table with \d+ cells is too large", model.verdict_.sentence)
+    table = tmp_path / "t.csv"
+    np.savetxt(
+        table, np.column_stack([x, y]), "%.17g", ",", header=",".join([*(f"x{j}" for j in range(20)), "y"]), comments=""
+    )
+    lineal.fit(table, "y", model="perceptron").save(tmp_path / "m.lineal")
+    assert verify(tmp_path / "m.lineal", table).passed

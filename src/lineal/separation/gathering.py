@@ -58,6 +58,12 @@ def gather(
     return Cloud(stacked(parts), np.concatenate(own), outputs, np.concatenate(numbers).astype(np.int64))
 
 
+def check_cells(cells: int) -> None:
+    """Raise MemoryError, in a sentence, where so many cells would have to be written out."""
+    if cells > MOST_CELLS:
+        raise MemoryError(f"a table with {cells} cells is too large to ask whether the classes overlap")
+
+
 def matrix(design: Design, rows: Index | None = None) -> Any:
     """Return a design, or some rows of it, as a float64 array, or as CSR where that is much smaller."""
     n, p = design.shape if rows is None else (len(rows), design.shape[1])
@@ -81,9 +87,7 @@ def matrix(design: Design, rows: Index | None = None) -> Any:
         codes = design.codes if rows is None else design.codes[rows]
         known = np.flatnonzero(codes >= 0)
         return sparse.csr_array((np.ones(len(known)), (known, codes[known])), shape=(n, p))
-    if design.shape[0] * p > MOST_CELLS:
-        cells = f"{design.shape[0] * p:.2g}"
-        raise MemoryError(f"a table with {cells} cells is too large to ask whether the classes overlap")
+    check_cells((n if isinstance(design, Dense | Ones) else design.shape[0]) * p)  # of dense rows only those asked for
     if isinstance(design, Ones):
         return np.ones((n, 1))
     values = design.array if isinstance(design, Dense) else design.dense()

@@ -23,6 +23,7 @@ from lineal.ground.deadline import Deadline, LateError, watched
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
 from lineal.separation.dictionary import Circuit, Dictionary
+from lineal.separation.gathering import check_cells
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -201,6 +202,7 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
     while True:
         core.deadline.look()
         width = cloud.width if core.complement is None else core.complement.shape[1]
+        check_cells(len(work) * width)
         table = _coordinates(core, work)
         kept = np.any(table != 0.0, axis=1)
         work, table = work[kept], table[kept]
