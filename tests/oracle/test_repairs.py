@@ -234,3 +234,14 @@ def test_a_column_with_an_unseen_charge_may_spare_the_charges_of_others() -> Non
     params = {"alpha_1": 0.01215, "lambda_2": 0.0034}
     case = Case("BayesianRidge", params, scipy.sparse.csr_array(np.array(x)), y, offset=offset)
     assert refuted(stationary.ask(case)) == [], case.code
+
+
+def test_no_margin_is_stated_that_is_below_zero() -> None:
+    """Integers at 1.5e15: the rounded separator of length one mistakes rows, and gamma = -1e-14 was called the maximum."""
+    draw = np.random.default_rng(3)
+    x = np.column_stack([1.5e15 + draw.permutation(np.arange(22.0)), draw.normal(size=22)])
+    y = (x[:, 0] > 1.5e15 + 10.0).astype(int)
+    with pytest.raises(lineal.InputError, match="Subtract a constant"):
+        lineal.Perceptron(bound=True).fit(x, y)
+    assert lineal.Perceptron().fit(x, y).verdict_.kind == "separated"
+    assert lineal.maximum_margin(x - [1.5e15, 0.0], y).gamma > 0.0

@@ -184,6 +184,11 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
             coef, used, counts = found
             if _reached(cloud, coef) > gamma:
                 gamma, best = _reached(cloud, coef), coef
+    if not gamma > 0.0:
+        raise InputError(
+            "the columns are so far from zero that no separator of length one, rounded to doubles, separates the rows: there "
+            "is no margin to state. Subtract a constant from the columns (such as the first time stamp), or ask without bound."
+        )
     several = cloud.outputs > 1
     return Margin(
         gamma=float(gamma),
