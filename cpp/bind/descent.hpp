@@ -56,7 +56,7 @@ nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle 
 // `here` = (value, error, gradient[p, k], hessian[parts * p, p]) at `coef`
 nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
                        const nb::tuple& here, nb::handle square_array, nb::handle largest_array, double bound, double baseline,
-                       double share, Index most, bool endless, double parameter) {
+                       double share, Index most, bool unbounded, double parameter) {
     const Rows& rows = self.rows();
     const Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
@@ -75,7 +75,7 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
     descent.charges.square = squares.data();
     descent.charges.largest = sizes.data();
     descent.charges.offset = bound;
-    descent.endless = endless;
+    descent.unbounded = unbounded;
     descent.baseline = baseline;
     descent.share = share;
     descent.most = most;
@@ -126,7 +126,7 @@ private:
 
 // A charged fit of a short table; None where somebody has to look closer (see closed.hpp). `limits` = (steepest, reach, room, farthest, least)
 nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
-                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, double last, bool endless) {
+                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, double last, bool unbounded) {
     const Rows& rows = self.rows();
     const Input y(y_array, "y", {rows.rows(), -1}), square(square_array, "square", {rows.columns()});
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -143,7 +143,7 @@ nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::han
     Limits known;
     std::tie(known.steepest, known.reach, known.room, known.farthest, known.least) = limits;
     Descent descent;
-    descent.endless = endless;
+    descent.unbounded = unbounded;
     descent.share = share;
     descent.most = most;
     descent.last = last;

@@ -340,10 +340,10 @@ NB_MODULE(_core, m) {
         .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"), nb::arg("coef"),
              nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"), nb::arg("tol"), nb::arg("most"))
         .def("closed", closed_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("limits"), nb::arg("share"),
-             nb::arg("most"), nb::arg("last"), nb::arg("endless"))
+             nb::arg("most"), nb::arg("last"), nb::arg("unbounded"))
         .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"),
-             nb::arg("share"), nb::arg("most"), nb::arg("endless") = false, nb::arg("parameter") = 0.0);
+             nb::arg("share"), nb::arg("most"), nb::arg("unbounded") = false, nb::arg("parameter") = 0.0);
 
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
     m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),

@@ -61,6 +61,7 @@ Team team() {
 template <class Work>
 void without_lock(Work work) {
     heed();
+    just_asked();
     bool interrupted = false;
     {
         const nb::gil_scoped_release release;

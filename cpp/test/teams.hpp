@@ -22,6 +22,7 @@ void check_interrupt(const Design& d) {
     }
     CHECK(stopped);
     stopped = false;
+    just_asked();
     try {  // runs that are each far shorter than the time between two questions
         for (Index k = 0; k < 50'000'000; ++k) run(Team{1, team.interrupted}, 1, [](int, Index, Watch&) {}, {});
     } catch (const Interrupted&) {

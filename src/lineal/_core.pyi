@@ -179,7 +179,7 @@ class Rows:
         share: float,
         most: int,
         last: float,
-        endless: bool,
+        unbounded: bool,
     ) -> Closed | None: ...
     def descend(
         self,
@@ -195,7 +195,7 @@ class Rows:
         baseline: float,
         share: float,
         most: int,
-        endless: bool = False,
+        unbounded: bool = False,
         parameter: float = 0.0,
     ) -> tuple[Array, list[float], list[float], list[int], int, float, float, Array, Array | None, Array]: ...
 

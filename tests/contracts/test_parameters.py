@@ -82,8 +82,8 @@ def test_no_penalty_leaves_c_no_effect():
     with pytest.raises(InputError, match="without effect"):
         LogisticRegression(penalty=None, C=0.5).fit(X, LABELS)
     bare = LogisticRegression(penalty=None).fit(X, LABELS)
-    endless = LogisticRegression(C=np.inf).fit(X, LABELS)
-    np.testing.assert_array_equal(bare.coef_, endless.coef_)
+    unbounded = LogisticRegression(C=np.inf).fit(X, LABELS)
+    np.testing.assert_array_equal(bare.coef_, unbounded.coef_)
     assert bare.model_.penalty.name == "none"
 
 

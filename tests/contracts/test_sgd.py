@@ -271,9 +271,9 @@ def test_tol_proves_and_patience_ends():
     assert proven.verdict_.relative_gap <= 1e-2
     idle = SGDRegressor(n_iter_no_change=2).fit(*diabetes())
     assert idle.verdict_.kind == "budget" or idle.verdict_.relative_gap <= 1e-3
-    endless = SGDClassifier(tol=None, max_iter=7).fit(X, y)
-    assert endless.n_iter_ == 7
-    assert "7 iterations" in endless.verdict_.sentence
+    unbounded = SGDClassifier(tol=None, max_iter=7).fit(X, y)
+    assert unbounded.n_iter_ == 7
+    assert "7 iterations" in unbounded.verdict_.sentence
 
 
 def test_divergence_is_a_verdict_and_not_a_warning():

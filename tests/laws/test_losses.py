@@ -101,7 +101,7 @@ def test_curvature_is_the_derivative_of_the_slope(loss, sample):
         numeric = (loss.slope(y, eta + step) - loss.slope(y, eta - step)) / (2 * h)
         np.testing.assert_allclose(curvature[:, :, k], numeric, atol=2e-8)
     assert np.all(np.linalg.eigvalsh(curvature) >= -1e-12)
-    assert np.all(np.linalg.eigvalsh(curvature) <= loss.steepest + 1e-12)
+    assert np.all(np.linalg.eigvalsh(curvature) <= loss.curvature_bound + 1e-12)
 
 
 def test_fenchel_young_holds_with_equality_at_the_slope(loss, sample):
@@ -210,7 +210,7 @@ def test_everything_is_finite_far_out(loss, size):
 
 def test_best_constant_minimises(loss, sample):
     y, _, rng = sample
-    if not loss.pooled:
+    if not loss.has_mean_statistic:
         return  # see test_null_fit_*: it needs the rows
     weight = rng.uniform(0.5, 2.0, size=len(y))
     best = loss.constant(loss.statistic(y, weight) / weight.sum())
@@ -225,7 +225,7 @@ def test_best_constant_minimises(loss, sample):
 def test_level_of_a_constant_is_what_the_rows_say(loss, sample):
     y, _, rng = sample
     weight = rng.uniform(0.5, 2.0, size=len(y))
-    mean = loss.statistic(y, weight) / weight.sum() if loss.pooled else np.zeros(loss.outputs)
+    mean = loss.statistic(y, weight) / weight.sum() if loss.has_mean_statistic else np.zeros(loss.outputs)
     for constant in (*rng.normal(size=(5, loss.outputs)), *np.outer([-1.0, 0.0, 1.0, 3.0], np.ones(loss.outputs))):
         level = loss.level(mean, constant)
         if level is None:

@@ -308,4 +308,4 @@ def test_bounds_decline_in_words():
 
 
 def test_bounds_that_exclude_each_other_are_named():
-    assert Bounds(np.array([0.0, 2.0]), np.array([1.0, 1.0]), NoPenalty(2)).clash().tolist() == [1]
+    assert Bounds(np.array([0.0, 2.0]), np.array([1.0, 1.0]), NoPenalty(2)).conflicts().tolist() == [1]

@@ -234,7 +234,7 @@ def test_gap_bounds_the_true_suboptimality(number_of_case):
     ASKED.add(number_of_case)
     result = fit(case.source(1 + 2 * (number_of_case % 2)), case.loss, case.penalty, tol=1e-8)
     verdict = result.verdict
-    if case.kind == "non-negative" and case.loss.endless:
+    if case.kind == "non-negative" and case.loss.unbounded:
         # Columns that only have a sign may separate the classes; then there is nothing to find.
         assert verdict.kind in {"optimal", "budget", "at_infinity"}
     else:

@@ -67,7 +67,7 @@ def posed(loss, penalty, situation, intercept):
     if (
         situation in {"wide", "one row"}
         and not held
-        and (loss.endless or loss.name == "poisson" or "hinge" in loss.name)
+        and (loss.unbounded or loss.name == "poisson" or "hinge" in loss.name)
     ):
         return penalty.name == "bounds" and bool(np.all(np.isfinite(penalty.upper[int(intercept) :])))
     # rounding of scores of 1e6 columns in boxes and cones is beyond what three classes' dual points are steered to

@@ -24,9 +24,9 @@ LEAST = 2e-3
 def called(design, y, weight, square, loss=None, least=LEAST, share=1e-11, most=50, last=2e-8):
     """Call the core as ``closed.close`` does."""
     loss = Squared() if loss is None else loss
-    limits = (loss.steepest, loss.reach, loss.room, FARTHEST, least)
+    limits = (loss.curvature_bound, loss.reach, loss.room, FARTHEST, least)
     rows = _core.Rows(design) if isinstance(design, list) else design.rows
-    found = rows.closed(loss.native, y, weight, square, limits, share, most, last, loss.endless)
+    found = rows.closed(loss.native, y, weight, square, limits, share, most, last, loss.unbounded)
     if found is None:
         return None
     assert (found.value, found.estimate) == (found.values[-1], found.estimates[-1])

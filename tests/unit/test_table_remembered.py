@@ -9,9 +9,7 @@ import pytest
 
 import lineal
 from lineal.errors import InputError
-from lineal.features import encoded
 from lineal.features.cells.cells import numbers, texts
-from lineal.tables import file
 from lineal.tables.delimited import Delimited
 from lineal.tables.remembered import remembered
 from lineal.tables.table import as_table, split
@@ -119,21 +117,6 @@ def test_memory_changes_nothing(path, monkeypatch):
     streamed = lineal.fit(path, target="y", penalty="ridge:0.01", test_size=0.2)
     assert kept.training == streamed.training
     np.testing.assert_allclose(kept.coef, streamed.coef, rtol=1e-6)
-
-
-def test_encoded_rows_in_the_memory_of_parsed_ones_are_the_same(tmp_path, monkeypatch):
-    rng = np.random.default_rng(5)
-    path = tmp_path / "t.csv"
-    rows = zip(rng.normal(size=30_000), rng.integers(0, 9, 30_000), rng.integers(0, 2, 30_000), strict=True)
-    path.write_text("x,c,y\n" + "".join(f"{x:.3f},L{c},{'no' if y else 'yes'}\n" for x, c, y in rows))
-    monkeypatch.setattr(file, "CHUNK_BYTES", 30_000)
-    found = []
-    for long in (2**18, 1):
-        monkeypatch.setattr(encoded, "LONG", long)
-        model = lineal.fit(path, "y", penalty=0.01)
-        found.append((model.coef.tobytes(), model.training["fingerprint"], model.verdict.kind))
-    assert found[0] == found[1]
-    assert found[0][2] == "optimal"
 
 
 @pytest.mark.parametrize("key", [None, "id"])

@@ -203,7 +203,7 @@ private:
     // The first of b - shift, b - shift/2, ... that lowers F enough, with the second derivative in its first h columns; false where rounding hides any descent.
     bool search(std::vector<double>& now, double fall, Index h) {
         double size = 0;
-        if (asked_.endless)
+        if (asked_.unbounded)
             for (Index c = 0; c < k_; ++c) size = std::max(size, reach(shift_.data() + c));
         double step = size > 0 ? std::min(1.0, 1e8 / size) : 1.0;
         // far from the optimum the best point of the step is worth a look at the scores: it spares whole passes

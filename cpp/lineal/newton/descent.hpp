@@ -48,7 +48,7 @@ struct Here {
 
 struct Descent {
     Charges charges;
-    bool endless = false;             // scores may run away: cut steps that are far too long
+    bool unbounded = false;             // scores may run away: cut steps that are far too long
     double baseline = 0, share = 0;   // enough: estimate <= share (baseline - value)
     Index most = 0;                   // steps
     // From an estimate of this share on, or where two more steps promise to be enough, no second derivative is made as long as the last

@@ -76,7 +76,7 @@ bool decrement(const double* square, const double* coef, const Errors& errors, c
 
 // What the dual point of a step proves, of one output: feasible.settled and feasible.add_up in Python. `off` is what the step leaves of the gradient.
 bool dual(const Passes& passes, const double* square, const double* coef, const std::vector<double>& shift, const Errors& errors,
-          const Limits& limits, bool endless, Closed& out, std::vector<double>& off) {
+          const Limits& limits, bool unbounded, Closed& out, std::vector<double>& off) {
     const Index p = static_cast<Index>(out.mean.size());
     double slope = 0;
     const DualEvaluation sums = passes.dual(Matrix{coef, p, 1, 1, 1}, Matrix{shift.data(), p, 1, 1, 1}, &slope, off.data());
@@ -91,7 +91,7 @@ bool dual(const Passes& passes, const double* square, const double* coef, const 
     const double norm = (std::fabs(off[0]) + errors.gradient(out.largest[0], slope)) * spread;
     if (!(out.largest[0] * spread * norm <= limits.room)) return false;
     double gap = rows + 2.0 * (std::sqrt(3.0 * rows) * norm + norm * norm);
-    double lost = steepest * errors.blur[0] * (reach + 0.5 * errors.blur[0]) + 16 * eps * (rows + (endless ? reach : 0.0));
+    double lost = steepest * errors.blur[0] * (reach + 0.5 * errors.blur[0]) + 16 * eps * (rows + (unbounded ? reach : 0.0));
     for (Index j = 1; j < p; ++j) {
         const double far = out.largest[at(j)], mean = out.mean[at(j)];
         const double steep = 1.001 * steepest * (finite ? mean * mean + out.scatter[at(j)] / total : far * far);
@@ -108,14 +108,14 @@ bool prove(const Passes& passes, const double* square, const double* coef, const
            Closed& out) {
     const Walked& walked = out.walked;
     std::vector<double> shift = walked.shift, off(shift.size());
-    if (!dual(passes, square, coef, shift, errors, limits, asked.endless, out, off)) return false;
+    if (!dual(passes, square, coef, shift, errors, limits, asked.unbounded, out, off)) return false;
     const double left = std::fabs(walked.estimates.back()), gain = out.null_value - walked.values.back();
     const bool old = walked.here.hessian.size() < shift.size() * shift.size();
     for (int tried = 0; old && tried < 3 && out.gap > std::max(1.2 * left, 0.01 * asked.share * gain); ++tried) {
         const double before = out.gap;
         walked.factors[0].solve(off.data(), 1);
         for (std::size_t j = 0; j < shift.size(); ++j) shift[j] += off[j];
-        const bool good = dual(passes, square, coef, shift, errors, limits, asked.endless, out, off) && out.gap < before;
+        const bool good = dual(passes, square, coef, shift, errors, limits, asked.unbounded, out, off) && out.gap < before;
         if (!good) out.gap = before;
         if (!good || out.gap > 0.5 * before) break;
     }

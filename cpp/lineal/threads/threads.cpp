@@ -16,6 +16,8 @@ constexpr auto patience = std::chrono::milliseconds(50);
 thread_local std::chrono::steady_clock::time_point asked;
 }
 
+void just_asked() { asked = std::chrono::steady_clock::now(); }
+
 bool Watch::stop() {
     if (interrupted_ && *interrupted_) {
         const auto now = std::chrono::steady_clock::now();

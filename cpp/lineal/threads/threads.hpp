@@ -21,6 +21,9 @@ struct Team {
     std::function<bool()> interrupted;
 };
 
+// The calling thread has asked by itself: runs ask again after 50 ms, however many of them there are.
+void just_asked();
+
 // What a chunk asks after every block of rows: must I stop?
 class Watch {
 public:

@@ -274,7 +274,7 @@ def _stop(_record: Record) -> None:
 def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:
     """Return a strength: cross-validated where rows are few, on one fold where one is enough."""
     classes = rows.target.kind == "classes"
-    if len(family.clash()):
+    if len(family.conflicts()):
         reason = "taken by default, since the bounds exclude each other"
         return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
     trying = on_trial(run.deadline)
@@ -365,7 +365,7 @@ def _variance(source: Source, moments: Moments) -> Array:
 
 def _level(source: Source, loss: Loss, moments: Moments) -> tuple[Array, Null | None]:
     """Return the best constant score, offsets left aside; and the null fit of the rows, where it was made on the way."""
-    if loss.pooled or source.columns[:1] != ("(intercept)",):
+    if loss.has_mean_statistic or source.columns[:1] != ("(intercept)",):
         return loss.constant(moments.statistic / moments.weight_sum), None
     plain = source.map(lambda block: replace(block, offset=None)) if moments.offset > 0.0 else source
     charges = np.ones(len(moments.mean))

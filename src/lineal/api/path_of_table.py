@@ -123,7 +123,7 @@ def trail(
     ready = prepare(rows, wish, deadline, deadline)
     rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
     charging = build(family, 1.0, ready.variance, ready.limits)
-    if len(charging.clash()):
+    if len(charging.conflicts()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
     found = path(
         rows.train, ready.loss, charging, points,

@@ -66,7 +66,7 @@ class Null:
 def null(problem: Problem) -> Null:
     """Return the null fit of a problem, the yardstick of its relative gap and the start of its solvers."""
     if problem.null is None:
-        if not (math.isfinite(problem.loss.steepest) or problem.intercept or problem.moments.offset <= LARGEST):
+        if not (math.isfinite(problem.loss.curvature_bound) or problem.intercept or problem.moments.offset <= LARGEST):
             raise InputError(
                 f"the offset reaches {problem.moments.offset:.3g} in size, and {problem.loss.name} loss takes its exponential, "
                 f"which doubles hold up to {LARGEST:g}; take a constant off the offset, or give the model an intercept."
@@ -87,7 +87,7 @@ def begin(problem: Problem) -> Array:
     """Return where solvers begin: at the null fit, or nearer to the optimum where offsets leave no curvature there."""
     loss, size = problem.loss, problem.shape[0] * problem.shape[1]
     held = problem.penalty.charged.any() or not problem.penalty.smooth
-    if held or not (loss.endless and loss.smooth) or problem.moments.offset <= FAR or not 0 < size <= WIDEST:
+    if held or not (loss.unbounded and loss.smooth) or problem.moments.offset <= FAR or not 0 < size <= WIDEST:
         return null(problem).coef
     with np.errstate(over="ignore", invalid="ignore"):
         return _cooled(problem, null(problem).coef, np.arange(problem.shape[0]))
@@ -191,7 +191,7 @@ def _of_intercept(problem: Problem, columns: Index, rest: Array) -> bool:
 def _small(problem: Problem) -> bool:
     """Whether the pass that a solver begins with is so cheap that it serves for the best constant too."""
     moments, loss = problem.moments, problem.loss
-    plain = loss.smooth and loss.pooled and not loss.coupled and moments.offset == 0.0
+    plain = loss.smooth and loss.has_mean_statistic and not loss.coupled and moments.offset == 0.0
     return plain and moments.rows * problem.shape[0] ** 2 <= SHORT
 
 
@@ -201,7 +201,7 @@ def _constant_of(problem: Problem) -> tuple[Array, tuple[float, Array] | None]:
     if loss.even and mean[0] > NEARLY:  # one minus it has few digits: sum what is left, and turn the classes round
         mean, sign = _others(problem), -1.0
     best = loss.constant(mean)
-    if loss.endless:  # a class without weight has its best constant at infinity; a large one is as good a yardstick
+    if loss.unbounded:  # a class without weight has its best constant at infinity; a large one is as good a yardstick
         best = np.where(np.isfinite(best), best, np.minimum(np.maximum(best, -40.0), 40.0))
     known = loss.level(mean, best) if problem.moments.offset == 0.0 else None
     return sign * best, known
@@ -237,7 +237,7 @@ def _intercept_alone(alone: Problem) -> Null:
     coef = best[None, :]
     if known is not None:
         return Null(coef, *known)
-    if alone.shape[1] == 1 and not (level and loss.pooled):
+    if alone.shape[1] == 1 and not (level and loss.has_mean_statistic):
         coef = np.array([[_constant(alone, float(coef[0, 0]))]])
     elif not level:
         coef = coef - spread(alone)[1]
@@ -282,7 +282,7 @@ def _constant(alone: Problem, start: float) -> float:
             slope += float(weight @ low[:, 0])
         if not places and len(y):
             # No row is better with a score beyond its own best, nor are all with one beyond ``start`` where that is known.
-            best = np.full_like(y, start) if loss.pooled else y
+            best = np.full_like(y, start) if loss.has_mean_statistic else y
             aim = best if offset is None else best - offset
             some = aim[:: 1 + len(aim) // SAMPLE, 0]
             sides.append((float(np.min(aim)), float(np.median(some)), float(np.max(aim))))
@@ -355,7 +355,7 @@ def _cooled(problem: Problem, coef: Array, columns: Index) -> Array:
     scores in units of a temperature T, as smooth as wanted; its minimiser is followed as T falls to one.
     """
     loss = problem.loss
-    if loss.coupled or loss.endless:
+    if loss.coupled or loss.unbounded:
         heat = problem.moments.offset / COOLING
         while heat > 1.0:
             coef = heat * _newton(_heated(problem, heat), coef / heat, columns, ROUGH)

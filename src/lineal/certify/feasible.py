@@ -121,12 +121,12 @@ def _rounding(problem: Problem, coef: Array, found: Feasible, rows: float) -> fl
     total += _steepest(problem, dual) * float((blur * (dual.reach + 0.5 * blur)).sum())
     if found.scale < 1.0:
         total += (1.0 - found.scale) / found.scale * float(blur @ dual.slope_sum)
-    return total + 16 * EPS * (rows + (dual.reach if problem.loss.endless else 0.0))
+    return total + 16 * EPS * (rows + (dual.reach if problem.loss.unbounded else 0.0))
 
 
 def _steepest(problem: Problem, dual: Dual) -> float:
     """Return a bound on the mean curvature, (1/S) sum s W."""
-    moments, steepest = problem.moments, problem.loss.steepest
+    moments, steepest = problem.moments, problem.loss.curvature_bound
     if math.isfinite(steepest):
         return steepest
     # Poisson: W = e^eta, and y + theta = W (1 - x t) with |x t| <= 1/2
@@ -135,7 +135,7 @@ def _steepest(problem: Problem, dual: Dual) -> float:
 
 def _steep(problem: Problem, dual: Dual) -> Array:
     """Return a bound on the mean of curvature times x_j^2, for every column."""
-    moments, finite = problem.moments, math.isfinite(problem.loss.steepest)
+    moments, finite = problem.moments, math.isfinite(problem.loss.curvature_bound)
     square = moments.square if finite else moments.largest**2
     return np.asarray(1.001 * _steepest(problem, dual) * square)
 

@@ -155,7 +155,7 @@ def _light(problem: Problem) -> Problem | None:
         weak = linear <= WEAK_LINEAR * slope * problem.moments.largest
         weak &= problem.penalty.curvature() * abs(rest.value) <= WEAK_SQUARE * slope**2 * square
         weak &= (linear > 0.0) | (problem.penalty.curvature() > 0.0)
-        problem.light = problem.at(problem.penalty.lighter(weak)) if np.any(weak) else problem
+        problem.light = problem.at(problem.penalty.without(weak)) if np.any(weak) else problem
     return None if problem.light is problem else problem.light
 
 
@@ -178,7 +178,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal:
         return _of_normal(problem, coef, problem.normal, baseline)
     if len(problem.uncharged) * problem.shape[1] > MOST_UNCHARGED:
         reason = f"more than {MOST_UNCHARGED} coefficients are not charged"
-        return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.endless)
+        return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.unbounded)
     here = _evaluate(problem, coef, hint)
     if not math.isfinite(here.value + (0.0 if here.hessian is None else float(here.hessian.sum()))):
         return Proof(here.value, baseline, None, "the objective or its curvature is not finite here", interior=False)
@@ -211,7 +211,7 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal:
 def _empty(problem: Problem) -> bool:
     """Whether the optimum is at infinity for sure: the smaller the intercept of a class without weight, the better."""
     loss, free = problem.loss, problem.intercept and not problem.penalty.charged[0]
-    return loss.coupled and loss.endless and free and not np.all(problem.moments.statistic)
+    return loss.coupled and loss.unbounded and free and not np.all(problem.moments.statistic)
 
 
 def _of_normal(problem: Problem, coef: Array, normal: Normal, baseline: float) -> Proof:
@@ -282,7 +282,7 @@ def _prove_here(
         if _held(problem, here) <= np.max(np.flatnonzero(tied.any(axis=1))):
             break
     reason = "no dual point was found that all bounds allow"
-    return Proof(here.value, baseline, None, reason, interior=not problem.loss.endless)
+    return Proof(here.value, baseline, None, reason, interior=not problem.loss.unbounded)
 
 
 def _prove_tied(
@@ -309,7 +309,7 @@ def _prove_tied(
         if inner.singular:
             # Scores so large that probabilities are 0 or 1, or a column that is zero.
             return Proof(
-                here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.endless, basis=basis
+                here.value, baseline, None, "the curvature vanishes", interior=not problem.loss.unbounded, basis=basis
             ), none
     reach = 0.0
     for shift in _shifts(problem, coef, here, hint, inner, basis, tied):

@@ -80,7 +80,7 @@ class _Sums:
     value: float = 0.0
     strain: float = 0.0
     apart: float = 0.0
-    steepest: float = 0.0
+    curvature_bound: float = 0.0
     metric: Array | None = None
 
 
@@ -174,7 +174,7 @@ def _bound(
         if not 2.0 * float(np.max(problem.moments.largest @ spread)) * norm <= limit:
             return Bound(None, reason="the uncharged columns do not allow the dual point")
         square = problem.moments.mean**2 + problem.moments.sd**2
-        error = error + 2.0 * norm * np.sqrt(sums.steepest * square)[:, None]
+        error = error + 2.0 * norm * np.sqrt(sums.curvature_bound * square)[:, None]
     return _added(problem, coef, tied, theta, sums, norm, error)
 
 
@@ -316,7 +316,7 @@ def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
         size = 1.001 * np.sqrt(problem.moments.square) @ np.abs(coef) + problem.moments.offset
         return float(np.sum(2.0 * max(1.0, sums.apart) * (problem.shape[0] + 4) * EPS * size))
     blur, jump = problem.blur(coef), sums.apart
-    steep = problem.loss.steepest if np.isfinite(problem.loss.steepest) else 0.0
+    steep = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 0.0
     return float(np.sum(jump * blur + steep * blur**2))
 
 
@@ -356,7 +356,7 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
             more = _core.ramp_sums(eta, *kinks[0], weight, part, room)
             sums.mismatch, sums.value, sums.size = sums.mismatch + more[0], sums.value + more[1], sums.size + more[2]
             sums.apart, sums.strain = sums.apart + more[3], sums.strain + more[4]
-            sums.steepest = max(sums.steepest, more[6])
+            sums.curvature_bound = max(sums.curvature_bound, more[6])
             sums.gradient += block.design.transpose_times(weight[:, None] * part)
             if u:
                 metric += more[5] if alone else _gram(problem, block, columns, weight, room)
@@ -370,10 +370,10 @@ def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
         sums.apart += float(np.sum(weight[:, None] * np.abs(problem.loss.slope(y, eta) - part)))
         v = domain.metric(problem, y, part)
         sums.strain += float(np.sum((weight * domain.strain(problem, y, eta, part, v, rows))[present]))
-        sums.steepest = max(sums.steepest, float(np.max(np.abs(v[present]), initial=0.0)))
+        sums.curvature_bound = max(sums.curvature_bound, float(np.max(np.abs(v[present]), initial=0.0)))
         if u:
             metric[0] += _gram(problem, block, columns, weight, v)
-    sums.steepest *= k
+    sums.curvature_bound *= k
     sums.metric = metric if u else None
     return sums
 

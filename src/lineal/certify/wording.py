@@ -150,7 +150,7 @@ def infeasible(problem: Problem) -> Verdict:
             "upper": float(upper[j]),
             "multipliers": [1.0, 1.0],
         }
-        for j in problem.penalty.clash()
+        for j in problem.penalty.conflicts()
     ]
     first, more = clashes[0], len(clashes) - 1
     sentence = (

@@ -128,7 +128,7 @@ def solve(
     with one_thread(problem.source, problem.shape[1]):
         chosen, reason = named(solver, problem)
         penalty = problem.penalty
-        if len(penalty.clash()):
+        if len(penalty.conflicts()):
             rest = penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
             return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
         begin = gauged(problem, _begin(problem, start, deadline))
@@ -166,7 +166,7 @@ def _first(
     keep: bool,
 ) -> Fit | None:
     """Return the fit about a center where columns are so far from zero that it is better found there; None elsewhere."""
-    if len(problem.penalty.clash()) or (frame := centered(problem, FARTHER, exact=True)) is None:
+    if len(problem.penalty.conflicts()) or (frame := centered(problem, FARTHER, exact=True)) is None:
         return None
     run = Run(problem, tol, max_iter, deadline, progress, np.zeros(problem.shape), labels)
     ignored = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")

@@ -120,8 +120,8 @@ def close(
     if not 0 < len(square) == len(columns) <= SMALL:
         return None
     began, near = time.monotonic(), NEAR * tol
-    limits = (loss.steepest, loss.reach, loss.room, FARTHEST, EPS / ENOUGH)
-    found = rows.closed(loss.native, y, weight, square, limits, min(SHARE, near), MOST, LAST, loss.endless)
+    limits = (loss.curvature_bound, loss.reach, loss.room, FARTHEST, EPS / ENOUGH)
+    found = rows.closed(loss.native, y, weight, square, limits, min(SHARE, near), MOST, LAST, loss.unbounded)
     if found is None:
         return None
     value, baseline = found.value, found.null_value
@@ -134,7 +134,7 @@ def close(
 
 def _suits(loss: Loss) -> bool:
     """Whether one mean says what the best constant is, and a Newton step what the best step is."""
-    return loss.smooth and loss.pooled and not loss.coupled and loss.majorant() is None
+    return loss.smooth and loss.has_mean_statistic and not loss.coupled and loss.majorant() is None
 
 
 def short(

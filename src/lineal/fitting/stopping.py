@@ -169,7 +169,7 @@ class Run:
 
     def _separates(self, number: int, objective: float, baseline: float) -> bool:
         """Look now and then whether the coefficients already separate the rows: then there is no optimum to wait for."""
-        if not (self.problem.loss.endless and np.count_nonzero(np.logical_or(*self.problem.penalty.ways())) > 1):
+        if not (self.problem.loss.unbounded and np.count_nonzero(np.logical_or(*self.problem.penalty.recession())) > 1):
             return False
         if number < 4 or number & (number - 1) or objective > 0.5 * baseline:
             return False
@@ -180,7 +180,7 @@ class Run:
 
     def _endless(self) -> bool:
         """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
-        if not np.any(self.problem.penalty.ways()):
+        if not np.any(self.problem.penalty.recession()):
             return False
         if self.answer is None:
             end = self.deadline
@@ -269,7 +269,7 @@ class Run:
             return proof
         if not self.problem.loss.smooth:
             return replace(proof, gap=proof.gap + 2.0 * self.reach)
-        bend, gap = self.problem.steepest, proof.gap
+        bend, gap = self.problem.curvature_bound, proof.gap
         return replace(proof, gap=gap + 2.0 * math.sqrt(2.0 * gap * bend) * self.reach + bend * self.reach**2)
 
     def _without_hint(self, proof: Proof | None) -> Proof | None:

@@ -21,7 +21,7 @@ class CrammerSinger(Sparsemax):
 
     name: ClassVar[str] = "crammer-singer"
     smooth: ClassVar[bool] = False
-    steepest: ClassVar[float] = 0.0
+    curvature_bound: ClassVar[float] = 0.0
     decides: ClassVar[bool] = True
 
     def value(self, y: Array, eta: Array) -> Array:

@@ -52,7 +52,7 @@ class Hinge(_Margin):
 
     name: ClassVar[str] = "hinge"
     smooth: ClassVar[bool] = False
-    steepest: ClassVar[float] = 0.0
+    curvature_bound: ClassVar[float] = 0.0
     room: ClassVar[float] = 0.0
 
     def value(self, y: Array, eta: Array) -> Array:

@@ -22,7 +22,7 @@ class Huber(Scalar):
     threshold: float = 1.0
     name: ClassVar[str] = "huber"
     native: ClassVar[int | None] = 3
-    pooled: ClassVar[bool] = False
+    has_mean_statistic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         positive("the threshold of Huber's loss", self.threshold)

@@ -22,9 +22,9 @@ class EpsilonInsensitive(Scalar):
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon-insensitive"
     smooth: ClassVar[bool] = False
-    steepest: ClassVar[float] = 0.0
+    curvature_bound: ClassVar[float] = 0.0
     room: ClassVar[float] = 0.0
-    pooled: ClassVar[bool] = False
+    has_mean_statistic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon, zero=True)
@@ -80,7 +80,7 @@ class SquaredEpsilonInsensitive(Scalar):
     epsilon: float = 0.1
     name: ClassVar[str] = "squared-epsilon-insensitive"
     room: ClassVar[float] = 0.0
-    pooled: ClassVar[bool] = False
+    has_mean_statistic: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon, zero=True)

@@ -54,9 +54,9 @@ class Logistic(Loss):
 
     name: ClassVar[str] = "logistic"
     native: ClassVar[int | None] = 1
-    steepest: ClassVar[float] = 0.25
+    curvature_bound: ClassVar[float] = 0.25
     reach: ClassVar[float] = 0.5
-    endless: ClassVar[bool] = True
+    unbounded: ClassVar[bool] = True
     even: ClassVar[bool] = True
     room: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True

@@ -29,14 +29,14 @@ class Loss(ABC):
 
     ``native`` is the number of the row kernel in the compiled core, or None for a loss written in numpy only.
     ``coupled`` says that the curvature of a row mixes outputs: then it is ``(n, outputs, outputs)``,
-    otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes. ``steepest`` bounds the curvature.
+    otherwise ``(n, outputs)``. ``quadratic`` says that the curvature never changes. ``curvature_bound`` bounds the curvature.
     ``reach`` is how far scores may move by a Newton step for its dual point to be safely inside the conjugate's domain;
-    ``endless`` says that the loss may fall for ever along a direction, so that a minimiser need not exist;
+    ``unbounded`` says that the loss may fall for ever along a direction, so that a minimiser need not exist;
     ``smooth`` that it has a slope everywhere. At a kink of a loss that is not smooth, ``slope`` is one of its slopes.
     ``room`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
     ``even`` says that ``loss(1 - y, -eta) = loss(y, eta)``.
-    ``pooled`` says that the best constant score follows from the mean of the statistic; otherwise ``constant`` is only
-    a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
+    ``has_mean_statistic`` says that the best constant score follows from the mean of the statistic; otherwise ``constant``
+    is only a place to start from. ``likelihood`` says that the loss is a negative log-likelihood (but for a constant).
     ``within`` is the distance ``|eta - y|`` below which the loss bends by one, and not at all beyond; None for other losses.
     ``decides`` says that ``mean`` is the class a score speaks for: there are no probabilities. ``upward`` says that a score
     of 0, or a best score that classes share, speaks for the later class; otherwise it is the earlier one.
@@ -47,11 +47,11 @@ class Loss(ABC):
     coupled: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
-    steepest: ClassVar[float] = 1.0
+    curvature_bound: ClassVar[float] = 1.0
     reach: ClassVar[float] = float("inf")
     room: ClassVar[float] = float("inf")
-    endless: ClassVar[bool] = False
-    pooled: ClassVar[bool] = True
+    unbounded: ClassVar[bool] = False
+    has_mean_statistic: ClassVar[bool] = True
     even: ClassVar[bool] = False
     likelihood: ClassVar[bool] = False
     decides: ClassVar[bool] = False

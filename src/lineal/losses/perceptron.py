@@ -30,7 +30,7 @@ class Perceptron(Loss):
     tie: float = 0.0
     name: ClassVar[str] = "perceptron"
     smooth: ClassVar[bool] = False
-    steepest: ClassVar[float] = 0.0
+    curvature_bound: ClassVar[float] = 0.0
     room: ClassVar[float] = 0.0
     decides: ClassVar[bool] = True
 

@@ -24,10 +24,10 @@ class Poisson(Loss):
 
     name: ClassVar[str] = "poisson"
     native: ClassVar[int | None] = 4
-    steepest: ClassVar[float] = float("inf")
+    curvature_bound: ClassVar[float] = float("inf")
     reach: ClassVar[float] = 0.5
     room: ClassVar[float] = 0.01
-    endless: ClassVar[bool] = True
+    unbounded: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
 
     @property

@@ -29,9 +29,9 @@ class _Corner(Scalar):
     """``max(low (eta - y), high (eta - y))``."""
 
     smooth: ClassVar[bool] = False
-    steepest: ClassVar[float] = 0.0
+    curvature_bound: ClassVar[float] = 0.0
     room: ClassVar[float] = 0.0
-    pooled: ClassVar[bool] = False
+    has_mean_statistic: ClassVar[bool] = False
     low: float
     high: float
 

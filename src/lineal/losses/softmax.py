@@ -24,9 +24,9 @@ class Softmax(Loss):
     classes: int
     name: ClassVar[str] = "softmax"
     native: ClassVar[int | None] = 2
-    steepest: ClassVar[float] = 0.5
+    curvature_bound: ClassVar[float] = 0.5
     reach: ClassVar[float] = 0.25
-    endless: ClassVar[bool] = True
+    unbounded: ClassVar[bool] = True
     coupled: ClassVar[bool] = True
     room: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True

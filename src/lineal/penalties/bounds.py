@@ -71,7 +71,7 @@ class Bounds(Separable):
         """Return the inner penalty's."""
         return self.inner.curvature()
 
-    def clash(self) -> npt.NDArray[np.intp]:
+    def conflicts(self) -> npt.NDArray[np.intp]:
         """Return the columns whose lower bound is above the upper one."""
         return np.flatnonzero(self.lower > self.upper)
 
@@ -83,9 +83,9 @@ class Bounds(Separable):
         """Return the bounds of some of the columns."""
         return Bounds(self.lower[columns], self.upper[columns], self.inner.take(columns))
 
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> Bounds:
+    def without(self, columns: npt.NDArray[np.bool_]) -> Bounds:
         """Return the same bounds on the lighter inner penalty."""
-        return Bounds(self.lower, self.upper, self.inner.lighter(columns))
+        return Bounds(self.lower, self.upper, self.inner.without(columns))
 
     def rescaled(self, scale: Array) -> Bounds:
         """Return bounds scale_j lower_j and scale_j upper_j on the rescaled inner penalty."""

@@ -112,7 +112,7 @@ class Group(Penalty):
         """Return the group penalty on some of the columns."""
         return Group(self.strength, self.charges[columns])
 
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> Group:
+    def without(self, columns: npt.NDArray[np.bool_]) -> Group:
         """Return the group penalty with some of the charges zero."""
         return Group(self.strength, np.where(columns, 0.0, self.charges))
 

@@ -88,7 +88,7 @@ class L1(Unbounded):
         """Return l1 on some of the columns."""
         return L1(self.strength, self.charges[columns])
 
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> L1:
+    def without(self, columns: npt.NDArray[np.bool_]) -> L1:
         """Return l1 with some of the charges zero."""
         return L1(self.strength, np.where(columns, 0.0, self.charges))
 
@@ -155,7 +155,7 @@ class ElasticNet(Unbounded):
         """Return the elastic net on some of the columns."""
         return ElasticNet(self.strength, self.l1_ratio, self.charges[columns])
 
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> ElasticNet:
+    def without(self, columns: npt.NDArray[np.bool_]) -> ElasticNet:
         """Return the elastic net with some of the charges zero."""
         return ElasticNet(self.strength, self.l1_ratio, np.where(columns, 0.0, self.charges))
 

@@ -57,11 +57,11 @@ class Penalty(ABC):
         """Return the charged coefficients whose gradient a dual point must bring to zero: no scaling would allow it."""
         return np.zeros(coef.shape, dtype=bool)
 
-    def ways(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    def recession(self) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
         """Return the columns whose coefficients may fall, and those whose may rise, for ever at no cost."""
         return ~self.charged, ~self.charged
 
-    def clash(self) -> npt.NDArray[np.intp]:
+    def conflicts(self) -> npt.NDArray[np.intp]:
         """Return the columns whose constraints exclude each other."""
         return np.zeros(0, dtype=np.intp)
 
@@ -98,7 +98,7 @@ class Penalty(ABC):
         """Return what the penalty is on some of the columns."""
 
     @abstractmethod
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> Penalty:
+    def without(self, columns: npt.NDArray[np.bool_]) -> Penalty:
         """Return the penalty without its charges on some columns: nowhere above this one. Bounds stay."""
 
     @abstractmethod

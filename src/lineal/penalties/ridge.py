@@ -112,7 +112,7 @@ class Ridge(Penalty):
         """Return ridge on some of the columns."""
         return Ridge(self.strength, self.charges[columns])
 
-    def lighter(self, columns: npt.NDArray[np.bool_]) -> Ridge:
+    def without(self, columns: npt.NDArray[np.bool_]) -> Ridge:
         """Return ridge with some of the charges zero."""
         return Ridge(self.strength, np.where(columns, 0.0, self.charges))
 

@@ -123,7 +123,7 @@ class Separable(Penalty):
         away = (coef != edge[:, None]) | np.isinf(self._best(-gradient))
         return np.asarray(free[:, None] & away)
 
-    def ways(self) -> tuple[Mask, Mask]:
+    def recession(self) -> tuple[Mask, Mask]:
         """Return the columns without any cost that have no lower bound, and those that have no upper one."""
         free = self.linear + self.curvature() == 0.0
         return np.asarray(free & np.isinf(self.least)), np.asarray(free & np.isinf(self.most))

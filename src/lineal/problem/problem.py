@@ -114,9 +114,9 @@ class Problem:
         return self.source.leading == "(intercept)"
 
     @property
-    def steepest(self) -> float:
+    def curvature_bound(self) -> float:
         """The largest curvature of the loss; where it has none (Poisson), twice the mean one of the best constant."""
-        bound = self.loss.steepest
+        bound = self.loss.curvature_bound
         return bound if np.isfinite(bound) else 2.0 * float(np.sum(self.moments.statistic)) / self.moments.weight_sum
 
     @cached_property

@@ -80,7 +80,7 @@ def look(problem: Problem, coef: Array) -> Direction | None:
     size = np.max(np.abs(coef), axis=1, keepdims=True)
     grid = np.exp2(np.ceil(np.log2(np.where(size > 0.0, size, 1.0))) - 30.0)
     candidate = np.round(coef / grid) * grid
-    down, up = problem.penalty.ways()
+    down, up = problem.penalty.recession()
     gone = ((candidate < 0.0) & down[:, None]) | ((candidate > 0.0) & up[:, None])
     return check(problem, np.where(gone, candidate, 0.0))
 
@@ -90,12 +90,12 @@ def seek(problem: Problem, coef: Array, deadline: Deadline | None = None) -> Ans
 
     It takes PATIENCE seconds at most, or the time until the deadline.
     """
-    if not problem.loss.endless:
+    if not problem.loss.unbounded:
         return Answer()
     checked = look(problem, coef)
     if checked is not None:
         return Answer(checked)
-    down, up = problem.penalty.ways()
+    down, up = problem.penalty.recession()
     columns = np.flatnonzero(down | up)
     if not len(columns):
         return Answer(overlap=True)
@@ -154,7 +154,7 @@ def _allowed(direction: Whole, down: Mask, up: Mask) -> Whole:
 
 def check(problem: Problem, direction: Array) -> Direction | None:
     """Return the direction with its strict rows if every sign holds exactly, else None."""
-    if not problem.loss.endless or not np.any(direction) or not np.all(np.isfinite(direction)):
+    if not problem.loss.unbounded or not np.any(direction) or not np.all(np.isfinite(direction)):
         return None
     rows: list[int] = []
     strict = total = start = 0

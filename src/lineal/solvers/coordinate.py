@@ -101,10 +101,10 @@ def _look(problem: Problem, coef: Array, here: Evaluation) -> tuple[float, Array
     scale = (1.0 - 1e-14) * penalty.shrink(settled * (1.0 + 1e-14))
     loss = here.value - penalty.value(coef)
     gap = penalty.mismatch(coef, scale * settled) + (1.0 - scale) ** 2 * max(loss, 0.0)
-    bend = problem.steepest * np.where(square > 0.0, square, 1.0)
+    bend = problem.curvature_bound * np.where(square > 0.0, square, 1.0)
     gap += 0.5 * float(np.sum(np.where(free, gradient, 0.0) ** 2 / bend[:, None]))
     # The dual is strongly concave: the optimal gradient is within |x_j| sqrt(2 steepest gap) of the scaled one.
-    radius = np.sqrt(2.0 * problem.steepest * 2.0 * gap * square)[:, None]
+    radius = np.sqrt(2.0 * problem.curvature_bound * 2.0 * gap * square)[:, None]
     zero = np.zeros_like(coef)
     pushed = scale * settled + np.copysign(radius, settled)
     room = np.any(penalty.slack(zero, pushed) > 0.0, axis=1)

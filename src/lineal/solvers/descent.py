@@ -54,7 +54,7 @@ def descend(problem: Problem, coef: Array, here: Evaluation) -> Walk | None:
         here.value if problem.null is None else problem.null.value,
         SHARE,
         MOST,
-        endless=loss.endless,
+        unbounded=loss.unbounded,
         parameter=loss.parameter,
     )
     before = problem.passes

@@ -147,7 +147,7 @@ def search(
     """
     fall = float(np.sum(shift * here.gradient))
     width = problem.shape[0] if hessian is None else hessian
-    size = float(np.max(problem.moments.largest @ np.abs(shift))) if problem.loss.endless else 0.0
+    size = float(np.max(problem.moments.largest @ np.abs(shift))) if problem.loss.unbounded else 0.0
     step = min(1.0, 1e8 / size) if size > 0.0 else 1.0
     for tried in range(60):
         trial = coef - step * shift
@@ -197,7 +197,7 @@ def _descend(problem: Problem, coef: Array, sample: int, known: Factor | None) -
         shift = factor.solve(here.gradient)
         estimate = 0.5 * float(np.sum(shift * here.gradient))
         # Where a step leaves about the square of what it takes, that is known before it is looked at.
-        after = estimate**2 / abs(here.value) if problem.loss.endless and here.value != 0.0 else estimate
+        after = estimate**2 / abs(here.value) if problem.loss.unbounded and here.value != 0.0 else estimate
         if min(estimate, after) <= goal:
             return np.asarray(coef - shift), factor
         found = search(problem, coef, here, shift, sample=sample)

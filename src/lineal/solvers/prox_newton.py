@@ -106,7 +106,7 @@ def search(
 ) -> tuple[Array, Evaluation] | None:
     """Return the first point on the way back from ``goal`` that lowers F enough, or None where there is none."""
     move = goal - coef
-    size = float(np.max(problem.moments.largest @ np.abs(move))) if problem.loss.endless else 0.0
+    size = float(np.max(problem.moments.largest @ np.abs(move))) if problem.loss.unbounded else 0.0
     step = min(1.0, 1e8 / size) if size > 0.0 else 1.0
     for tried in range(60):
         trial = goal if step == 1.0 else coef + step * move

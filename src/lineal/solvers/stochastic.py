@@ -82,7 +82,7 @@ class Stochastic(Solver):
 
     def declines(self, problem: Problem) -> str | None:
         """Decline losses and penalties without a stochastic step, and schedules that a problem gives no numbers for."""
-        if self.method == "saga" and self.step is None and not np.isfinite(problem.loss.steepest):
+        if self.method == "saga" and self.step is None and not np.isfinite(problem.loss.curvature_bound):
             return f"the {problem.loss.name} loss bends without limit, so no step is safe; give one"
         if self.schedule == "optimal" and not self._strength(problem.penalty) > 0.0:
             return NO_STRENGTH
@@ -153,7 +153,9 @@ class Stochastic(Solver):
 
     def _safe(self, problem: Problem, frame: Frame) -> float:
         """Return the largest step that is safe for every row: a pass over all of them."""
-        bend = problem.loss.steepest if np.isfinite(problem.loss.steepest) and problem.loss.smooth else 1.0
+        bend = (
+            problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) and problem.loss.smooth else 1.0
+        )
         factor = problem.moments.rows / problem.moments.weight_sum
         largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
         problem.passes += 1
@@ -270,7 +272,7 @@ def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float
     if frame.shift is not None:
         gradient = gradient - frame.shift[:, None] * gradient[0]
     slack = problem.penalty.slack(coef, gradient)
-    bend = problem.loss.steepest if 0.0 < problem.loss.steepest < np.inf else 1.0
+    bend = problem.loss.curvature_bound if 0.0 < problem.loss.curvature_bound < np.inf else 1.0
     return here.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
 
 

@@ -254,7 +254,7 @@ class Preconditioner:
                 price = 0.1 * columns / sample + columns**2 / max(moments.rows, 1)
                 # blocks that leave the cache are cleared and merged out of memory: 45 products were measured where this said 13
                 price *= max(1.0, problem.shape[1] * columns**2 / CACHED)
-        return Preconditioner(gram, diagonal, problem.penalty.curvature(), 0.5 * problem.steepest, sample, price)
+        return Preconditioner(gram, diagonal, problem.penalty.curvature(), 0.5 * problem.curvature_bound, sample, price)
 
     def learn(self, direction: Array, bend: float) -> None:
         """Take the mean curvature from one product d'Hd."""
