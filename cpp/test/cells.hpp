@@ -45,7 +45,7 @@ bool cells_hold(std::size_t rows, const char* line, bool last, unsigned seed) {
         const double value = missing ? 0 : std::strtod(numbers[k].c_str(), nullptr);
         const std::size_t code = static_cast<std::size_t>(second.codes[k]), from = static_cast<std::size_t>(second.ends[code]);
         const std::string_view told(second.words.data() + from, static_cast<std::size_t>(second.ends[code + 1]) - from);
-        if (present == missing || std::memcmp(&value, first.numbers + k, 8) != 0 || told != texts[k]) return false;
+        if (present == missing || std::memcmp(&value, first.numbers.get() + k, 8) != 0 || told != texts[k]) return false;
     }
     return true;
 }
