@@ -10,9 +10,10 @@ import scipy.sparse
 
 import lineal
 from lineal import container
+from lineal.cli import run
 from lineal.verify import Refused, verify
 
-from . import chosen, doors, stationary
+from . import boundaries, chosen, doors, stationary
 from .doors import Case
 from .outcome import of_claims
 
@@ -245,3 +246,25 @@ def test_no_margin_is_stated_that_is_below_zero() -> None:
         lineal.Perceptron(bound=True).fit(x, y)
     assert lineal.Perceptron().fit(x, y).verdict_.kind == "separated"
     assert lineal.maximum_margin(x - [1.5e15, 0.0], y).gamma > 0.0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_whoever_states_no_margin_is_not_refused_one(seed: int) -> None:
+    """The fewest mistakes and the oracle's weights look for wide margins on the way: a poor one is theirs to judge."""
+    draw = np.random.default_rng(seed)
+    x = np.column_stack([1.5e15 + draw.permutation(np.arange(14.0)), draw.normal(size=14)])
+    y = (x[:, 0] > 1.5e15 + 6.0).astype(int)
+    for door, params in (("zero_one", {"intercept": True}), ("Perceptron", {"fit_intercept": True})):
+        y = np.where(np.arange(14) == seed, 1 - y, y) if door == "zero_one" else (x[:, 0] > 1.5e15 + 6.0).astype(int)
+        case = Case(door, params, x, y)
+        assert refuted(boundaries.ask(case)) == [], case.code
+
+
+def test_the_margin_of_far_columns_is_refused_in_a_sentence_by_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = [f"{1500000000000000 + k},{np.sin(k):.4f},{'b' if k > 10 else 'a'}\n" for k in range(22)]
+    (tmp_path / "t.csv").write_text("t,z,y\n" + "".join(rows))
+    assert run(["separable", str(tmp_path / "t.csv"), "--target", "y"]) == 0
+    assert run(["separable", str(tmp_path / "t.csv"), "--target", "y", "--bound"]) == 2
+    assert "Subtract a constant from the columns" in " ".join(capsys.readouterr().err.split())

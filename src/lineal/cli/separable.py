@@ -25,7 +25,7 @@ from lineal.cli.roles import settled
 from lineal.cli.summary import text as json_text
 from lineal.features.splitting import Split
 from lineal.ground.deadline import Deadline
-from lineal.perceptron.margins import Margin, widest
+from lineal.perceptron.margins import Margin, stated, widest
 from lineal.perceptron.perceptron import Plan, present
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
@@ -126,7 +126,7 @@ def _margin(cloud: Cloud, found: Separability, *, held: bool) -> Margin | None:
     """Return the largest margin; ``held`` as the perceptron's theorem has it: the intercept counts in both lengths."""
     if found.kind != "complete" or found.witness is None or found.witness.direction is None or len(found.classes) < 2:
         return None
-    return widest(cloud, floats(found.witness.direction), held=held)
+    return stated(widest(cloud, floats(found.witness.direction), held=held))
 
 
 def _tried(source: Source, margin: Margin) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.model.verdict import Verdict
 from lineal.perceptron.lengths import length
-from lineal.perceptron.margins import widest
+from lineal.perceptron.margins import stated, widest
 from lineal.perceptron.perceptron import TIES, Plan, Run
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather, matrix, stacked
@@ -154,7 +154,7 @@ class _Case:
         if not signs.strict:
             return {}, " There is no margin, since rows lie on the boundary."
         cloud = self._cloud()
-        wide = widest(cloud, w, held=True)
+        wide = stated(widest(cloud, w, held=True))
         name = "R^2/gamma^2 = (RB)^2" if cloud.outputs == 1 else "2R^2/gamma^2 = 2(RB)^2"
         found: dict[str, Any] = {"maximum_margin": wide.to_dict()}
         said = f" With the maximum margin gamma = {wide.gamma:.4g} (B = 1/gamma), {name} = {wide.bound:.6g}"

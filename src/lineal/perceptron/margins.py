@@ -130,7 +130,17 @@ def maximum_margin(
         ) from None
     if decision.kind != "complete" or decision.direction is None:
         raise InputError(_refused(cloud, decision))
-    return widest(cloud, cloud.matrix(floats(decision.direction)), held=not intercept or augmented)
+    return stated(widest(cloud, cloud.matrix(floats(decision.direction)), held=not intercept or augmented))
+
+
+def stated(margin: Margin) -> Margin:
+    """Return a margin that may be stated as the maximum; refuse one that rounding has made of none."""
+    if not margin.gamma > 0.0:
+        raise InputError(
+            "the columns are so far from zero that no separator of length one, rounded to doubles, separates the rows: there "
+            "is no margin to state. Subtract a constant from the columns (such as the first time stamp), or ask without bound."
+        )
+    return margin
 
 
 def check_units(cloud: Cloud, columns: Sequence[str]) -> None:
@@ -184,11 +194,6 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
             coef, used, counts = found
             if _reached(cloud, coef) > gamma:
                 gamma, best = _reached(cloud, coef), coef
-    if not gamma > 0.0:
-        raise InputError(
-            "the columns are so far from zero that no separator of length one, rounded to doubles, separates the rows: there "
-            "is no margin to state. Subtract a constant from the columns (such as the first time stamp), or ask without bound."
-        )
     several = cloud.outputs > 1
     return Margin(
         gamma=float(gamma),

@@ -116,7 +116,8 @@ def _slope_figures(report: Report, claims: Claims, found: criteria.Stationary) -
         )
     report.check(
         "the value of what was maximised is as stated",
-        value is not None and abs(value - found.value) <= 1e-10 * (1.0 + abs(found.value)) + (hidden and found.doubt),
+        value is not None
+        and abs(value - found.value) <= 1e-10 * (1.0 + abs(found.value)) + (found.doubt if hidden else 0.0),
         f"{found.value!r}, stated {value!r}",
     )
 
