@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,7 +147,8 @@ def page(tally: Tally, seed: int) -> str:
             f"{honest} honest files, {honest - tally.files['honest refused']} confirmed."
         )
     kinds = Counter({kind: sum(v for (_, k), v in tally.kinds.items() if k == kind) for _, kind in tally.kinds})
-    lines.append("By verdict: " + ", ".join(f"{count} `{kind}`" for kind, count in kinds.most_common()) + ".")
+    counted = "By verdict: " + ", ".join(f"{count} `{kind}`" for kind, count in kinds.most_common()) + "."
+    lines += textwrap.wrap(counted, 115, break_on_hyphens=False)
     lines += _rows(
         tally,
         "loss",

@@ -11,17 +11,11 @@ WIDTH = 120
 PAGES = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")] + sorted(
     (ROOT / "docs").glob("*.md")
 )
-ATTACK = ("<!-- attack:", "<!-- plain:")
-"""Marks of the blocks of docs/verdicts.md that `scripts/attack --publish` writes, a paragraph a line."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_no_line_is_wider_than_120_characters(page: Path) -> None:
     name = page.relative_to(ROOT).as_posix()
-    published, wide = False, []
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith(ATTACK):
-            published = ":begin" in line
-        if len(line) > WIDTH and not published:
-            wide.append(number)
+    lines = page.read_text(encoding="utf-8").splitlines()
+    wide = [number for number, line in enumerate(lines, 1) if len(line) > WIDTH]
     assert wide == [], f"{name} has lines of more than {WIDTH} characters"

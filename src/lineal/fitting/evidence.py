@@ -132,13 +132,7 @@ def evidence(
     typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
     begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
     logs = [(math.log(alpha), math.log(lam)) for lam in begins]
-    top, trace = _highest(curve, logs, free, tol, max_iter, progress)
-    doubt = curve.doubt(top.logs, free)
-    if top.norm(free) + doubt > tol or doubt > 1e-2 * tol:  # eigenvalues with more digits may tell
-        finer = curve.resolved()
-        again = _highest(finer, [*logs, top.logs], free, tol, max_iter, progress)
-        if finer.doubt(again[0].logs, free) < doubt:
-            curve, (top, trace) = finer, again
+    curve, top, trace = _resolved(curve, logs, free, tol, max_iter, progress)
     alpha, lam = math.exp(top.logs[0]), math.exp(top.logs[1])
     strength = lam / (alpha * curve.total)
     # a short table is looked at again sooner than it is solved step by step
@@ -226,6 +220,20 @@ def _highest(
     """Return the more likely end of climbs from several places."""
     climbs = [_maximise(curve, logs, free, tol, most, progress) for logs in begins]
     return max(climbs, key=lambda climb: climb[0].value)
+
+
+def _resolved(
+    curve: Curve, begins: list[Pair], free: Free, tol: float, most: int, progress: Callable[[Record], None] | None
+) -> tuple[Curve, Point, Trace]:
+    """Return the most likely end; where rounding leaves its slope in doubt, by eigenvalues with more digits."""
+    top, trace = _highest(curve, begins, free, tol, most, progress)
+    doubt = curve.doubt(top.logs, free)
+    if top.norm(free) + doubt > tol or doubt > 1e-2 * tol:
+        finer = curve.resolved()
+        again = _highest(finer, [*begins, top.logs], free, tol, most, progress)
+        if finer.doubt(again[0].logs, free) < doubt:
+            return finer, *again
+    return curve, top, trace
 
 
 def _only(to: Pair, logs: Pair, free: Free) -> Pair:

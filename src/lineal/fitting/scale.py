@@ -26,11 +26,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.certify.rows import bound
-from lineal.certify.wording import percent
 from lineal.errors import InputError
-from lineal.fitting import fitting
+from lineal.fitting import fitting, scale_verdict
 from lineal.fitting.joint import Joint, Point, best_level, best_scale, constant, least_dual
-from lineal.fitting.stopping import Fit, no_progress
+from lineal.fitting.scale_verdict import Trial
+from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import LATE, Deadline, Limit, graced, in_time
 from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
@@ -72,17 +72,6 @@ class ScaledFit:
     objective: float
     steps: int
     fit: Fit = field(repr=False)
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """One scale: the fit at it, G there, and m, known to ``error``."""
-
-    scale: float
-    fit: Fit
-    value: float
-    square: float
-    error: float
 
 
 def scaled_huber(
@@ -163,15 +152,15 @@ class _Search:
                 return replace(about, fit=replace(found.fit, arrays={**found.fit.arrays, "center": frame.center}))
         return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
 
-    def _judged(self, found: _Trial, gap: float | None, null: float) -> ScaledFit:
+    def _judged(self, found: Trial, gap: float | None, null: float) -> ScaledFit:
         still = self.still()
         if still is not None and gap is not None and gap <= still:
-            verdict = _still(found, gap, null, self.tol)
+            verdict = scale_verdict.still(found, gap, null, self.tol)
         else:
-            verdict = _verdict(found, gap, null, self.tol, self.stopped)
+            verdict = scale_verdict.verdict(found, gap, null, self.tol, self.stopped)
         return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
 
-    def run(self, start: Array | None, null: float, scale: float) -> _Trial:
+    def run(self, start: Array | None, null: float, scale: float) -> Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
         given = (start, self.floor, self.tol, null, self.max_iter, scale)
         point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
@@ -183,14 +172,14 @@ class _Search:
             return trial
         return self._by_scale(trial.fit.coef, null)
 
-    def _of(self, point: Point) -> _Trial:
+    def _of(self, point: Point) -> Trial:
         """Return the fit at the scale of a point, from its coefficients on."""
         found = self._fit(point.scale, point.coef, self.tol, Newton(sampled=False), point.sums)
         if not np.array_equal(found.coef, point.coef):
             point = self.joint.at(found.coef, point.scale)
-        return _Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
+        return Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
 
-    def _by_scale(self, start: Array | None, null: float) -> _Trial:
+    def _by_scale(self, start: Array | None, null: float) -> Trial:
         """Return the trial at the root of m = 1."""
         columns, floor = len(self.charges), self.floor
         if start is None:
@@ -231,7 +220,7 @@ class _Search:
             level = best_level(rows, weight, loss.threshold)
         return value
 
-    def _next(self, trial: _Trial, last: _Trial | None, low: float, high: float) -> float:
+    def _next(self, trial: Trial, last: Trial | None, low: float, high: float) -> float:
         """Return the next scale: the best for these residuals at first, then by the secant of log m, kept in between."""
         rows, weight = self.rows(trial.fit.coef)
         guess = best_scale(rows, weight, self.epsilon)
@@ -244,7 +233,7 @@ class _Search:
             return guess
         return math.sqrt(low * high) if math.isfinite(high) else 2.0 * low
 
-    def at(self, scale: float, start: Array, tol: float | None = None) -> _Trial:
+    def at(self, scale: float, start: Array, tol: float | None = None) -> Trial:
         """Fit at one scale, far below the tolerance unless one is given."""
         found = self._fit(scale, start, INNER * self.tol**2 if tol is None else tol, "auto")
         rows, weight = self.rows(found.coef)
@@ -252,7 +241,7 @@ class _Search:
         # numpy adds in pairs; residuals are off by the rounding of their scores
         blur = float(found.problem.blur(found.coef)[0]) / scale
         error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (2.0 * math.sqrt(square) + blur) * blur
-        return _Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
+        return Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
 
     def _fit(self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None) -> Fit:
         """Fit at one scale; ``sums`` are those at the start, where they are known."""
@@ -270,7 +259,7 @@ class _Search:
         penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
         return Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
 
-    def gap(self, trial: _Trial, null: float) -> float | None:
+    def gap(self, trial: Trial, null: float) -> float | None:
         """Return a bound on what G may fall by, from a dual point of the fit at this scale."""
         missing = self._missing(trial)
         if missing is not None and missing <= self.tol * (null - trial.value):
@@ -278,7 +267,7 @@ class _Search:
         shown = self.shown(trial)
         return min((gap for gap in (missing, shown) if gap is not None), default=None)
 
-    def shown(self, trial: _Trial) -> float | None:
+    def shown(self, trial: Trial) -> float | None:
         """Return the bound by dual points made for the coefficients of a trial, whatever its verdict says."""
         _, weight = self.rows(trial.fit.coef)
         found, least = [], self._least(trial)
@@ -287,10 +276,10 @@ class _Search:
             shown = in_time(graced(self.deadline), made, lambda: None)
             if shown is not None and shown.gap is not None and shown.theta is not None:
                 square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
-                found.append(_total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12)))
+                found.append(scale_verdict.total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12)))
         return min(found, default=None)
 
-    def _least(self, trial: _Trial) -> Array | None:
+    def _least(self, trial: Trial) -> Array | None:
         """Return the dual point that the rows beyond the threshold ask of the others; None for many rows."""
         rows, weight = self.rows(trial.fit.coef)
         if len(rows) > FEW:
@@ -302,7 +291,7 @@ class _Search:
         found[present, 0] = least_dual(x, rows, weight, self.epsilon * trial.scale, -pull)
         return found
 
-    def _missing(self, trial: _Trial) -> float | None:
+    def _missing(self, trial: Trial) -> float | None:
         """Return the bound by the dual point that proves the gap of the fit.
 
         Mismatches of Huber's loss are at least (slope - theta)^2 / 2, so the roots of m of both differ by at most
@@ -313,7 +302,7 @@ class _Search:
             return None
         apart = math.sqrt(2.0 * inner) / trial.scale
         low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
-        return _total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
+        return scale_verdict.total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
 
     def rows(self, coef: Array) -> tuple[Array, Array]:
         """Return the residuals and the weights, over their sum, of the rows that count."""
@@ -358,53 +347,5 @@ class _Search:
         return bool(self.stopped)
 
 
-def _total(trial: _Trial, gap: float, low: float, high: float) -> float:
-    """Return what is missing to the bound of a dual point with this gap, whose m is between ``low`` and ``high``.
-
-    It is a bound for all scales above zero, also for those that the search leaves out.
-    """
-    if high <= 1.0:
-        return max(gap / trial.scale + 0.5 * trial.scale * (1.0 - low), 0.0)
-    share = 1.0 / math.sqrt(high)
-    return max((1.0 - share) * trial.value + share * (gap / trial.scale + 0.5 * trial.scale * (1.0 - low)), 0.0)
-
-
 def _huber(loss: Huber, residuals: Array) -> Array:
     return loss.value(np.zeros((len(residuals), 1)), residuals[:, None])
-
-
-def _still(found: _Trial, gap: float, null: float, tol: float) -> Verdict:
-    """Return the verdict where y does not vary: G is at least 0, and falls to it with the scale."""
-    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
-    evidence |= {"given_scale": dict(found.fit.verdict.evidence), "lower_bound": max(found.value - gap, 0.0)}
-    sentence = (
-        f"Optimal: y does not vary, the intercept meets it, and the scale is at its lower bound, {found.scale:.2g} "
-        f"(gap {gap:.2g}, rounding of y, proven)."
-    )
-    return Verdict("optimal", sentence, gap, 0.0, evidence)
-
-
-def _verdict(found: _Trial, gap: float | None, null: float, tol: float, stopped: str) -> Verdict:
-    """Return the verdict on coefficients and scale together."""
-    inner = found.fit.verdict
-    evidence: dict[str, object] = {"objective": found.value, "scale": found.scale, "null_objective": null, "tol": tol}
-    evidence["given_scale"] = dict(inner.evidence)
-    if gap is None:
-        reason = (
-            f"{stopped}; {inner.reason or 'no dual point was found'}" if stopped else inner.reason or "no dual point"
-        )
-        return Verdict("budget", f"Stopped without a proof: {reason}.", None, None, evidence, reason)
-    evidence["lower_bound"] = found.value - gap
-    gain = null - (found.value - gap)
-    tiny = 64 * np.finfo(float).eps * abs(null)
-    relative = 0.0 if gap <= tiny else gap / gain if gain > 0.0 else math.inf
-    if relative > tol:
-        reason = stopped or inner.reason or no_progress(found.fit.problem)
-        sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
-        return Verdict("budget", sentence, gap, relative, evidence, reason)
-    kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"
-    sentence = (
-        f"Optimal{' but not unique' if kind == 'not_unique' else ''}: coefficients and scale together cannot be improved "
-        f"by more than {percent(relative)} (gap {gap:.2g}, proven)."
-    )
-    return Verdict(kind, sentence, gap, relative, evidence)
