@@ -10,16 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks import generators
 from benchmarks.epochs import weights
+from benchmarks.makers import tables
 from benchmarks.objective import Objective, largest, optimum, path
 from benchmarks.problems import Problem
 
 HERE = Path(__file__).parent
 CACHE = HERE.parent / "build" / "bench-data"
 SOLVED_BY = ("objective.py", "reference.py", "epochs.py")
+FILES = ("data.csv", "data.parquet", "texts.txt")
+TEXT_TASKS = ("words", "text")
 WARM_ROWS = 400
-ROUNDED = 5_000
+ROUNDED_MAX_ROWS = 5_000
 """Up to this many rows, the optimum of hinge loss is found by rounding its corners, apart from all competitors."""
 
 
@@ -37,16 +39,18 @@ class Data:
 
 def home(problem: Problem, size: str) -> Path:
     """Return the directory of a problem's data, shared by all problems on the same data."""
-    assert problem.make is not None
-    sizes = "-".join(str(value) for value in problem.sizes(size).values()) or "only"
-    return CACHE / f"{problem.make.__name__}-{sizes}-{_digest((HERE / 'generators.py').read_bytes())}"
+    assert problem.sample.make is not None
+    source = b"".join(file.read_bytes() for file in sorted((HERE / "makers").glob("*.py")))
+    called = f"{problem.sample.make.__module__} {sorted(problem.arguments(size).items())}"
+    return CACHE / f"{problem.sample.make.__name__}-{_digest(source + called.encode())}"
 
 
 def answers(problem: Problem, size: str) -> Path:
     """Return the file of what is known about a problem; another one when the problem or its reference changes."""
-    plain = replace(problem, says="", make=None, full=None, quick=None, goal=None)
-    text = b"".join((HERE / name).read_bytes() for name in SOLVED_BY) + repr(plain).encode()
-    return home(problem, size) / f"{problem.name}-{_digest(text)}.json"
+    minimized = (problem.task, problem.loss, problem.strength, problem.target, problem.scale, problem.penalty)
+    minimized += (problem.threshold, problem.points, problem.ones)
+    text = b"".join((HERE / name).read_bytes() for name in SOLVED_BY) + repr(minimized).encode()
+    return home(problem, size) / f"{problem.row}-{_digest(text)}.json"
 
 
 def _digest(text: bytes) -> str:
@@ -55,26 +59,40 @@ def _digest(text: bytes) -> str:
 
 def make(problem: Problem, size: str) -> dict[str, Any]:
     """Write a problem's data and its reference optimum unless they are there; return the facts."""
+    if problem.sample.make is None:
+        return {}
     known = answers(problem, size)
     if not known.exists():
-        facts = _solved(problem, size, _arrays(problem, size))
-        known.write_text(json.dumps(facts))
+        known.write_text(json.dumps(_solved(problem, size, _arrays(problem, size))))
     return json.loads(known.read_text())
 
 
 def _arrays(problem: Problem, size: str) -> dict[str, Any]:
     """Make the data and write it unless it is there; return what an objective needs of it."""
     where = home(problem, size)
-    if (where / "made").exists():
-        return _read(where)
-    where.mkdir(parents=True, exist_ok=True)
-    assert problem.make is not None
-    arrays = problem.make(**problem.sizes(size))
+    if not (where / "made").exists():
+        assert problem.sample.make is not None
+        where.mkdir(parents=True, exist_ok=True)
+        arrays = problem.sample.make(**problem.arguments(size))
+        _write(where, arrays, problem)
+        (where / "made").touch()
+    return _read(where)
+
+
+def _write(where: Path, arrays: dict[str, Any], problem: Problem) -> None:
+    """Write arrays, and the files that some tasks begin with."""
     if problem.task == "csv":
-        generators.write_csv(where / "data.csv", arrays, len(arrays["y"]))
-        generators.write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
+        tables.write_csv(where / "data.csv", arrays, len(arrays["y"]))
+        tables.write_csv(where / "head.csv", arrays, WARM_ROWS * 5)
+    if "csv" in arrays:
+        (where / "data.csv").write_text(arrays.pop("csv"), encoding="utf-8")
+    if "parquet" in arrays:
+        import pyarrow as pa
+        from pyarrow import parquet
+
+        parquet.write_table(pa.table(arrays.pop("parquet")), where / "data.parquet")
     if "texts" in arrays:
-        (where / "texts.txt").write_text("\n".join(arrays.pop("texts")))
+        (where / "texts.txt").write_text("\n".join(arrays.pop("texts")), encoding="utf-8")
     for name, array in arrays.items():
         if hasattr(array, "indptr"):
             for part in ("indptr", "indices", "data"):
@@ -82,8 +100,6 @@ def _arrays(problem: Problem, size: str) -> dict[str, Any]:
             np.save(where / f"{name}.shape.npy", array.shape)
         else:
             np.save(where / f"{name}.npy", array)
-    (where / "made").touch()
-    return arrays
 
 
 def _read(where: Path) -> dict[str, Any]:
@@ -103,25 +119,29 @@ def _read(where: Path) -> dict[str, Any]:
 
 def _solved(problem: Problem, size: str, arrays: dict[str, Any]) -> dict[str, Any]:
     """Return the facts of a problem: its size, its strength and its optimum, or the right answer."""
-    X, rows = arrays.get("X"), len(arrays["y"])
-    facts: dict[str, Any] = {"rows": rows, "strength": 0.0}
+    X, rows, where = arrays.get("X"), len(arrays["y"]), home(problem, size)
+    written = [file.stat().st_size for file in where.iterdir() if file.name in FILES]
+    facts: dict[str, Any] = {"rows": rows, "strength": 0.0, "bytes": sum(written)}
     if X is not None:
         facts |= {"columns": X.shape[1], "nonzeros": int(X.nnz) if hasattr(X, "nnz") else None}
     answer = _answer(problem, arrays)
     if answer:
-        np.save(home(problem, size) / "weights.npy", answer.pop("weights", np.empty(0)))
+        np.save(where / "weights.npy", answer.pop("weights", np.empty(0)))
         return facts | answer
+    if not problem.loss:
+        return facts
     top = largest(objective_of(problem, arrays, facts)) if problem.penalty == "l1" else 0.0
     facts["strength"] = problem.strength_of(rows, top)
     objective = objective_of(problem, arrays, facts)
     if problem.points:
         facts["strengths"] = [float(s) for s in np.geomspace(top, facts["strength"], problem.points)]
-        best, null = path(objective, facts["strengths"]), objective.null()
-        facts |= {"optimum": best, "null": null, "scale": null - best[-1]}
-    elif problem.task in ("fit", "csv", "text"):
-        best = _certified(problem, objective) if problem.loss == "hinge" and rows > ROUNDED else None
-        best, null = best or optimum(objective, problem.target, problem.scale), objective.null()
-        facts |= {"optimum": best, "null": null, "scale": best if problem.scale == "optimum" else null - best}
+        best, baseline = path(objective, facts["strengths"]), objective.baseline()
+        facts |= {"optimum": best, "baseline": baseline, "scale": baseline - best[-1]}
+    elif problem.task != "predict":
+        best = _certified(problem, objective) if problem.loss == "hinge" and rows > ROUNDED_MAX_ROWS else None
+        best, baseline = best or optimum(objective, problem.target, problem.scale), objective.baseline()
+        scale = best if problem.scale == "optimum" else baseline - best
+        facts |= {"optimum": best, "baseline": baseline, "scale": scale}
     return facts
 
 
@@ -130,11 +150,12 @@ def _certified(problem: Problem, objective: Objective) -> float:
     import lineal
 
     C = 1.0 / (objective.y.size * objective.strength)
-    model = lineal.LinearSVC(C=C, loss="hinge", tol=1e-2 * problem.target, max_iter=100_000)
+    accuracy = 1e-2 * problem.target
+    model = lineal.LinearSVC(C=C, loss="hinge", tol=accuracy, max_iter=100_000, fit_intercept=problem.ones)
     model.fit(objective.X, objective.y)
     if str(model.verdict_.kind) != "optimal":
         raise RuntimeError(f"the reference for {problem.name} is {model.verdict_.kind}, not optimal.")
-    return objective.value(model.coef_.T, model.intercept_)
+    return objective.value(model.coef_.T, np.atleast_1d(model.intercept_))
 
 
 def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
@@ -150,44 +171,50 @@ def _answer(problem: Problem, arrays: dict[str, Any]) -> dict[str, Any]:
 
 def load(problem: Problem, size: str) -> Data:
     """Read a problem's data into memory; the rows of ``predict-single`` as float32."""
+    if problem.sample.make is None:
+        return Data(None, np.empty(0), 0.0, {})
     where = home(problem, size)
     facts = json.loads(answers(problem, size).read_text())
-    if problem.task == "csv":
-        return Data(None, np.load(where / "y.npy"), facts["strength"], facts, where / "data.csv")
+    if problem.task == "first-fit":
+        return Data(None, np.empty(0), 0.0, facts, where)
+    file = next((where / name for name in ("data.csv", "data.parquet") if (where / name).exists()), None)
+    if file is not None:
+        return Data(None, np.load(where / "y.npy"), facts["strength"], facts, file)
     arrays = _read(where)
     if problem.row == "predict-single":
         arrays["X"] = arrays["X"].astype(np.float32)
-    texts = (where / "texts.txt").read_text().split("\n") if problem.task in ("words", "text") else None
+    texts = (where / "texts.txt").read_text(encoding="utf-8").split("\n") if problem.task in TEXT_TASKS else None
     return Data(arrays["X"], arrays["y"], facts["strength"], facts, texts=texts)
 
 
 def head(data: Data) -> Data:
-    """Return the first rows, to warm a competitor up."""
+    """Return the first rows, to warm a competitor up; a small file is its own head."""
     if data.path is not None:
-        return Data(None, data.y[: WARM_ROWS * 5], data.strength, data.facts, data.path.with_name("head.csv"))
+        file = data.path.with_name("head.csv")
+        return replace(data, y=data.y[: WARM_ROWS * 5], path=file) if file.exists() else data
+    if data.X is None:
+        return data
     texts = None if data.texts is None else data.texts[:WARM_ROWS]
-    return Data(data.X[:WARM_ROWS], data.y[:WARM_ROWS], data.strength, data.facts, texts=texts)
+    return replace(data, X=data.X[:WARM_ROWS], y=data.y[:WARM_ROWS], texts=texts)
 
 
 def objective_of(problem: Problem, arrays: dict[str, Any], facts: dict[str, Any]) -> Objective:
     """Return the common objective on given arrays."""
-    if problem.task != "csv":
-        return Objective(
-            problem.loss,
-            arrays["X"],
-            arrays["y"],
-            facts["strength"],
-            penalty=problem.penalty,
-            threshold=problem.threshold,
-            ones=problem.ones,
-        )
-    from scipy import sparse
-
-    X = _design(arrays["numbers"], arrays["codes"])
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0)).ravel()
-    assert sparse.issparse(X)
-    return Objective(problem.loss, X, arrays["y"], facts["strength"], charges=square - mean**2)
+    X, factors = arrays.get("X"), None
+    if problem.task == "csv":
+        X = tables.design(arrays["numbers"], arrays["codes"])
+        mean = np.asarray(X.mean(axis=0)).ravel()
+        factors = np.asarray(X.multiply(X).mean(axis=0)).ravel() - mean**2
+    return Objective(
+        problem.loss,
+        X,
+        arrays["y"],
+        facts["strength"],
+        penalty_factors=factors,
+        penalty=problem.penalty,
+        threshold=problem.threshold,
+        ones=problem.ones,
+    )
 
 
 def suboptimality(problem: Problem, size: str, data: Data, coef: Any, intercept: Any) -> float:
@@ -210,21 +237,8 @@ def evaluate(problem: Problem, size: str, data: Data, coef: Any, intercept: Any)
     if problem.task == "csv":
         where = home(problem, size)
         arrays |= {"numbers": np.load(where / "numbers.npy"), "codes": np.load(where / "codes.npy")}
-        coef = np.array([coef[name] for name in generators.design_names(arrays["codes"])])[:, None]
+        coef = np.array([coef[name] for name in tables.design_names(arrays["codes"])])[:, None]
     return objective_of(problem, arrays, data.facts).value(coef, np.atleast_1d(intercept))
-
-
-def _design(numbers: np.ndarray, codes: np.ndarray) -> Any:
-    """Return the common design of the table: numbers and dummies without the reference level, CSR."""
-    from scipy import sparse
-
-    n = numbers.shape[0]
-    parts = [sparse.csr_matrix(numbers)]
-    for j in range(codes.shape[1]):
-        kept = np.flatnonzero(codes[:, j] > 0)
-        ones = np.ones(kept.size)
-        parts.append(sparse.csr_matrix((ones, (kept, codes[kept, j] - 1)), shape=(n, int(codes[:, j].max()))))
-    return sparse.hstack(parts, format="csr")
 
 
 def strayed(problem: Problem, size: str, coef: np.ndarray) -> float:

@@ -1,6 +1,6 @@
 """The one objective every result is measured by, and its optimum computed apart from all competitors.
 
-    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) sum_j charge_j b_j^2        or  strength |b|_1
+    F(b) = (1/n) sum_i loss(y_i, x_i b + b_0) + (strength/2) sum_j factor_j b_j^2        or  strength |b|_1
 
 squared loss r^2/2; logistic log(1 + e^eta) - y eta; softmax logsumexp(eta) - eta_y; hinge (1 - z)_+, squared-hinge its
 square, z = eta for class 1 and -eta for class 0; huber r^2/2 up to the threshold T and T |r| - T^2/2 beyond; huber-scale
@@ -22,13 +22,13 @@ BLOCK = 20_000
 
 @dataclass(frozen=True)
 class Objective:
-    """F for given data: ``X`` (rows x columns, dense or CSR), ``y``, loss, strength, charges (None: ones)."""
+    """F for given data: ``X`` (rows x columns, dense or CSR), ``y``, loss, strength, penalty factors (None: ones)."""
 
     loss: str
     X: Any
     y: np.ndarray
     strength: float
-    charges: np.ndarray | None = None
+    penalty_factors: np.ndarray | None = None
     penalty: str = "ridge"
     threshold: float = 0.0
     ones: bool = True
@@ -40,39 +40,38 @@ class Objective:
 
     def value(self, coef: np.ndarray, intercept: np.ndarray) -> float:
         """Return F at raw coefficients, shapes ``(columns, outputs)`` and ``(outputs,)``."""
-        coef = np.asarray(coef, dtype=np.float64).reshape(self.X.shape[1], -1)
-        if self.loss not in ("squared", "logistic", "softmax"):
-            return self._row_by_row(coef, np.ravel(intercept))
-        total = np.longdouble(0.0)
-        for start in range(0, self.X.shape[0], BLOCK):
-            rows = self.X[start : start + BLOCK]
-            rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows
-            total += _losses(self.loss, self.y[start : start + BLOCK], rows @ coef + intercept).sum(dtype=np.longdouble)
-        return float(total / self.X.shape[0]) + self._charge(coef)
-
-    def _charge(self, coef: np.ndarray) -> float:
-        """Return what the penalty charges."""
-        if self.penalty == "l1":
-            return self.strength * float(np.abs(coef).sum())
-        charges = 1.0 if self.charges is None else self.charges[:, None]
-        return 0.5 * self.strength * float(np.sum(charges * coef**2))
-
-    def _row_by_row(self, coef: np.ndarray, intercept: np.ndarray) -> float:
-        """Return F for the losses of ``reference``; a corner is rounded by nothing."""
-        eta = self.X @ coef[:, 0] + intercept[0]
+        coef, intercept = np.asarray(coef, dtype=np.float64).reshape(self.X.shape[1], -1), np.ravel(intercept)
         scale = float(intercept[1]) if self.loss == "huber-scale" else 1.0
         if not scale > 0.0:
             return float("inf")
-        loss = "huber" if self.loss == "huber-scale" else self.loss
-        width = self.threshold if loss == "huber" else 0.0
-        value = reference.parts(loss, width, self.y / scale, eta / scale)[0].mean(dtype=np.longdouble)
-        half = 0.5 * scale if self.loss == "huber-scale" else 0.0
-        return float(scale * value) + half + self._charge(coef)
+        total = np.longdouble(0.5 * scale * self.y.size if self.loss == "huber-scale" else 0.0)
+        for start in range(0, self.X.shape[0], BLOCK):
+            rows = self.X[start : start + BLOCK]
+            rows = rows.astype(np.float64) if rows.dtype != np.float64 else rows
+            eta = rows @ coef + intercept[: coef.shape[1]]
+            total += self.losses(self.y[start : start + BLOCK], eta, scale).sum(dtype=np.longdouble)
+        return float(total / self.X.shape[0]) + self._penalty_value(coef)
 
-    def null(self) -> float:
+    def losses(self, y: np.ndarray, eta: np.ndarray, scale: float = 1.0) -> np.ndarray:
+        """Return the loss of every row; no corner is rounded."""
+        if self.loss == "softmax":
+            top = eta.max(axis=1, keepdims=True)
+            return np.log(np.exp(eta - top).sum(axis=1)) + top[:, 0] - eta[np.arange(y.size), y]
+        loss = self.loss.removesuffix("-scale")
+        width = self.threshold if loss == "huber" else 0.0
+        return scale * reference.parts(loss, width, y / scale, eta[:, 0] / scale)[0]
+
+    def _penalty_value(self, coef: np.ndarray) -> float:
+        """Return what the penalty costs."""
+        if self.penalty == "l1":
+            return self.strength * float(np.abs(coef).sum())
+        penalty_factors = 1.0 if self.penalty_factors is None else self.penalty_factors[:, None]
+        return 0.5 * self.strength * float(np.sum(penalty_factors * coef**2))
+
+    def baseline(self) -> float:
         """Return F of the best intercept alone."""
         if not self.ones:
-            return 0.5 * float(np.mean(self.y**2, dtype=np.longdouble))
+            return self.value(np.zeros((self.X.shape[1], self.outputs)), np.zeros(self.outputs))
         if self.loss in ("huber", "huber-scale", "absolute"):
             return _known(replace(self, X=np.empty((self.y.size, 0))), 1e-12 * float(np.std(self.y)))
         if self.loss == "squared":
@@ -84,16 +83,6 @@ class Objective:
         return float(-(share * np.log(share)).sum())
 
 
-def _losses(loss: str, y: np.ndarray, eta: np.ndarray) -> np.ndarray:
-    """Return the loss of every row."""
-    if loss == "squared":
-        return 0.5 * (y - eta[:, 0]) ** 2
-    if loss == "logistic":
-        return np.logaddexp(0.0, eta[:, 0]) - y * eta[:, 0]
-    top = eta.max(axis=1, keepdims=True)
-    return np.log(np.exp(eta - top).sum(axis=1)) + top[:, 0] - eta[np.arange(y.size), y]
-
-
 def optimum(objective: Objective, target: float, scale: str) -> float:
     """Return F*, by a method no competitor uses on that problem, to a small fraction of the target."""
     if objective.penalty == "l1":
@@ -101,9 +90,9 @@ def optimum(objective: Objective, target: float, scale: str) -> float:
         top = largest(objective)
         return path(objective, list(np.geomspace(top, objective.strength, 12)[1:]))[-1]
     if objective.loss not in ("squared", "logistic", "softmax"):
-        null = objective.null()
-        rough = _known(objective, 1e-2 * null)
-        return _known(objective, (1e-2 if objective.loss == "hinge" else 1e-3) * target * (null - rough))
+        baseline = objective.baseline()
+        rough = _known(objective, 1e-2 * baseline)
+        return _known(objective, (1e-2 if objective.loss == "hinge" else 1e-3) * target * (baseline - rough))
     if objective.loss != "squared":
         return _newton(objective, 1e-3 * target)
     if scale == "optimum":
@@ -115,11 +104,11 @@ def _known(objective: Objective, accuracy: float) -> float:
     """Return F* of a loss that ``reference`` knows, within ``accuracy``."""
     o = objective
     if o.loss in ("hinge", "absolute"):
-        return reference.rounded(o.loss, o.X, o.y, o.strength, accuracy)
+        return reference.rounded(o.loss, o.X, o.y, o.strength, accuracy, ones=o.ones)
     if o.loss == "huber-scale":
         return reference.scaled(o.X, o.y, o.strength, o.threshold, accuracy)
-    curve = reference.Smooth(o.loss, o.X, o.y, o.strength, o.threshold)
-    return reference.newton(curve, np.zeros(o.X.shape[1] + 1), accuracy)[1]
+    curve = reference.Smooth(o.loss, o.X, o.y, o.strength, o.threshold, o.ones)
+    return reference.newton(curve, curve.start(), accuracy)[1]
 
 
 def largest(objective: Objective) -> float:
@@ -182,20 +171,22 @@ class _Curve:
         X = objective.X
         self.X = X.astype(np.float64) if X.dtype != np.float64 else X
         self.objective, self.n, self.k = objective, X.shape[0], objective.outputs
-        charges = np.ones(X.shape[1]) if objective.charges is None else objective.charges
-        self.ridge = objective.strength * np.append(charges, 0.0)[:, None]
+        penalty_factors = np.ones(X.shape[1]) if objective.penalty_factors is None else objective.penalty_factors
+        self.last = float(objective.ones)
+        # without an intercept, its coefficient stays at zero under a curvature of one
+        self.ridge = np.append(objective.strength * penalty_factors, 1.0 - self.last)[:, None]
         self.squares = self.X.multiply(self.X).tocsr() if hasattr(self.X, "multiply") else None
 
     def _down(self, rows: np.ndarray, X: Any = None) -> np.ndarray:
         """Return [X 1]' rows / n."""
         X = self.X if X is None else X
-        return np.vstack([X.T @ rows, rows.sum(axis=0)]) / self.n
+        return np.vstack([X.T @ rows, self.last * rows.sum(axis=0)]) / self.n
 
     def at(self, b: np.ndarray) -> tuple[float, np.ndarray]:
         """Return F(b) and its gradient, and keep the probabilities for the products."""
         eta = self.X @ b[:-1] + b[-1]
         y = self.objective.y
-        value = float(_losses(self.objective.loss, y, eta).mean(dtype=np.longdouble) + 0.5 * np.sum(self.ridge * b * b))
+        value = float(self.objective.losses(y, eta).mean(dtype=np.longdouble) + 0.5 * np.sum(self.ridge * b * b))
         if self.k == 1:
             self.p = 1.0 / (1.0 + np.exp(-np.clip(eta, -700, 700)))
             slope = self.p - y[:, None]
@@ -220,7 +211,7 @@ class _Curve:
         total = np.zeros((self.X.shape[1], self.k))
         for start in range(0, self.n, BLOCK):
             total += (self.X[start : start + BLOCK] ** 2).T @ w[start : start + BLOCK]
-        return np.vstack([total, w.sum(axis=0)]) / self.n + self.ridge
+        return np.vstack([total, self.last * w.sum(axis=0)]) / self.n + self.ridge
 
 
 def _newton(objective: Objective, accuracy: float) -> float:
@@ -228,10 +219,10 @@ def _newton(objective: Objective, accuracy: float) -> float:
     curve = _Curve(objective)
     b = np.zeros((curve.X.shape[1] + 1, curve.k))
     value, gradient = curve.at(b)
-    null = objective.null()
+    baseline = objective.baseline()
     for _ in range(100):
         step, decrement = _conjugate_gradients(curve, gradient)
-        if 0.5 * decrement <= accuracy * max(null - value, 1e-300):
+        if 0.5 * decrement <= accuracy * max(baseline - value, 1e-300):
             return value - 0.5 * decrement
         length = 1.0
         while True:

@@ -31,11 +31,12 @@ class Peer(ABC):
 
     name: ClassVar[str]
     distribution: ClassVar[str]
-    module: ClassVar[str]
-    tasks: ClassVar[tuple[str, ...]] = ("fit", "csv", "predict", "import")
+    tasks: ClassVar[tuple[str, ...]] = ("fit", "csv", "predict")
     """What it may be asked to do."""
-    not_quick: ClassVar[str | None] = None
-    """Why a quick run leaves this competitor out unless it is named."""
+    slow: ClassVar[str | None] = None
+    """Why only a run in full size tries this competitor unless it is named."""
+    rival: ClassVar[bool] = True
+    """Whether it can be the best peer; not so where it is lineal again."""
     apart: ClassVar[bool] = False
     """Whether it needs an environment of its own, build/bench-NAME (scripts/bench makes it)."""
 
@@ -45,6 +46,10 @@ class Peer(ABC):
     def python(self) -> str:
         """Return the interpreter that runs this competitor."""
         return str(ROOT / "build" / f"bench-{self.name}" / "bin" / "python") if self.apart else sys.executable
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that its processes need beside those of this one."""
+        return {}
 
     def version(self) -> str | None:
         """Return the version that is installed, or None."""

@@ -59,6 +59,10 @@ class Smooth:
         self.n, self.p = self.X.shape
         self.ridge = np.append(np.full(self.p, self.strength), np.zeros(int(self.ones)))
 
+    def start(self) -> np.ndarray:
+        """Return zeros."""
+        return np.zeros(self.ridge.size)
+
     def eta(self, b: np.ndarray) -> np.ndarray:
         """Return the scores."""
         return self.X @ b[: self.p] + (b[-1] if self.ones else 0.0)
@@ -145,13 +149,13 @@ def newton(curve: Smooth, b: np.ndarray, accuracy: float) -> tuple[np.ndarray, f
     raise RuntimeError(f"the reference for {curve.loss} loss did not converge; its decrement is {decrement}.")
 
 
-def rounded(loss: str, X: Any, y: np.ndarray, strength: float, accuracy: float) -> float:
+def rounded(loss: str, X: Any, y: np.ndarray, strength: float, accuracy: float, *, ones: bool = True) -> float:
     """Return F* of a loss with corners (``hinge``, ``absolute``), within ``accuracy``."""
-    b = np.zeros(X.shape[1] + 1)
+    b = np.zeros(X.shape[1] + int(ones))
     width = 2.0 if loss == "hinge" else float(np.std(y))
     best = np.inf
     for _ in range(60):
-        curve = Smooth(loss, X, y, strength, width)
+        curve = Smooth(loss, X, y, strength, width, ones)
         b, low = newton(curve, b, 0.1 * accuracy)
         low += 0.5 * width * float(np.mean(parts(loss, width, y, curve.eta(b))[1] ** 2))
         sharp, _, _ = parts(loss, 0.0, y, curve.eta(b))
@@ -250,12 +254,18 @@ def _on_signs(
 
 
 def _shorter(
-    curve: Smooth, inside: Any, b: np.ndarray, step: np.ndarray, charge: np.ndarray, length: float, slope: float
+    curve: Smooth,
+    inside: Any,
+    b: np.ndarray,
+    step: np.ndarray,
+    signed_strength: np.ndarray,
+    length: float,
+    slope: float,
 ) -> float:
     """Return the step's length, halved until the objective falls."""
 
     def value(at: np.ndarray) -> float:
-        return float(parts(curve.loss, 1.0, curve.y, inside @ at)[0].mean() + charge @ at)
+        return float(parts(curve.loss, 1.0, curve.y, inside @ at)[0].mean() + signed_strength @ at)
 
     here = value(b)
     while length > 1e-6 and value(b + length * step) > here + 1e-4 * length * slope + 1e-15:

@@ -1,7 +1,7 @@
 """How the time grows: rows, columns, nonzeros, classes and strengths, on one core and on two, for us and the best peers.
 
-A problem of another size is named by its row and its sizes, ``logit@rows=10000,columns=50``; ``points`` is the number
-of strengths of a path. The exponent of an axis is the slope of log time over log size, by least squares. Beside the
+A problem of another size is named by its row, data and sizes, ``logit/mixed@rows=10000,columns=50``; ``points`` is the
+number of strengths of a path. The exponent of an axis is the slope of log time over log size, by least squares. Beside the
 competitors stand the best of them at every size, and the limit of the machine (see limits) where it grows at all: no
 program that stays near the limit can grow more slowly than the limit does.
 """
@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import limits
-from benchmarks.problems import PROBLEMS, Problem
+from benchmarks.peers import OURS
+from benchmarks.problems import Problem
+from benchmarks.rows import PROBLEMS, find
 
-OURS, BEST, LIMIT = "lineal", "best peer", "limit of the machine"
-BEGIN, END = "<!-- scaling:begin -->", "<!-- scaling:end -->"
+BEST, LIMIT = "best peer", "limit of the machine"
 CORES = (1, 2)
+Curves = dict[tuple[str, str, int], dict[int, float]]
+"""Seconds by size, by axis, competitor and number of cores."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Axis:
     """One direction in which a row grows; the other sizes stay."""
 
     name: str
-    row: str
+    problem_name: str
     key: str
     sizes: tuple[int, ...]
     fixed: Mapping[str, int]
@@ -35,15 +37,23 @@ class Axis:
 
     def problem(self, size: int) -> str:
         """Return the name of the problem at one size."""
-        return self.row + "@" + ",".join(f"{key}={value}" for key, value in {**self.fixed, self.key: size}.items())
+        return (
+            self.problem_name
+            + "@"
+            + ",".join(f"{key}={value}" for key, value in {**self.fixed, self.key: size}.items())
+        )
 
 
 AXES = (
-    Axis("rows", "logit", "rows", (10_000, 30_000, 100_000, 300_000), {"columns": 50}, ("scikit-learn", "snapml")),
-    Axis("columns", "ridge", "columns", (25, 50, 100, 200, 400, 800), {"rows": 40_000}, ("scikit-learn-intelex",)),
+    Axis(
+        "rows", "logit/mixed", "rows", (10_000, 30_000, 100_000, 300_000), {"columns": 50}, ("scikit-learn", "snapml")
+    ),
+    Axis(
+        "columns", "ridge/mixed", "columns", (25, 50, 100, 200, 400, 800), {"rows": 40_000}, ("scikit-learn-intelex",)
+    ),
     Axis(
         "nonzeros of a row",
-        "logit-sparse",
+        "logit-sparse/weak",
         "per_row",
         (10, 30, 100, 300),
         {"rows": 50_000, "columns": 20_000},
@@ -51,28 +61,16 @@ AXES = (
     ),
     Axis(
         "classes",
-        "softmax",
+        "softmax/pixels",
         "classes",
         (3, 6, 12, 24, 48),
         {"rows": 6_000, "side": 14},
         ("scikit-learn", "scikit-learn-intelex"),
     ),
-    Axis("strengths", "lasso", "points", (10, 30, 100, 300), {"rows": 500, "columns": 5_000}, ("celer", "adelie")),
+    Axis(
+        "strengths", "lasso/lines", "points", (10, 30, 100, 300), {"rows": 500, "columns": 5_000}, ("celer", "adelie")
+    ),
 )
-
-
-def find(name: str) -> Problem:
-    """Return a row of the registry, or one of another size.
-
-    >>> find("logit@rows=100,columns=5").full
-    {'rows': 100, 'columns': 5}
-    """
-    row, _, text = name.partition("@")
-    if not text:
-        return PROBLEMS[row]
-    sizes = {key: int(value) for key, value in (part.split("=") for part in text.split(","))}
-    points = sizes.pop("points", PROBLEMS[row].points)
-    return replace(PROBLEMS[row], name=name, full=sizes, quick=sizes, points=points)
 
 
 def exponent(sizes: Iterable[float], times: Iterable[float]) -> float:
@@ -87,32 +85,31 @@ def exponent(sizes: Iterable[float], times: Iterable[float]) -> float:
     return sum((a - middle) * (b - level) for a, b in zip(x, y, strict=True)) / spread
 
 
-def curves(records: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, int], dict[int, float]]:
+def curves(records: Iterable[Mapping[str, Any]]) -> Curves:
     """Return the shortest time at every size by axis, competitor and number of cores; misses of the target left out."""
     known = {axis.problem(size): (axis.name, size) for axis in AXES for size in axis.sizes}
-    found: dict[tuple[str, str, int], dict[int, float]] = {}
+    found: Curves = {}
     for record in records:
-        if record["kind"] != "run" or "seconds" not in record or record["row"] not in known:
+        if record["kind"] != "run" or "seconds" not in record or record["problem"] not in known:
             continue
-        if record["suboptimality"] > find(record["row"]).target:
+        if record["suboptimality"] > find(record["problem"]).target:
             continue
-        axis, size = known[record["row"]]
+        axis, size = known[record["problem"]]
         line = found.setdefault((axis, record["peer"], record["cores"]), {})
         line[size] = min(line.get(size, math.inf), record["seconds"])
     return found
 
 
-def bounds(
-    records: Iterable[Mapping[str, Any]], header: Mapping[str, Any]
-) -> dict[tuple[str, str, int], dict[int, float]]:
+def bounds(records: Iterable[Mapping[str, Any]], header: Mapping[str, Any]) -> Curves:
     """Return curves of the limit of the machine, for axes along which it grows; none where nobody measured the machine."""
     roof = header.get("roof") or {}
-    facts = {record["row"]: record["facts"] for record in records if record["kind"] == "data" and "row" in record}
+    facts = {r["problem"]: r["facts"] for r in records if r["kind"] == "data" and "facts" in r}
     found = {}
     for axis in AXES:
+        work = PROBLEMS[axis.problem_name].work
         known = {size: facts[axis.problem(size)] for size in axis.sizes if axis.problem(size) in facts}
         for cores in (cores for cores in CORES if str(cores) in roof):
-            line = {size: limits.WORK[axis.row].seconds(fact, roof, cores) for size, fact in known.items()}
+            line = {size: work.seconds(fact, roof, cores) for size, fact in known.items()} if work else {}
             if len(set(line.values())) > 1:
                 found[axis.name, LIMIT, cores] = line
     return found
@@ -120,9 +117,9 @@ def bounds(
 
 def envelopes(
     found: Mapping[tuple[str, str, int], Mapping[int, float]],
-) -> dict[tuple[str, str, int], dict[int, float]]:
+) -> Curves:
     """Return the shortest time of any competitor but us at every size, where there are several competitors."""
-    best: dict[tuple[str, str, int], dict[int, float]] = {}
+    best: Curves = {}
     for axis in AXES:
         for cores in CORES:
             rivals = [
@@ -175,45 +172,20 @@ def standing(axis: str, cores: int, found: Mapping[tuple[str, str, int], Mapping
     return text
 
 
-def markdown(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> str:
-    """Return a table of the ends of all curves with their exponents, and how growth stands against the best peer.
-
-    A time that did not reach the target is a dash. The points between the ends are in the picture.
-    """
-    from benchmarks.table import origin, wrapped
-
+def all_curves(records: list[Mapping[str, Any]], header: Mapping[str, Any]) -> Curves:
+    """Return the curves of all competitors, of the best peer and of the machine."""
     measured = curves(records)
-    found = {**measured, **envelopes(measured), **bounds(records, header)}
-    lines = [
-        "| what grows | cores | lineal (exponent) | best peer | limit of the machine |",
-        "|---|---|---|---|---|",
-    ]
-    stands = []
-    for axis in AXES:
-        what = f"{axis.name}, {axis.sizes[0]:,} to {axis.sizes[-1]:,}"
-        fixed = ", ".join(f"{value:,} {key}" for key, value in axis.fixed.items())
-        for cores in CORES:
-            if (axis.name, OURS, cores) in found:
-                theirs = rival(axis.name, cores, found)
-                cells = [_ends(axis, found.get((axis.name, OURS, cores))), _ends(axis, theirs)]
-                cells.append(_ends(axis, found.get((axis.name, LIMIT, cores))))
-                lines.append(f"| {what} | {cores} | {' | '.join(cells)} |")
-        said = [text for cores in CORES if (text := standing(axis.name, cores, found))]
-        stands += [wrapped(f"- {axis.name} ({axis.row}, {fixed}): {'; '.join(said)}", "  ")] if said else []
-    if stands:
-        head = "Exponents from end to end, lineal against the best peer; lineal is faster at every point not named:"
-        stands = [head, "", *stands, ""]
-    return "\n".join([*lines, "", *stands, wrapped(origin(header, "scaling"))])
+    return {**measured, **envelopes(measured), **bounds(records, header)}
 
 
-def _ends(axis: Axis, line: Mapping[int, float] | None) -> str:
-    """Return the times at the first and the last size with the exponent of all points, a dash where there is none."""
-    from benchmarks.table import time_text
-
-    if not line:
-        return "-"
-    slope = f" ({exponent(line, line.values()):.2f})" if len(line) > 1 else ""
-    return f"{time_text(line.get(axis.sizes[0]))} to {time_text(line.get(axis.sizes[-1]))}{slope}"
+def chosen(only: str | None) -> list[tuple[Axis, list[Problem]]]:
+    """Return the axes that ``--only a,b`` names (all of them without it), each with its problems."""
+    known = {axis.name: axis for axis in AXES}
+    for name in only.split(",") if only else known:
+        if name not in known:
+            raise SystemExit(f"no axis called {name!r}; the axes are {', '.join(known)}.")
+    axes = [known[name] for name in only.split(",")] if only else AXES
+    return [(axis, [find(axis.problem(size)) for size in axis.sizes]) for axis in axes]
 
 
 def plot(records: list[Mapping[str, Any]], header: Mapping[str, Any], path: Path) -> None:
@@ -235,7 +207,7 @@ def plot(records: list[Mapping[str, Any]], header: Mapping[str, Any], path: Path
                 label = f"{peer}, {cores} core{'s' if cores > 1 else ''}"
                 color, marker = ("grey", "") if peer == LIMIT else (f"C{names.index(peer)}", "o")
                 panel.loglog(list(line), list(line.values()), style, marker=marker, color=color, label=label)
-        panel.set_title(f"{axis.row}: {axis.name}", fontsize=9)
+        panel.set_title(f"{axis.problem_name}: {axis.name}", fontsize=9)
         panel.set_ylabel("seconds", fontsize=8)
         panel.tick_params(labelsize=7)
         panel.legend(fontsize=5.5)

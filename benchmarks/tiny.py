@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-DESIGNS = ("plain", "whole", "hot", "units", "tails", "far", "apart")
-"""Normal cells; rounded; zeros and ones; units from 1e-4 to 1e4; heavy tails; means of 1e6; classes that do not overlap."""
+DESIGNS = {"kind": ("plain", "whole", "hot"), "unkind": ("units", "tails", "far", "apart")}
+"""Normal cells; rounded; zeros and ones. Units from 1e-4 to 1e4; heavy tails; means of 1e6; classes that do not overlap."""
 
 PENALTIES = ("none", "ridge", "l1", "elastic", "group", "bounds")
-LEAST = 2
-"""Each fit is timed so often; the shortest counts, since other processes only make it longer."""
+TIMINGS = 2
+"""Each fit is timed this often; the shortest counts, since other processes only make it longer."""
 
 
 class Tiny(NamedTuple):
@@ -29,8 +29,8 @@ class Tiny(NamedTuple):
     penalty: Any
 
 
-def mixture(rounds: int) -> Iterator[Tiny]:
-    """Yield one fit for every loss, penalty and design, of other rows in every round."""
+def mixture(kind: str) -> Iterator[Tiny]:
+    """Yield one fit for every loss, penalty and design of a kind."""
     from lineal import losses
 
     kinds = (
@@ -38,9 +38,9 @@ def mixture(rounds: int) -> Iterator[Tiny]:
         losses.SquaredEpsilonInsensitive(0.5), losses.Poisson(), losses.Logistic(), losses.Hinge(), losses.SquaredHinge(),
         losses.Softmax(3), losses.Sparsemax(3), losses.CrammerSinger(3),
     )  # fmt: skip
-    for seed, (turn, design, penalty, loss) in enumerate(itertools.product(range(rounds), DESIGNS, PENALTIES, kinds)):
+    for seed, (design, penalty, loss) in enumerate(itertools.product(DESIGNS[kind], PENALTIES, kinds)):
         if not (penalty == "group" and loss.name == "crammer-singer"):  # which no solver minimises
-            yield _tiny(np.random.default_rng([turn, seed]), design, penalty, loss)
+            yield _tiny(np.random.default_rng([seed, len(kind)]), design, penalty, loss)
 
 
 def _tiny(rng: np.random.Generator, design: str, penalty: str, loss: Any) -> Tiny:
@@ -85,31 +85,31 @@ def _targets(rng: np.random.Generator, loss: Any, scores: np.ndarray) -> np.ndar
 def _penalty(rng: np.random.Generator, name: str, columns: int, intercept: bool) -> Any:
     from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 
-    charges, strength = np.ones(columns), float(10.0 ** rng.uniform(-4.0, 0.0))
-    charges[: int(intercept)] = 0.0
-    low = np.where(charges > 0.0, 0.0, -np.inf)
+    penalty_factors, strength = np.ones(columns), float(10.0 ** rng.uniform(-4.0, 0.0))
+    penalty_factors[: int(intercept)] = 0.0
+    low = np.where(penalty_factors > 0.0, 0.0, -np.inf)
     return {
         "none": NoPenalty(columns),
-        "ridge": Ridge(strength, charges),
-        "l1": L1(strength, charges),
-        "elastic": ElasticNet(strength, 0.5, charges),
-        "group": Group(strength, charges),
+        "ridge": Ridge(strength, penalty_factors),
+        "l1": L1(strength, penalty_factors),
+        "elastic": ElasticNet(strength, 0.5, penalty_factors),
+        "group": Group(strength, penalty_factors),
         "bounds": Bounds(low, np.full(columns, np.inf), NoPenalty(columns)),
     }[name]
 
 
-def measure(rounds: int) -> dict[str, Any]:
+def measure(kind: str) -> dict[str, Any]:
     """Return the seconds of the slowest fit, which it was, and how many ended in which verdict."""
     from lineal.fitting.fitting import fit
 
     worst, cpu, slowest, kinds = 0.0, 0.0, "", dict[str, int]()
-    for tiny in mixture(rounds):
+    for tiny in mixture(kind):
         times = []
-        for _ in range(LEAST):
+        for _ in range(TIMINGS):
             started, used = time.perf_counter(), time.process_time()
-            kind = fit(tiny.source, tiny.loss, tiny.penalty).verdict.kind
+            verdict = fit(tiny.source, tiny.loss, tiny.penalty).verdict.kind
             times.append((time.perf_counter() - started, time.process_time() - used))
-        kinds[kind] = kinds.get(kind, 0) + 1
+        kinds[verdict] = kinds.get(verdict, 0) + 1
         seconds, least = min(times)
         if seconds > worst:
             worst, cpu, slowest = seconds, least, tiny.about

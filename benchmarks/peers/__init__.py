@@ -12,7 +12,7 @@ from benchmarks.peers.intelex import Intelex
 from benchmarks.peers.linprog import Linprog
 from benchmarks.peers.numba_loop import NumbaLoop
 from benchmarks.peers.onnx import Onnx
-from benchmarks.peers.ours import Ours
+from benchmarks.peers.ours import Before, LinealFit, Ours
 from benchmarks.peers.polars import Polars
 from benchmarks.peers.quantreg import Quantreg
 from benchmarks.peers.scikit_learn import ScikitLearn
@@ -39,6 +39,8 @@ _ALL = (
     Onnx,
     NumbaLoop,
     ByHand,
+    LinealFit,
+    Before,
 )
 
 PEERS: dict[str, Peer] = {peer.name: peer() for peer in _ALL}

@@ -17,7 +17,6 @@ class Adelie(Peer):
 
     name = "adelie"
     distribution = "adelie"
-    module = "adelie"
     tasks: ClassVar[tuple[str, ...]] = ("fit",)
     apart = True
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks import commands
 from benchmarks.data import Data
 from benchmarks.peer import Line, Peer, Setting, tolerances
 from benchmarks.problems import Problem
@@ -16,7 +17,7 @@ class ByHand(Peer):
 
     name = "by hand"
     distribution = "numpy"
-    module = "numpy"
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "import")
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return methods by problem."""
@@ -34,12 +35,14 @@ class ByHand(Peer):
             return [[{"method": "cholesky"}]]
         if problem.loss == "huber":
             return [tolerances("tol", method="lbfgs"), tolerances("tol", method="whitened")]
-        if problem.loss == "logistic" and problem.row != "logit-sparse":
+        if problem.loss == "logistic" and not problem.sparse:
             return [tolerances("tol", method="newton")]
         return [tolerances("tol", method="lbfgs")]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Return coefficients and intercept."""
+        if problem.task == "import":
+            return commands.run("-c", "import numpy")
         method = setting.get("method", "newton")
         if method == "lstsq":
             A = np.empty((data.X.shape[0], data.X.shape[1] + 1))
@@ -116,6 +119,7 @@ def _lbfgs(problem: Problem, data: Data, tol: float) -> tuple[np.ndarray, np.nda
 
     X, y, n, p = data.X, data.y, data.X.shape[0], data.X.shape[1]
     k = int(y.max()) + 1 if problem.loss == "softmax" else 1
+    one = float(problem.ones)
     rows = np.arange(n)
 
     def value(flat: np.ndarray) -> tuple[float, np.ndarray]:
@@ -129,7 +133,7 @@ def _lbfgs(problem: Problem, data: Data, tol: float) -> tuple[np.ndarray, np.nda
             slope = np.exp(log_p)
             slope[rows, y] -= 1.0
         slope /= n
-        gradient = np.vstack([slope.sum(axis=0), X.T @ slope.astype(X.dtype) + data.strength * b[1:]])
+        gradient = np.vstack([one * slope.sum(axis=0), X.T @ slope.astype(X.dtype) + data.strength * b[1:]])
         return loss + 0.5 * data.strength * np.sum(b[1:] ** 2), gradient.ravel()
 
     options = {"maxiter": 20_000, "maxfun": 50_000, "gtol": tol, "ftol": 0.0}

@@ -16,15 +16,12 @@ class Celer(Peer):
 
     name = "celer"
     distribution = "celer"
-    module = "celer"
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return one line of tolerances on the gap."""
-        if problem.task == "import":
-            return [[{}]]
         if problem.points:
             return [tolerances("tol")]
-        return "fits no intercept here" if problem.row == "l1-logit" else "is for l1 penalties"
+        return "fits no intercept here" if problem.penalty == "l1" else "is for l1 penalties"
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Return the coefficients, one column for each strength."""

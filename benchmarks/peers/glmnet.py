@@ -16,12 +16,9 @@ class Glmnet(Peer):
 
     name = "python-glmnet"
     distribution = "python-glmnet"
-    module = "glmnet"
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return one line of thresholds."""
-        if problem.task == "import":
-            return [[{}]]
         if problem.penalty == "l1":
             return [tolerances("tol")]
         return "is for l1 penalties"

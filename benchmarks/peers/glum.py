@@ -16,19 +16,16 @@ class Glum(Peer):
 
     name = "glum"
     distribution = "glum"
-    module = "glum"
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return one line of gradient tolerances; several classes are not offered."""
         if problem.loss == "softmax":
             return "has no softmax"
-        if problem.task == "import":
-            return [[{}]]
         if problem.loss not in ("squared", "logistic"):
             return "has no loss with corners or thresholds"
         if problem.penalty == "l1":
             return "its Hessian is dense in the columns: 20,000 columns need 3 GB"
-        if problem.row == "logit-sparse":
+        if problem.sparse:
             return "its Hessian is dense in the columns: 50,000 columns need 20 GB"
         if problem.task == "predict":
             return [[{}]]

@@ -14,7 +14,6 @@ class Intelex(ScikitLearn):
 
     name = "scikit-learn-intelex"
     distribution = "scikit-learn-intelex"
-    module = "sklearnex"
     package = "sklearnex.linear_model"
     tasks: ClassVar[tuple[str, ...]] = Peer.tasks
 
@@ -22,8 +21,8 @@ class Intelex(ScikitLearn):
         """Return L-BFGS only; newton-cg and sparse rows fall back to scikit-learn without a word."""
         if problem.row in OTHER_ROWS:
             return "has nothing of its own for this; it would be scikit-learn again"
-        if problem.row == "logit-sparse" or problem.task == "csv":
+        if problem.sparse or problem.task == "csv":
             return "falls back to scikit-learn on sparse rows"
-        if problem.task in ("predict", "import") or problem.loss == "squared":
+        if problem.task == "predict" or problem.loss == "squared":
             return [[{}]]
         return [tolerances("tol", solver="lbfgs")]

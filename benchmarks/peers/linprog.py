@@ -16,12 +16,11 @@ class Linprog(Peer):
 
     name = "linprog"
     distribution = "scipy"
-    module = "scipy.optimize"
-    tasks: ClassVar[tuple[str, ...]] = ("separable", "import")
+    tasks: ClassVar[tuple[str, ...]] = ("separable",)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return two methods."""
-        return [[{}]] if problem.task == "import" else [[{"method": "highs"}], [{"method": "highs-ipm"}]]
+        return [[{"method": "highs"}], [{"method": "highs-ipm"}]]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Return whether the program is feasible."""

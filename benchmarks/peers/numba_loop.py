@@ -18,7 +18,6 @@ class NumbaLoop(Peer):
 
     name = "numba loop"
     distribution = "numba"
-    module = "numba"
     tasks: ClassVar[tuple[str, ...]] = ("epochs",)
 
     def lines(self, problem: Problem) -> list[Line] | str:

@@ -16,8 +16,7 @@ class Onnx(Peer):
 
     name = "onnxruntime"
     distribution = "onnxruntime"
-    module = "onnxruntime"
-    tasks: ClassVar[tuple[str, ...]] = ("predict", "import")
+    tasks: ClassVar[tuple[str, ...]] = ("predict",)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one way."""

@@ -1,15 +1,22 @@
-"""lineal, through its public doors with defaults: only the objective's strength and ``tol`` are given."""
+"""lineal, through its public doors with defaults: only the objective's strength and ``tol`` are given.
+
+Beside it stand an older revision of it, and the command whose result ``lineal verify`` checks.
+"""
 
 from __future__ import annotations
 
+import os
+from importlib import metadata
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks import commands
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
 from benchmarks.peer import Line, Peer, Setting
-from benchmarks.problems import Problem
+from benchmarks.problems import COMMANDS, Problem
 
 
 class Ours(Peer):
@@ -17,21 +24,22 @@ class Ours(Peer):
 
     name = "lineal"
     distribution = "lineal"
-    module = "lineal"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "separable", "words", "text", "epochs", "tiny", *COMMANDS)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one setting: tol is the row's target."""
         return [
             [
                 {}
-                if problem.task in ("predict", "import", "separable", "words", "epochs", "tiny")
+                if problem.task in ("predict", "separable", "words", "epochs", "tiny", *COMMANDS)
                 else {"tol": problem.target}
             ]
         ]
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
-        """Fit, and read the verdict, which a short fit puts into words when somebody asks for it: it is part of the time."""
+        """Fit, and read the verdict, which a short fit puts into words when it is asked for: it is part of the time."""
+        if problem.task in COMMANDS:
+            return _command(problem, data)
         fitted = self._fitted(problem, data, setting)
         getattr(fitted, "verdict_", None)
         return fitted
@@ -60,7 +68,13 @@ class Ours(Peer):
             if data.strength:
                 return lineal.Ridge(alpha=data.y.size * data.strength, **setting).fit(data.X, data.y)
             return lineal.LinearRegression(**setting).fit(data.X, data.y)
-        return lineal.LogisticRegression(C=1.0 / (data.y.size * data.strength), **setting).fit(data.X, data.y)
+        C = 1.0 / (data.y.size * data.strength)
+        return lineal.LogisticRegression(C=C, fit_intercept=problem.ones, **setting).fit(data.X, data.y)
+
+    def prepare(self, problem: Problem, data: Data) -> None:
+        """Write the model that is to be verified."""
+        if problem.task == "verify":
+            commands.fit(data)
 
     def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
         """Return our coefficients; a table's by name."""
@@ -85,6 +99,61 @@ class Ours(Peer):
         return super().predictor(problem, fitted)
 
 
+class Before(Ours):
+    """Another installation of lineal, in the directory that LINEAL_BEFORE names: what a change has gained or lost."""
+
+    name = "before"
+    rival = False
+
+    def environment(self) -> dict[str, str]:
+        """Return the path on which the other installation comes first."""
+        return {"PYTHONPATH": os.environ["LINEAL_BEFORE"]}
+
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
+        """Fit, if it is the other installation that is found."""
+        import lineal
+
+        if not str(lineal.__file__).startswith(os.environ["LINEAL_BEFORE"]):
+            raise RuntimeError(f"{lineal.__file__} comes before the installation that LINEAL_BEFORE names.")
+        return super().fit(problem, data, setting)
+
+    def version(self) -> str | None:
+        """Return the version of the other installation, where one is named."""
+        path = os.environ.get("LINEAL_BEFORE", "")
+        if not (Path(path) / "lineal").is_dir():
+            return None
+        known = metadata.distributions(name=self.distribution, path=[path])
+        return next((entry.version for entry in known), Path(path).name)
+
+    def absent(self) -> str | None:
+        """Return why it cannot run here, or None."""
+        return None if self.version() else "LINEAL_BEFORE names no installation (scripts/bench --before REVISION)"
+
+    def lines(self, problem: Problem) -> list[Line] | str:
+        """Return the one setting; tiny tables are fitted through private names, which an older revision has elsewhere."""
+        return "is measured through public names" if problem.task == "tiny" else super().lines(problem)
+
+
+class LinealFit(Peer):
+    """``lineal fit``, beside which ``lineal verify`` stands."""
+
+    name = "lineal fit"
+    distribution = "lineal"
+    tasks: ClassVar[tuple[str, ...]] = ("verify",)
+
+    def lines(self, problem: Problem) -> list[Line] | str:
+        """Return the one way."""
+        return [[{}]]
+
+    def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
+        """Return how the command ended."""
+        return commands.fit(data)
+
+    def coefficients(self, problem: Problem, fitted: Any) -> tuple[Any, Any]:
+        """Return nothing: only the end of the command counts."""
+        raise NotImplementedError
+
+
 def _other(problem: Problem, data: Data, setting: Setting) -> Any:
     """Fit a row with kinks or corners."""
     import lineal
@@ -98,7 +167,17 @@ def _other(problem: Problem, data: Data, setting: Setting) -> Any:
     C = 1.0 / (data.y.size * data.strength)
     if problem.loss == "logistic":
         return lineal.LogisticRegression(C=C, l1_ratio=1.0, **setting).fit(data.X, data.y)
-    return lineal.LinearSVC(C=C, loss=problem.loss.replace("-", "_"), **setting).fit(data.X, data.y)
+    svm = lineal.LinearSVC(C=C, loss=problem.loss.replace("-", "_"), fit_intercept=problem.ones, **setting)
+    return svm.fit(data.X, data.y)
+
+
+def _command(problem: Problem, data: Data) -> int:
+    """Run the command of a row in a process of its own; return how it ended."""
+    if problem.task == "import":
+        return commands.run("-c", "import lineal")
+    if problem.task == "first-fit":
+        return commands.first_fit("lineal", data)
+    return commands.verify(data) if problem.task == "verify" else commands.fit(data)
 
 
 def _path(data: Data, setting: Setting) -> Any:

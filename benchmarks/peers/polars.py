@@ -18,8 +18,7 @@ class Polars(Peer):
 
     name = "polars"
     distribution = "polars"
-    module = "polars"
-    tasks: ClassVar[tuple[str, ...]] = ("words", "import")
+    tasks: ClassVar[tuple[str, ...]] = ("words",)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the one way."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -37,12 +38,21 @@ repeat {
 """
 
 
+@cache
+def _version() -> str | None:
+    """Ask R."""
+    if shutil.which("Rscript") is None:
+        return None
+    asked = ["Rscript", "-e", "cat(as.character(packageVersion('quantreg')))"]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
 class Quantreg(Peer):
     """rq.fit.pfn and rq.fit.fnb on [1 X]; starting R and handing it the data are not timed."""
 
     name = "quantreg"
     distribution = "quantreg"
-    module = ""
     tasks: ClassVar[tuple[str, ...]] = ("fit",)
     outside = True
 
@@ -52,11 +62,7 @@ class Quantreg(Peer):
 
     def version(self) -> str | None:
         """Return quantreg's version where R and quantreg are present."""
-        if shutil.which("Rscript") is None:
-            return None
-        asked = ["Rscript", "-e", "cat(as.character(packageVersion('quantreg')))"]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        return done.stdout.strip() if done.returncode == 0 else None
+        return _version()
 
     def absent(self) -> str | None:
         """Return why this competitor cannot run here, or None."""

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks import commands
 from benchmarks.data import Data
 from benchmarks.epochs import EPOCHS
-from benchmarks.generators import NUMBERS
+from benchmarks.makers.tables import NUMBERS
 from benchmarks.peer import Line, Peer, Setting, tolerances
-from benchmarks.problems import Problem
+from benchmarks.problems import COMMANDS, Problem
 
 OTHER_ROWS: dict[str, list[Line] | str] = {
     "lasso": [tolerances("tol")],
@@ -26,7 +27,7 @@ OTHER_ROWS: dict[str, list[Line] | str] = {
     "huber-scale": [tolerances("tol")],
     "median": [[{"solver": "highs"}]],
 }
-"""Settings of the rows with kinks and corners; liblinear charges the intercept, a large scaling makes that cheap."""
+"""Settings of the rows with kinks and corners; liblinear penalizes the intercept, a large scaling makes that cheap."""
 
 
 class ScikitLearn(Peer):
@@ -34,25 +35,26 @@ class ScikitLearn(Peer):
 
     name = "scikit-learn"
     distribution = "scikit-learn"
-    module = "sklearn"
     package = "sklearn.linear_model"
-    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs")
+    tasks: ClassVar[tuple[str, ...]] = (*Peer.tasks, "words", "text", "epochs", *COMMANDS)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return solvers by loss, the likely fastest first; least squares has no tolerance that matters."""
         if problem.row == "perceptron-classes":
             return "updates one class against the rest, which is another algorithm"
-        if problem.task == "epochs":
+        if problem.task == "verify":
+            return "has no verdict that could be checked"
+        if problem.task == "epochs" or problem.task in COMMANDS:
             return [[{}]]
         if problem.row in OTHER_ROWS:
-            return OTHER_ROWS[problem.row]
+            return _with_corners(problem)
         if problem.task == "words":
             return [[{"vectorizer": "HashingVectorizer"}], [{"vectorizer": "CountVectorizer"}]]
         if problem.task == "text":
             return [tolerances("tol", solver=solver) for solver in ("lbfgs", "newton-cg", "liblinear-dual")]
-        if problem.task in ("predict", "import") or problem.loss == "squared":
+        if problem.task == "predict" or problem.loss == "squared":
             return [[{}]]
-        if problem.row == "logit-sparse":
+        if problem.sparse:
             solvers = ("newton-cg", "lbfgs", "liblinear-dual")
         elif problem.loss == "softmax":
             solvers = ("newton-cg", "lbfgs")
@@ -77,14 +79,19 @@ class ScikitLearn(Peer):
             return models.Ridge(alpha=rows * data.strength) if data.strength else models.LinearRegression()
         solver, extra = setting.get("solver", "lbfgs"), {}
         if solver == "liblinear-dual":
-            # liblinear charges the intercept; a large scaling makes that charge small
+            # liblinear penalizes the intercept; a large scaling makes that small
             solver, extra = "liblinear", {"dual": True, "intercept_scaling": 10.0, "random_state": 0}
-        return models.LogisticRegression(
-            C=1.0 / (rows * data.strength), solver=solver, tol=setting.get("tol", 1e-4), max_iter=20_000, **extra
-        )
+        C, tol = 1.0 / (rows * data.strength), setting.get("tol", 1e-4)
+        fixed = {"fit_intercept": problem.ones, "max_iter": 20_000, **extra}
+        return models.LogisticRegression(C=C, solver=solver, tol=tol, **fixed)
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:
         """Fit; a table is read by pandas, coded by OneHotEncoder and scaled."""
+        if problem.task == "first-fit":
+            return commands.first_fit(self.package, data)
+        if problem.task in COMMANDS:
+            program = "import sklearn" if problem.task == "import" else commands.SCIKIT_LEARN
+            return commands.run("-c", program, data.path)
         with warnings.catch_warnings():
             # that a tolerance was not reached is for the common objective to say, not for a warning
             warnings.simplefilter("ignore")
@@ -138,6 +145,15 @@ class ScikitLearn(Peer):
         return Pipeline(steps).fit(frame, y)
 
 
+def _with_corners(problem: Problem) -> list[Line] | str:
+    """Return the settings of a row of ``OTHER_ROWS``; without an intercept, one scaling of it is as good as another."""
+    lines = OTHER_ROWS[problem.row]
+    if isinstance(lines, str) or problem.points or problem.ones:
+        return lines
+    least = min(line[0].get("intercept_scaling", 0.0) for line in lines)
+    return [line for line in lines if line[0].get("intercept_scaling", 0.0) == least]
+
+
 def _words(data: Data, vectorizer: str) -> Any:
     """Return the counts of words, hashed or by a vocabulary; words of one letter count, as in every adapter."""
     from sklearn.feature_extraction import text
@@ -160,8 +176,8 @@ def _other(models: Any, problem: Problem, data: Data, setting: Setting) -> Any:
     C = 1.0 / (data.y.size * data.strength)
     if problem.loss == "logistic":
         return models.LogisticRegression(C=C, l1_ratio=1.0, max_iter=20_000, random_state=0, **setting)
-    loss = problem.loss.replace("-", "_")
-    return LinearSVC(C=C, loss=loss, max_iter=100_000, random_state=0, **setting)
+    fixed = {"loss": problem.loss.replace("-", "_"), "fit_intercept": problem.ones, "random_state": 0}
+    return LinearSVC(C=C, max_iter=100_000, **fixed, **setting)
 
 
 def _level(name: str) -> str:

@@ -16,13 +16,10 @@ class Skglm(Peer):
 
     name = "skglm"
     distribution = "skglm"
-    module = "skglm"
-    not_quick = "numba compiles it for many seconds in every process; name it with --peers to run it with --quick"
+    slow = "numba compiles it for many seconds in every process; name it with --peers to run it in other sizes"
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return one line of tolerances on the conditions of optimality."""
-        if problem.task == "import":
-            return [[{}]]
         if problem.penalty == "l1":
             return [tolerances("tol")]
         if problem.loss in ("hinge", "huber", "absolute"):

@@ -16,12 +16,9 @@ class Statsmodels(Peer):
 
     name = "statsmodels"
     distribution = "statsmodels"
-    module = "statsmodels.api"
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return one line of tolerances on the change of the coefficients."""
-        if problem.task == "import":
-            return [[{}]]
         return [tolerances("p_tol")] if problem.loss == "absolute" else "is here for median regression"
 
     def fit(self, problem: Problem, data: Data, setting: Setting) -> Any:

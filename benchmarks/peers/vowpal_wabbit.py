@@ -23,13 +23,10 @@ class VowpalWabbit(Peer):
 
     name = "vowpal wabbit"
     distribution = "vowpalwabbit"
-    module = "vowpalwabbit"
-    tasks: ClassVar[tuple[str, ...]] = ("text", "import")
+    tasks: ClassVar[tuple[str, ...]] = ("text",)
 
     def lines(self, problem: Problem) -> list[Line] | str:
         """Return the learner with more and more passes, and L-BFGS to smaller and smaller gains."""
-        if problem.task == "import":
-            return [[{}]]
         return [
             [{"method": "sgd", "passes": passes} for passes in (1, 2, 4, 8, 16, 32)],
             [{"method": "bfgs", "termination": gain} for gain in (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)],

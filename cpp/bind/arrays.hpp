@@ -72,15 +72,14 @@ public:
     Input(nb::handle array, const char* name, std::vector<Index> shape) {
         if (array.is_none()) throw nb::type_error((std::string(name) + " must be a float64 array, got None").c_str());
         view_.emplace(array, name, "a float64 array");
-        if (!view_->is("d"))
-            throw nb::type_error((std::string(name) + " must be float64, got format '" + view_->format() + "'").c_str());
+        if (!view_->is("d")) throw nb::type_error((std::string(name) + " must be float64, got format '" + view_->format() + "'").c_str());
         std::vector<Index> got;
         for (int i = 0; i < view_->dimensions(); ++i) got.push_back(view_->size(i));
         bool fits = got.size() == shape.size();
         for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = shape[i] < 0 || shape[i] == got[i];
         if (!fits)
-            throw nb::value_error((std::string(name) + " must have shape " + shape_text(shape) + " (-1: any), got " +
-                                   shape_text(got)).c_str());
+            throw nb::value_error(
+                (std::string(name) + " must have shape " + shape_text(shape) + " (-1: any), got " + shape_text(got)).c_str());
         static const double nothing = 0;
         matrix_.rows = got.empty() ? 1 : got[0];
         matrix_.columns = got.size() < 2 ? 1 : got[1];

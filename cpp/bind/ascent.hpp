@@ -9,7 +9,6 @@
 
 namespace {
 
-
 std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
     std::vector<Part> parts;
     Index width = 0;
@@ -20,19 +19,23 @@ std::vector<Part> parts_of(const nb::list& list, std::size_t columns) {
         width += held->part.columns;
         if (held->part.rows != parts[0].rows) throw nb::value_error("all parts must have as many rows");
     }
-    if (parts.empty() || static_cast<std::size_t>(width) != columns) throw nb::value_error("the parts do not have as many columns as there are coefficients");
+    if (parts.empty() || static_cast<std::size_t>(width) != columns)
+        throw nb::value_error("the parts do not have as many columns as there are coefficients");
     return parts;
 }
 
-nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high, const nb::object& offset,
-                   const Numbers& weight, const Numbers& square, const Numbers& inverse, double epsilon, double bend, double cost, double shrink,
-                   const Kept& coef, const Kept& theta, const Marks& keep, const nb::object& total, Index batch) {
-    if (coef.ndim() != 2 || theta.ndim() != 2 || coef.shape(1) != theta.shape(1)) throw nb::value_error("coef and theta must be (columns, outputs) and (rows, outputs)");
+nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& at, const Numbers& low, const Numbers& high,
+                      const nb::object& offset, const Numbers& weight, const Numbers& square, const Numbers& inverse, double epsilon,
+                      double bend, double cost, double shrink, const Kept& coef, const Kept& theta, const Marks& keep,
+                      const nb::object& total, Index batch) {
+    if (coef.ndim() != 2 || theta.ndim() != 2 || coef.shape(1) != theta.shape(1))
+        throw nb::value_error("coef and theta must be (columns, outputs) and (rows, outputs)");
     const std::vector<Part> parts = parts_of(list, coef.shape(0));
     const std::size_t n = static_cast<std::size_t>(parts[0].rows), k = coef.shape(1), one = k == 1 ? n : 0;
     if (theta.shape(0) != n) throw nb::value_error("theta must have one row for each row");
     for (std::size_t i = 0; i < order.size(); ++i)
-        if (order.data()[i] < 0 || static_cast<std::size_t>(order.data()[i]) >= n) throw nb::value_error("order names a row that does not exist");
+        if (order.data()[i] < 0 || static_cast<std::size_t>(order.data()[i]) >= n)
+            throw nb::value_error("order names a row that does not exist");
     Ascent a{};
     a.parts = parts.data();
     a.part_count = static_cast<Index>(parts.size());
@@ -58,7 +61,8 @@ nb::tuple ascend_rows(const nb::list& list, const Order& order, const Numbers& a
     a.theta = theta.data();
     a.keep = data_of(keep, order.size(), "keep");
     a.batch = batch;
-    if (batch < 0 || (batch > 0 && (k > 1 || total.is_none()))) throw nb::value_error("two lanes are for losses of one output, and need a total");
+    if (batch < 0 || (batch > 0 && (k > 1 || total.is_none())))
+        throw nb::value_error("two lanes are for losses of one output, and need a total");
     std::optional<Kept> sums;
     if (batch > 0) a.total = data_of(sums.emplace(nb::cast<Kept>(total)), coef.shape(0), "total");
     without_lock([&] { ascend(team(), a); });
@@ -71,8 +75,8 @@ void squares_of_rows(const nb::list& list, const Numbers& inverse, const Kept& s
     without_lock([&] { row_squares(team(), parts.data(), static_cast<Index>(parts.size()), inverse.data(), out); });
 }
 
-nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta, double epsilon,
-                       double bend, bool free) {
+nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight,
+                       const Numbers& theta, double epsilon, double bend, bool free) {
     const std::size_t n = score.size();
     Look seen{};
     seen.length = static_cast<Index>(n);
@@ -91,9 +95,15 @@ nb::tuple look_at_rows(const Numbers& score, const Numbers& at, const Numbers& l
     return nb::make_tuple(seen.loss, seen.mismatch, seen.shift);
 }
 
-nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight, const Numbers& theta, std::optional<Kept> room) {
+nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& low, const Numbers& high, const Numbers& weight,
+                        const Numbers& theta, std::optional<Kept> room) {
     const std::size_t n = score.size();
-    const Ramp ramp{score.data(), data_of(at, n, "at"), data_of(low, n, "low"), data_of(high, n, "high"), data_of(weight, n, "weight"), data_of(theta, n, "theta"),
+    const Ramp ramp{score.data(),
+                    data_of(at, n, "at"),
+                    data_of(low, n, "low"),
+                    data_of(high, n, "high"),
+                    data_of(weight, n, "weight"),
+                    data_of(theta, n, "theta"),
                     room ? data_of(*room, n, "room") : nullptr};
     RampSums sums;
     {
@@ -104,12 +114,14 @@ nb::tuple sums_of_ramps(const Numbers& score, const Numbers& at, const Numbers& 
 }
 
 void bind_ascent(nb::module_& m) {
-    m.def("ascend", ascend_rows, nb::arg("parts"), nb::arg("order"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("offset").none(), nb::arg("weight"),
-          nb::arg("square"), nb::arg("inverse"), nb::arg("epsilon"), nb::arg("bend"), nb::arg("cost"), nb::arg("shrink"), nb::arg("coef").noconvert(),
-          nb::arg("theta").noconvert(), nb::arg("keep").noconvert(), nb::arg("total").none() = nb::none(), nb::arg("batch") = 0);
-    m.def("look", look_at_rows, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("epsilon"), nb::arg("bend"),
-          nb::arg("free"));
-    m.def("ramp_sums", sums_of_ramps, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"), nb::arg("room") = nb::none());
+    m.def("ascend", ascend_rows, nb::arg("parts"), nb::arg("order"), nb::arg("at"), nb::arg("low"), nb::arg("high"),
+          nb::arg("offset").none(), nb::arg("weight"), nb::arg("square"), nb::arg("inverse"), nb::arg("epsilon"), nb::arg("bend"),
+          nb::arg("cost"), nb::arg("shrink"), nb::arg("coef").noconvert(), nb::arg("theta").noconvert(), nb::arg("keep").noconvert(),
+          nb::arg("total").none() = nb::none(), nb::arg("batch") = 0);
+    m.def("look", look_at_rows, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"),
+          nb::arg("epsilon"), nb::arg("bend"), nb::arg("free"));
+    m.def("ramp_sums", sums_of_ramps, nb::arg("score"), nb::arg("at"), nb::arg("low"), nb::arg("high"), nb::arg("weight"), nb::arg("theta"),
+          nb::arg("room") = nb::none());
     m.def("row_squares", squares_of_rows, nb::arg("parts"), nb::arg("inverse"), nb::arg("square").noconvert());
 }
 

@@ -49,7 +49,9 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
     if (!plain) return nb::none();
     nb::list out;
     for (CellColumn& column : found.columns) {
-        if (column.numbers) out.append(nb::make_tuple(kept(std::move(column.numbers), column.numbers.get(), found.rows), handed(std::move(column.present))));
+        if (column.numbers)
+            out.append(
+                nb::make_tuple(kept(std::move(column.numbers), column.numbers.get(), found.rows), handed(std::move(column.present))));
         else
             out.append(nb::make_tuple(kept(std::move(column.codes), column.codes.get(), found.rows), handed(std::move(column.ends)),
                                       nb::bytes(column.words.data(), column.words.size())));
@@ -58,10 +60,12 @@ nb::object cells(nb::handle text, const std::string& delimiter, const std::vecto
 }
 
 // Numbers of texts: offsets (int32, one more than texts) and their bytes, as Arrow has them.
-nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ends, nb::handle text) {
+nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& ends,
+                  nb::handle text) {
     const View view(text, "text", "bytes");
     if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
-    if (ends.size() < 1 || ends.data()[0] < 0 || ends.data()[ends.size() - 1] > view.size(0)) throw nb::value_error("ends do not fit the text");
+    if (ends.size() < 1 || ends.data()[0] < 0 || ends.data()[ends.size() - 1] > view.size(0))
+        throw nb::value_error("ends do not fit the text");
     for (std::size_t k = 1; k < ends.size(); ++k)
         if (ends.data()[k] < ends.data()[k - 1]) throw nb::value_error("ends must not decrease");
     static const char nothing = 0;
@@ -72,17 +76,21 @@ nb::object merged(lineal::Dictionary& known, const nb::ndarray<const std::int32_
 void bind_quotes(nb::module_& m) {
     using lineal::Quotes;
     nb::class_<Quotes>(m, "Quotes")
-        .def("__init__",
-             [](Quotes* self, const std::string& quote, const std::string& delimiter) {
-                 if (quote.size() != 1 || delimiter.size() != 1) throw nb::value_error("the quote and the delimiter must be one byte each");
-                 new (self) Quotes(quote[0], delimiter[0]);
-             },
-             nb::arg("quote"), nb::arg("delimiter"))
-        .def("feed", [](Quotes& self, nb::handle text) {
-            const View view(text, "text", "bytes");
-            if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
-            if (view.size(0)) self.feed({static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0))});
-        }, nb::arg("text"))
+        .def(
+            "__init__",
+            [](Quotes* self, const std::string& quote, const std::string& delimiter) {
+                if (quote.size() != 1 || delimiter.size() != 1) throw nb::value_error("the quote and the delimiter must be one byte each");
+                new (self) Quotes(quote[0], delimiter[0]);
+            },
+            nb::arg("quote"), nb::arg("delimiter"))
+        .def(
+            "feed",
+            [](Quotes& self, nb::handle text) {
+                const View view(text, "text", "bytes");
+                if (view.dimensions() != 1 || !view.is("Bbc")) throw nb::type_error("text must be bytes");
+                if (view.size(0)) self.feed({static_cast<const char*>(view.data()), static_cast<std::size_t>(view.size(0))});
+            },
+            nb::arg("text"))
         .def("finish", &Quotes::finish)
         .def_ro("lines", &Quotes::lines)
         .def_ro("sound", &Quotes::sound)
@@ -113,7 +121,8 @@ void bind_cells(nb::module_& m) {
             const CellColumn& column = known.column();
             return nb::make_tuple(handed(std::vector<std::int32_t>(column.ends)), nb::bytes(column.words.data(), column.words.size()));
         });
-    m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"), nb::arg("quote") = "", nb::arg("ascii") = false);
+    m.def("cells", cells, nb::arg("text"), nb::arg("delimiter"), nb::arg("kinds"), nb::arg("missing"), nb::arg("quote") = "",
+          nb::arg("ascii") = false);
 }
 
 }  // namespace

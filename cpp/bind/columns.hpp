@@ -38,7 +38,8 @@ private:
 class CodesView {
 public:
     explicit CodesView(nb::handle array) : view_(array, "codes", "an int8, int16 or int32 array") {
-        if (view_.dimensions() != 1 || (view_.size(0) > 1 && view_.stride(0) != 1)) throw nb::value_error("codes must be one row without gaps");
+        if (view_.dimensions() != 1 || (view_.size(0) > 1 && view_.stride(0) != 1))
+            throw nb::value_error("codes must be one row without gaps");
         bytes_ = view_.is("b") ? 1 : view_.is("h") ? 2 : view_.is_int(4) ? 4 : 0;
         if (bytes_ == 0) throw nb::type_error(("codes must be int8, int16 or int32, got format '" + view_.format() + "'").c_str());
     }
@@ -152,8 +153,10 @@ struct Hashed {
     }
     Index levels() const { return static_cast<Index>(ends.size()) - 2; }
     void add() const {
-        if (!codes) hash_numbers(numbers.data(), static_cast<Index>(numbers.size()), *to);
-        else codes->with([&](const auto* from) { hash_records(from, codes->size(), ends.data(), text, *to); });
+        if (!codes)
+            hash_numbers(numbers.data(), static_cast<Index>(numbers.size()), *to);
+        else
+            codes->with([&](const auto* from) { hash_records(from, codes->size(), ends.data(), text, *to); });
     }
 };
 
@@ -173,7 +176,7 @@ void hash_bytes(Sha256& to, nb::handle bytes) {
 }
 
 std::vector<Index> interleaved(const std::vector<Doubles>& columns, const std::vector<Index>& at,
-                 const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
+                               const nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& out) {
     if (columns.size() != at.size()) throw nb::value_error("every column needs its place");
     std::vector<const double*> from;
     for (std::size_t j = 0; j < columns.size(); ++j) {
@@ -210,13 +213,10 @@ void bind_columns(nb::module_& m) {
     m.def("summary", summary, nb::arg("values"));
     m.def("tally", tallied, nb::arg("codes"), nb::arg("levels"));
     m.def("recode", recoded, nb::arg("codes"), nb::arg("table"), nb::arg("bytes") = 4, nb::arg("out") = nb::none());
-    nb::class_<Sha256>(m, "Sha256")
-        .def(nb::init<>())
-        .def("update", hash_bytes, nb::arg("data"))
-        .def("digest", [](const Sha256& hash) {
-            const auto found = hash.digest();
-            return nb::bytes(reinterpret_cast<const char*>(found.data()), found.size());
-        });
+    nb::class_<Sha256>(m, "Sha256").def(nb::init<>()).def("update", hash_bytes, nb::arg("data")).def("digest", [](const Sha256& hash) {
+        const auto found = hash.digest();
+        return nb::bytes(reinterpret_cast<const char*>(found.data()), found.size());
+    });
     m.def("hash_columns", hash_columns, nb::arg("jobs"));
     m.def("interleave", interleaved, nb::arg("columns"), nb::arg("at"), nb::arg("out"));
     m.def("two_classes", told_apart, nb::arg("y"), nb::arg("eta"));

@@ -34,8 +34,8 @@ nb::tuple blocks_rows(const PyRows& self, int loss, nb::handle weight_array, con
 
 // Takes products from (solution, residual, direction), which are changed in place; returns (count, rho, d'Hd of the first, stuck,
 // closed, far). With `cost` it is a closing step, and `smooth` and `rest` are changed too
-nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, const Kept& kept, const Numbers& shift, const Numbers& scale,
-                         const Numbers& charges, const Numbers& inverse, const Kept& solution, const Kept& residual,
+nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, const Kept& kept, const Numbers& shift,
+                         const Numbers& scale, const Numbers& charges, const Numbers& inverse, const Kept& solution, const Kept& residual,
                          const Kept& direction, double rho, double goal, Index most, Index sample, Index turn, bool single,
                          const std::optional<Numbers>& cost, const std::optional<Numbers>& gradient, const std::optional<Kept>& smooth,
                          const std::optional<Kept>& rest, double within, double far, double near) {
@@ -67,7 +67,13 @@ nb::tuple conjugate_rows(const PyRows& self, int loss, nb::handle weight_array, 
     Closing closing;
     if (cost) {
         if (!gradient || !smooth || !rest) throw nb::value_error("a closing step needs cost, gradient, smooth and rest");
-        closing = {data_of(*cost, p, "cost"), data_of(*gradient, p * k, "gradient"), within, data_of(*smooth, p * k, "smooth"), data_of(*rest, p * k, "rest"), far, near};
+        closing = {data_of(*cost, p, "cost"),
+                   data_of(*gradient, p * k, "gradient"),
+                   within,
+                   data_of(*smooth, p * k, "smooth"),
+                   data_of(*rest, p * k, "rest"),
+                   far,
+                   near};
     }
     Progress found;
     without_lock([&] { found = conjugate(rows, team(), request, curvature, system, rho, at, left, along, closing); });

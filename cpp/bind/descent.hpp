@@ -29,16 +29,15 @@ std::vector<double> values_of(const Matrix& from) {
 
 // F with its gradient, mean |slope| and second derivative; `square`, `largest` and `bound` as in struct Charges
 nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, Index hessian,
-                         nb::handle square_array, nb::handle largest_array, double bound, double parameter, std::optional<Marks> sides) {
+                         nb::handle square_array, nb::handle largest_array, double bound, double parameter) {
     const Rows& rows = self.rows();
     const Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Index p = rows.columns(), k = asked.request.outputs;
-    if (sides && k != 1) throw nb::value_error("sides are kept of one output only");
-    unsigned char* const left = sides ? data_of(*sides, static_cast<std::size_t>(rows.rows()), "sides") : nullptr;
     if (hessian < 0 || hessian > p)
         throw nb::value_error(("hessian must be between 0 and " + std::to_string(p) + ", got " + std::to_string(hessian)).c_str());
-    const std::vector<double> square = values_of(Input(square_array, "square", {p}).matrix()), largest = values_of(Input(largest_array, "largest", {p}).matrix());
+    const std::vector<double> square = values_of(Input(square_array, "square", {p}).matrix()),
+                              largest = values_of(Input(largest_array, "largest", {p}).matrix());
     const bool coupled = asked.request.loss == Loss::softmax;
     const Index side = coupled ? k * hessian : hessian;
     const Output slope({k}), gradient({p, k});
@@ -48,7 +47,7 @@ nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle 
     Value value;
     without_lock([&] {
         value = objective(Passes(rows, team(), asked.request, false), charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
-                          second ? second->data : nullptr, left);
+                          second ? second->data : nullptr);
     });
     return nb::make_tuple(value.value, value.error, gradient.array, slope.array, second ? second->array : nb::none());
 }
@@ -65,7 +64,8 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
     const Index p = rows.columns(), k = asked.request.outputs, parts = asked.request.loss == Loss::squared ? 1 : k;
     const Input square(square_array, "square", {p}), largest(largest_array, "largest", {p});
     const Input gradient(here[2], "gradient", {p, k}), hessian(here[3], "hessian", {parts * p, p});
-    const std::vector<double> squares = values_of(square.matrix()), sizes = values_of(largest.matrix()), start = values_of(asked.coef.matrix());
+    const std::vector<double> squares = values_of(square.matrix()), sizes = values_of(largest.matrix()),
+                              start = values_of(asked.coef.matrix());
     Walked walked;
     walked.here.value = nb::cast<double>(here[0]);
     walked.here.error = nb::cast<double>(here[1]);
@@ -87,46 +87,51 @@ nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle we
                           array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
 }
 
-// What a closed fit found (see closed.hpp). Arrays are made when they are asked for, which few ever are.
-class PyClosed {
+// What the fit of a short table found (newton/small_fit.hpp). Arrays are made when they are asked for.
+class PySmallFit {
 public:
-    PyClosed(Closed found, Index p, Index k) : found_(std::move(found)), p_(p), k_(k) {
-        Walked& walked = found_.walked;
-        walked.here = {};
-        walked.factors = {};
-        walked.shift = {};
+    PySmallFit(SmallFit fit, Index p, Index k) : fit_(std::move(fit)), p_(p), k_(k) {}
+    double weight_sum() const { return fit_.weight_sum; }
+    Index rows() const { return fit_.rows; }
+    double baseline_value() const { return fit_.baseline_value; }
+    double value() const { return here().value; }
+    double error() const { return here().error; }
+    double estimate() const { return fit_.walked.estimates.back(); }
+    nb::object mean() const { return array_of(fit_.mean, {p_}); }
+    nb::object scatter() const { return array_of(fit_.scatter, {p_}); }
+    nb::object largest() const { return array_of(fit_.largest, {p_}); }
+    nb::object target() const { return array_of(fit_.target, {k_}); }
+    nb::object start() const { return point(fit_.walked.coefs.begin()); }
+    nb::object coef() const { return point(fit_.walked.coefs.end() - p_ * k_); }
+    nb::object gradient() const { return point(here().gradient.begin()); }
+    nb::object slope() const { return array_of(here().slope, {k_}); }
+    nb::object hessian() const { return array_of(here().hessian, {1, p_, p_}); }
+    // of the second derivative: the roots of the diagonal of its inverse, and the reciprocal of its condition; 0 without a factor
+    nb::tuple spread() const {
+        SmallFactor factor;
+        const Output out({p_});
+        const double condition = factor.make(here().hessian.data(), p_) > 0 ? factor.spread(out.data) : 0;
+        return nb::make_tuple(out.array, condition);
     }
-    double weight_sum() const { return found_.weight_sum; }
-    Index rows() const { return found_.rows; }
-    double null_value() const { return found_.null_value; }
-    double gap() const { return found_.gap; }
-    double blur() const { return found_.blur; }
-    double value() const { return found_.walked.values.back(); }
-    double estimate() const { return found_.walked.estimates.back(); }
-    nb::object mean() const { return array_of(found_.mean, {p_}); }
-    nb::object scatter() const { return array_of(found_.scatter, {p_}); }
-    nb::object largest() const { return array_of(found_.largest, {p_}); }
-    nb::object target() const { return array_of(found_.target, {k_}); }
-    nb::object start() const { return point(found_.walked.coefs.begin()); }
-    nb::object coef() const { return point(found_.walked.coefs.end() - p_ * k_); }
-    nb::object values() const { return nb::cast(found_.walked.values); }
-    nb::object estimates() const { return nb::cast(found_.walked.estimates); }
-    nb::object passes() const { return nb::cast(found_.walked.passes); }
+    nb::object values() const { return nb::cast(fit_.walked.values); }
+    nb::object estimates() const { return nb::cast(fit_.walked.estimates); }
+    nb::object passes() const { return nb::cast(fit_.walked.passes); }
 
 private:
+    const Here& here() const { return fit_.walked.here; }
     template <class Place>
     nb::object point(Place first) const {
         const Output out({p_, k_});
         std::copy(first, first + p_ * k_, out.data);
         return out.array;
     }
-    Closed found_;
+    SmallFit fit_;
     Index p_, k_;
 };
 
-// A charged fit of a short table; None where somebody has to look closer (see closed.hpp). `limits` = (steepest, reach, room, farthest, least)
-nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
-                       const std::tuple<double, double, double, double, double>& limits, double share, Index most, double last, bool unbounded) {
+// A penalized fit of a short table; None where anything is unusual (newton/small_fit.hpp)
+nb::object small_fit_rows(const PyRows& self, int loss, nb::handle y_array, nb::handle weight_array, nb::handle square_array,
+                          double farthest, double share, Index most, bool unbounded) {
     const Rows& rows = self.rows();
     const Input y(y_array, "y", {rows.rows(), -1}), square(square_array, "square", {rows.columns()});
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
@@ -136,48 +141,49 @@ nb::object closed_rows(const PyRows& self, int loss, nb::handle y_array, nb::han
     request.y = y.matrix();
     request.weight = matrix_of(weight);
     if (request.loss != Loss::squared && request.loss != Loss::logistic && request.loss != Loss::poisson)
-        throw nb::value_error("only squared, logistic and Poisson loss are closed");
+        throw nb::value_error("only squared, logistic and Poisson loss have small fits");
     if (request.loss != Loss::squared && request.outputs != 1)
         throw nb::value_error(("a loss of one score needs y with 1 column, got " + std::to_string(request.outputs)).c_str());
     const std::vector<double> squares = values_of(square.matrix());
-    Limits known;
-    std::tie(known.steepest, known.reach, known.room, known.farthest, known.least) = limits;
     Descent descent;
     descent.unbounded = unbounded;
     descent.share = share;
     descent.most = most;
-    descent.last = last;
-    Closed found;
+    SmallFit fit;
     bool usual = false;
-    without_lock([&] { usual = close(rows, team(), request, squares.data(), known, descent, found); });
+    without_lock([&] { usual = small_fit(rows, team(), request, squares.data(), farthest, descent, fit); });
     if (!usual) return nb::none();
-    return nb::cast(PyClosed(std::move(found), rows.columns(), request.outputs));
+    return nb::cast(PySmallFit(std::move(fit), rows.columns(), request.outputs));
 }
 
-void bind_closed(nb::module_& m) {
-    nb::class_<PyClosed>(m, "Closed", "What a closed fit found.")
-        .def_prop_ro("weight_sum", &PyClosed::weight_sum)
-        .def_prop_ro("rows", &PyClosed::rows)
-        .def_prop_ro("mean", &PyClosed::mean)
-        .def_prop_ro("scatter", &PyClosed::scatter)
-        .def_prop_ro("largest", &PyClosed::largest)
-        .def_prop_ro("target", &PyClosed::target)
-        .def_prop_ro("null_value", &PyClosed::null_value)
-        .def_prop_ro("start", &PyClosed::start)
-        .def_prop_ro("coef", &PyClosed::coef)
-        .def_prop_ro("value", &PyClosed::value)
-        .def_prop_ro("estimate", &PyClosed::estimate)
-        .def_prop_ro("values", &PyClosed::values)
-        .def_prop_ro("estimates", &PyClosed::estimates)
-        .def_prop_ro("passes", &PyClosed::passes)
-        .def_prop_ro("gap", &PyClosed::gap)
-        .def_prop_ro("blur", &PyClosed::blur);
+void bind_small_fit(nb::module_& m) {
+    nb::class_<PySmallFit>(m, "SmallFit", "What the fit of a short table found.")
+        .def_prop_ro("weight_sum", &PySmallFit::weight_sum)
+        .def_prop_ro("rows", &PySmallFit::rows)
+        .def_prop_ro("mean", &PySmallFit::mean)
+        .def_prop_ro("scatter", &PySmallFit::scatter)
+        .def_prop_ro("largest", &PySmallFit::largest)
+        .def_prop_ro("target", &PySmallFit::target)
+        .def_prop_ro("baseline_value", &PySmallFit::baseline_value)
+        .def_prop_ro("start", &PySmallFit::start)
+        .def_prop_ro("coef", &PySmallFit::coef)
+        .def_prop_ro("value", &PySmallFit::value)
+        .def_prop_ro("error", &PySmallFit::error)
+        .def_prop_ro("gradient", &PySmallFit::gradient)
+        .def_prop_ro("slope", &PySmallFit::slope)
+        .def_prop_ro("hessian", &PySmallFit::hessian)
+        .def_prop_ro("spread", &PySmallFit::spread)
+        .def_prop_ro("estimate", &PySmallFit::estimate)
+        .def_prop_ro("values", &PySmallFit::values)
+        .def_prop_ro("estimates", &PySmallFit::estimates)
+        .def_prop_ro("passes", &PySmallFit::passes);
 }
 
 // A square matrix whose rows follow each other.
 const double* rows_of(const Matrix& matrix) {
     if (matrix.columns != matrix.rows) throw nb::value_error("matrix must be square");
-    if (matrix.rows > 0 && (matrix.column_stride != 1 || matrix.row_stride != matrix.columns)) throw nb::value_error("matrix must be C-contiguous");
+    if (matrix.rows > 0 && (matrix.column_stride != 1 || matrix.row_stride != matrix.columns))
+        throw nb::value_error("matrix must be C-contiguous");
     return matrix.data;
 }
 

@@ -19,7 +19,17 @@ using Kept = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 using Marks = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Order = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-const char* const row_losses[] = {"squared", "logistic", "softmax", "hinge", "squared-hinge", "crammer-singer", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson"};
+const char* const row_losses[] = {"squared",
+                                  "logistic",
+                                  "softmax",
+                                  "hinge",
+                                  "squared-hinge",
+                                  "crammer-singer",
+                                  "quantile",
+                                  "huber",
+                                  "epsilon-insensitive",
+                                  "squared-epsilon-insensitive",
+                                  "poisson"};
 
 RowLoss row_loss_of(const std::string& name) {
     for (std::size_t i = 0; i < std::size(row_losses); ++i)
@@ -30,7 +40,8 @@ RowLoss row_loss_of(const std::string& name) {
 template <class Array>
 auto data_of(const Array& array, std::size_t size, const char* name) {
     if (array.size() != size)
-        throw nb::value_error((std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
+        throw nb::value_error(
+            (std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
     return array.data();
 }
 
@@ -79,7 +90,9 @@ void use(Epoch& e, const Segments& segments, const Order& order) {
         if (e.order[i] < 0 || e.order[i] >= segments.rows) throw nb::value_error("the order names a row that does not exist");
 }
 
-double epoch(const nb::list& list, const Order& order, const std::string& loss, double parameter, const Kept& coef, const Numbers& rate, nb::object shift, const Numbers& linear, const Numbers& square, double step, double weight, Index batch, nb::object sum, nb::object table, nb::object mean_gradient, double total) {
+double epoch(const nb::list& list, const Order& order, const std::string& loss, double parameter, const Kept& coef, const Numbers& rate,
+             nb::object shift, const Numbers& linear, const Numbers& square, double step, double weight, Index batch, nb::object sum,
+             nb::object table, nb::object mean_gradient, double total) {
     if (coef.ndim() != 2 || batch < 1) throw nb::value_error("coef must be (columns, outputs), batch at least 1");
     const std::size_t columns = coef.shape(0), outputs = coef.shape(1);
     Epoch e{};
@@ -128,7 +141,8 @@ double epoch(const nb::list& list, const Order& order, const std::string& loss, 
     std::vector<std::int64_t> last(columns), touched(room);
     std::vector<double> gathered(room * outputs), eta(outputs), slope(taken * outputs);
     std::vector<double> rows(dense ? taken * columns : 0), sizes(dense ? 3 * columns * outputs : 0);
-    std::vector<double> powers(dense ? 0 : 2 * ((order.size() + static_cast<std::size_t>(batch) - 1) / static_cast<std::size_t>(batch) + 1));
+    std::vector<double> powers(dense ? 0
+                                     : 2 * ((order.size() + static_cast<std::size_t>(batch) - 1) / static_cast<std::size_t>(batch) + 1));
     e.last = last.data();
     e.touched = touched.data();
     e.gathered = gathered.data();
@@ -156,7 +170,10 @@ double largest_row(const nb::list& list, const Order& order, const Numbers& rate
 }
 
 void bind_epochs(nb::module_& m) {
-    m.def("epoch", epoch, nb::arg("segments"), nb::arg("order"), nb::arg("loss"), nb::arg("parameter"), nb::arg("coef"), nb::arg("rate"), nb::arg("shift").none(), nb::arg("linear"), nb::arg("square"), nb::arg("step"), nb::arg("weight") = 1.0, nb::arg("batch") = 1, nb::arg("sum").none() = nb::none(), nb::arg("table").none() = nb::none(), nb::arg("mean_gradient").none() = nb::none(), nb::arg("total") = 1.0);
+    m.def("epoch", epoch, nb::arg("segments"), nb::arg("order"), nb::arg("loss"), nb::arg("parameter"), nb::arg("coef"), nb::arg("rate"),
+          nb::arg("shift").none(), nb::arg("linear"), nb::arg("square"), nb::arg("step"), nb::arg("weight") = 1.0, nb::arg("batch") = 1,
+          nb::arg("sum").none() = nb::none(), nb::arg("table").none() = nb::none(), nb::arg("mean_gradient").none() = nb::none(),
+          nb::arg("total") = 1.0);
     m.def("largest_row", largest_row, nb::arg("segments"), nb::arg("order"), nb::arg("rate"), nb::arg("shift").none());
 }
 

@@ -25,9 +25,7 @@ nb::tuple products(const PyRows& self, nb::handle weight_array, nb::handle y_arr
     const Index size = rows.columns() + y.matrix().columns;
     const Output mean({size}), scatter({size}), largest({size}), gram({size, size});
     double sum = 0;
-    without_lock([&] {
-        sum = rows.products(team(), matrix_of(weight), y.matrix(), mean.data, scatter.data, largest.data, gram.data);
-    });
+    without_lock([&] { sum = rows.products(team(), matrix_of(weight), y.matrix(), mean.data, scatter.data, largest.data, gram.data); });
     return nb::make_tuple(sum, mean.array, scatter.array, largest.array, gram.array);
 }
 
@@ -37,7 +35,8 @@ nb::tuple lone(const PyRows& self) {
     return found ? nb::make_tuple(found->part.columns, found->part.single ? 4 : 8) : nb::make_tuple(0, 0);
 }
 
-nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre, const Numbers& factor) {
+nb::object rough(const PyRows& self, nb::handle weight_array, double unit, nb::handle y_array, const Numbers& centre,
+                 const Numbers& factor) {
     const Rows& rows = self.rows();
     const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
     const Input y(y_array, "y", {rows.rows(), -1});

@@ -45,23 +45,26 @@ nb::object transpose_times(const PyRows& self, nb::handle array) {
     return out.array;
 }
 
-nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                   Index hessian, Index sample, double parameter, std::optional<Kept> kept) {
+nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, Index hessian,
+                   Index sample, double parameter, std::optional<Kept> kept) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     if (hessian < 0 || hessian > rows.columns())
-        throw nb::value_error(("hessian must be between 0 and " + std::to_string(rows.columns()) + ", got " +
-                               std::to_string(hessian)).c_str());
+        throw nb::value_error(
+            ("hessian must be between 0 and " + std::to_string(rows.columns()) + ", got " + std::to_string(hessian)).c_str());
     if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
     asked.request.sample = sample;
     const Index k = asked.request.outputs;
     const Output slope_sum({k}), gradient({rows.columns(), k});
     std::optional<Output> second;
     if (hessian > 0) {
-        if (asked.request.loss == Loss::squared) second.emplace(std::vector<Index>{1, hessian, hessian});
-        else if (asked.request.loss != Loss::softmax) second.emplace(std::vector<Index>{k, hessian, hessian});
-        else second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
+        if (asked.request.loss == Loss::squared)
+            second.emplace(std::vector<Index>{1, hessian, hessian});
+        else if (asked.request.loss != Loss::softmax)
+            second.emplace(std::vector<Index>{k, hessian, hessian});
+        else
+            second.emplace(std::vector<Index>{1, k * hessian, k * hessian});
     }
     if (kept && sample > 1) throw nb::value_error("curvatures are kept of all rows: sample must be 1");
     double* const room = kept ? data_of(*kept, static_cast<std::size_t>(rows.rows() * k), "kept") : nullptr;
@@ -70,15 +73,15 @@ nb::tuple evaluate(const PyRows& self, int loss, nb::handle y, nb::handle weight
         value = rows.evaluate(team(), asked.request, asked.coef.matrix(), hessian, slope_sum.data, gradient.data,
                               second ? second->data : nullptr, room);
     });
-    return nb::make_tuple(value.high, value.low, value.weight_sum, slope_sum.array, gradient.array,
-                          second ? second->array : nb::none());
+    return nb::make_tuple(value.high, value.low, value.weight_sum, slope_sum.array, gradient.array, second ? second->array : nb::none());
 }
 
-nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-               nb::handle shift_array, double parameter, double scale, bool gradient_too) {
+nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, nb::handle shift_array,
+               double parameter, double scale, bool gradient_too) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
-    if (scale != 1 && asked.request.loss > Loss::logistic) throw nb::value_error("only dual points of squared and logistic losses are scaled");
+    if (scale != 1 && asked.request.loss > Loss::logistic)
+        throw nb::value_error("only dual points of squared and logistic losses are scaled");
     asked.request.scale = scale;
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     const Index k = asked.request.outputs;
@@ -86,15 +89,14 @@ nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb
     const Output slope_sum({k}), gradient({gradient_too ? rows.columns() : 0, k});
     DualEvaluation value;
     without_lock([&] {
-        value = rows.dual(team(), asked.request, asked.coef.matrix(), shift.matrix(), slope_sum.data,
-                          gradient_too ? gradient.data : nullptr);
+        value =
+            rows.dual(team(), asked.request, asked.coef.matrix(), shift.matrix(), slope_sum.data, gradient_too ? gradient.data : nullptr);
     });
     return nb::make_tuple(value.high, value.low, gradient.array, value.reach, slope_sum.array);
 }
 
 nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                 nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known,
-                bool single) {
+                nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known, bool single) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
@@ -108,9 +110,7 @@ nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, n
     if (known && !kept) throw nb::value_error("known curvatures must be given as `kept`");
     const Output out({rows.columns(), asked.request.outputs});
     double weight_sum = 0;
-    without_lock([&] {
-        weight_sum = rows.curve(team(), asked.request, asked.coef.matrix(), direction.matrix(), curvature, out.data);
-    });
+    without_lock([&] { weight_sum = rows.curve(team(), asked.request, asked.coef.matrix(), direction.matrix(), curvature, out.data); });
     return nb::make_tuple(out.array, weight_sum);
 }
 
@@ -160,7 +160,8 @@ nb::tuple factor_dd(nb::handle high_array, nb::handle low_array, double threshol
     const Index n = high.matrix().rows;
     const Input low(low_array, "low", {n, n});
     if (high.matrix().columns != n) throw nb::value_error("high must be square");
-    if (fixed < 0 || fixed > n) throw nb::value_error(("fixed must be between 0 and " + std::to_string(n) + ", got " + std::to_string(fixed)).c_str());
+    if (fixed < 0 || fixed > n)
+        throw nb::value_error(("fixed must be between 0 and " + std::to_string(n) + ", got " + std::to_string(fixed)).c_str());
     const Output top({n, n}), rest({n, n});
     copy(high.matrix(), top.data);
     copy(low.matrix(), rest.data);
@@ -170,13 +171,13 @@ nb::tuple factor_dd(nb::handle high_array, nb::handle low_array, double threshol
     return nb::make_tuple(top.array, rest.array, nb::module_::import_("numpy").attr("array")(order, "int64"), rank);
 }
 
-nb::tuple solve_dd(nb::handle high_array, nb::handle low_array, Index rank, bool transpose, nb::handle right_high,
-                   nb::handle right_low) {
+nb::tuple solve_dd(nb::handle high_array, nb::handle low_array, Index rank, bool transpose, nb::handle right_high, nb::handle right_low) {
     const Input high(high_array, "high", {-1, -1});
     const Index n = high.matrix().rows;
     const Input low(low_array, "low", {n, n});
     if (high.matrix().columns != n) throw nb::value_error("high must be square");
-    if (rank < 0 || rank > n) throw nb::value_error(("rank must be between 0 and " + std::to_string(n) + ", got " + std::to_string(rank)).c_str());
+    if (rank < 0 || rank > n)
+        throw nb::value_error(("rank must be between 0 and " + std::to_string(n) + ", got " + std::to_string(rank)).c_str());
     const Input first(right_high, "right_high", {rank, -1});
     const Index m = first.matrix().columns;
     const Input second(right_low, "right_low", {rank, m});
@@ -198,9 +199,7 @@ nb::tuple times_dd(nb::handle high_array, nb::handle low_array, nb::handle right
     const std::vector<double> left = values_of(high.matrix()), left_low = values_of(low.matrix());
     const std::vector<double> right = values_of(first.matrix()), rest = values_of(second.matrix());
     const Output top({n, m}), bottom({n, m});
-    without_lock([&] {
-        kernels().times_dd(left.data(), left_low.data(), n, p, right.data(), rest.data(), m, top.data, bottom.data);
-    });
+    without_lock([&] { kernels().times_dd(left.data(), left_low.data(), n, p, right.data(), rest.data(), m, top.data, bottom.data); });
     return nb::make_tuple(top.array, bottom.array);
 }
 
@@ -239,10 +238,10 @@ nb::tuple loss_rows(int loss_number, nb::handle y_array, nb::handle eta_array, n
         double sum = 0;
         for (Index c = 0; c < k; ++c) {
             slope.data[i * k + c] = sb[8 * c];
-            if (loss != Loss::softmax) curvature.data[i * k + c] = cb[8 * c];
+            if (loss != Loss::softmax)
+                curvature.data[i * k + c] = cb[8 * c];
             else
-                for (Index d = 0; d < k; ++d)
-                    curvature.data[(i * k + c) * k + d] = cb[8 * c] * (c == d ? 1.0 - cb[8 * d] : -cb[8 * d]);
+                for (Index d = 0; d < k; ++d) curvature.data[(i * k + c) * k + d] = cb[8 * c] * (c == d ? 1.0 - cb[8 * d] : -cb[8 * d]);
             if (!theta) continue;
             // the step that leads to theta = slope - W step
             const double away = sb[8 * c] - theta->matrix().at(i, c);
@@ -285,17 +284,17 @@ NB_MODULE(_core, m) {
     bind_cells(m);
     bind_columns(m);
     bind_factor(m);
-    bind_closed(m);
+    bind_small_fit(m);
     bind_scorer(m);
 
-    nb::class_<Held>(m, "Part", "Some columns as they are stored.")
-        .def_prop_ro("shape", [](const Held& self) { return nb::make_tuple(self.part.rows, self.part.columns); });
+    nb::class_<Held>(m, "Part", "Some columns as they are stored.").def_prop_ro("shape", [](const Held& self) {
+        return nb::make_tuple(self.part.rows, self.part.columns);
+    });
     nb::class_<OnesPart, Held>(m, "Ones", "One column of ones.").def(nb::init<Index>(), nb::arg("n"));
-    nb::class_<DensePart, Held>(m, "Dense", "A float32 or float64 matrix, read in place.")
-        .def(nb::init<nb::object>(), nb::arg("array"));
+    nb::class_<DensePart, Held>(m, "Dense", "A float32 or float64 matrix, read in place.").def(nb::init<nb::object>(), nb::arg("array"));
     nb::class_<SparsePart, Held>(m, "Sparse", "Compressed sparse rows with increasing columns.")
-        .def(nb::init<nb::object, nb::object, nb::object, Index>(), nb::arg("indptr"), nb::arg("indices"),
-             nb::arg("data"), nb::arg("n_columns"))
+        .def(nb::init<nb::object, nb::object, nb::object, Index>(), nb::arg("indptr"), nb::arg("indices"), nb::arg("data"),
+             nb::arg("n_columns"))
         .def(nb::init<nb::object, Index, Index>(), nb::arg("whole"), nb::arg("first"), nb::arg("last"))
         .def("pick", pick_columns, nb::arg("columns"))
         .def("lengthwise", lengthwise_moments, nb::arg("weight").none() = nb::none())
@@ -315,13 +314,13 @@ NB_MODULE(_core, m) {
         .def("evaluate", evaluate, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
              nb::arg("coef"), nb::arg("hessian") = 0, nb::arg("sample") = 1, nb::arg("parameter") = 0.0,
              nb::arg("kept").none() = nb::none())
-        .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("shift"), nb::arg("parameter") = 0.0, nb::arg("scale") = 1.0, nb::arg("gradient") = true)
-        .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1,
-             nb::arg("turn") = 0, nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
-        .def("blocks", blocks_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept").none(), nb::arg("sample") = 1, nb::arg("turn") = 0,
-             nb::arg("shift").none() = nb::none(), nb::arg("scale").none() = nb::none())
+        .def("dual", dual, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(), nb::arg("coef"),
+             nb::arg("shift"), nb::arg("parameter") = 0.0, nb::arg("scale") = 1.0, nb::arg("gradient") = true)
+        .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(), nb::arg("coef"),
+             nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1, nb::arg("turn") = 0,
+             nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
+        .def("blocks", blocks_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept").none(), nb::arg("sample") = 1,
+             nb::arg("turn") = 0, nb::arg("shift").none() = nb::none(), nb::arg("scale").none() = nb::none())
         .def("conjugate", conjugate_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("shift"), nb::arg("scale"),
              nb::arg("charges"), nb::arg("inverse"), nb::arg("solution"), nb::arg("residual"), nb::arg("direction"), nb::arg("rho"),
              nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false,
@@ -335,19 +334,19 @@ NB_MODULE(_core, m) {
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
         .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"),
-             nb::arg("parameter") = 0.0, nb::arg("sides") = nb::none())
-        .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"), nb::arg("coef"),
-             nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"), nb::arg("tol"), nb::arg("most"))
-        .def("closed", closed_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("limits"), nb::arg("share"),
-             nb::arg("most"), nb::arg("last"), nb::arg("unbounded"))
-        .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"),
-             nb::arg("share"), nb::arg("most"), nb::arg("unbounded") = false, nb::arg("parameter") = 0.0);
+             nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("parameter") = 0.0)
+        .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"),
+             nb::arg("coef"), nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"),
+             nb::arg("tol"), nb::arg("most"))
+        .def("small_fit", small_fit_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("farthest"),
+             nb::arg("share"), nb::arg("most"), nb::arg("unbounded"))
+        .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(), nb::arg("coef"),
+             nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"), nb::arg("share"),
+             nb::arg("most"), nb::arg("unbounded") = false, nb::arg("parameter") = 0.0);
 
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
-    m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"),
-          nb::arg("right_high"), nb::arg("right_low"));
+    m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"), nb::arg("right_high"),
+          nb::arg("right_low"));
     m.def("times_dd", times_dd, nb::arg("high"), nb::arg("low"), nb::arg("right_high"), nb::arg("right_low"));
     m.def("loss_rows", loss_rows, nb::arg("loss"), nb::arg("y"), nb::arg("eta"), nb::arg("theta").none() = nb::none(),
           nb::arg("parameter") = 0.0);

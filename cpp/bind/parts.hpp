@@ -32,8 +32,7 @@ struct DensePart : Held {
     explicit DensePart(nb::object array) {
         views.emplace_back(array, "a dense part", "a float32 or float64 matrix");
         const View& view = views.back();
-        if (!view.is("fd"))
-            throw nb::type_error(("a dense part must be float32 or float64, got format '" + view.format() + "'").c_str());
+        if (!view.is("fd")) throw nb::type_error(("a dense part must be float32 or float64, got format '" + view.format() + "'").c_str());
         if (view.dimensions() != 2)
             throw nb::value_error(("a dense part must have 2 dimensions, got " + std::to_string(view.dimensions())).c_str());
         part.kind = Kind::dense;
@@ -55,8 +54,9 @@ void check_sparse(const Part& part, Index stored) {
     for (Index i = 0; i < part.rows; ++i)
         if (starts[i + 1] < starts[i]) throw nb::value_error(("indptr decreases at row " + std::to_string(i)).c_str());
     if (starts[part.rows] > stored)
-        throw nb::value_error(("indptr ends at " + std::to_string(starts[part.rows]) + ", but only " +
-                               std::to_string(stored) + " entries are stored").c_str());
+        throw nb::value_error(
+            ("indptr ends at " + std::to_string(starts[part.rows]) + ", but only " + std::to_string(stored) + " entries are stored")
+                .c_str());
     if (orderly(part)) return;
     for (Index i = 0; i < part.rows; ++i) {
         const Index begin = starts[i], end = starts[i + 1];
@@ -66,8 +66,7 @@ void check_sparse(const Part& part, Index stored) {
         if (!increasing)
             throw nb::value_error(("the columns of row " + std::to_string(i) + " must increase; sort and sum duplicates first").c_str());
         if (indices[begin] < 0 || indices[end - 1] >= part.columns)
-            throw nb::value_error(("row " + std::to_string(i) + " has a column outside 0 .. " +
-                                   std::to_string(part.columns - 1)).c_str());
+            throw nb::value_error(("row " + std::to_string(i) + " has a column outside 0 .. " + std::to_string(part.columns - 1)).c_str());
     }
 }
 
@@ -82,8 +81,7 @@ struct SparsePart : Held {
         part.wide = views[0].is_int(8);
         if (!(part.wide || views[0].is_int(4)) || !views[1].is_int(part.wide ? 8 : 4))
             throw nb::type_error("indptr and indices must both be int32 or both be int64");
-        if (!views[2].is("fd"))
-            throw nb::type_error(("data must be float32 or float64, got format '" + views[2].format() + "'").c_str());
+        if (!views[2].is("fd")) throw nb::type_error(("data must be float32 or float64, got format '" + views[2].format() + "'").c_str());
         if (views[0].size(0) < 1) throw nb::value_error("indptr must have one entry more than there are rows");
         if (n_columns < 0) throw nb::value_error("n_columns must not be negative");
         part.kind = Kind::sparse;
@@ -94,8 +92,10 @@ struct SparsePart : Held {
         part.values = views[2].data();
         part.single = views[2].is("f");
         const Index stored = std::min(views[1].size(0), views[2].size(0));
-        if (part.wide) check_sparse<std::int64_t>(part, stored);
-        else check_sparse<std::int32_t>(part, stored);
+        if (part.wide)
+            check_sparse<std::int64_t>(part, stored);
+        else
+            check_sparse<std::int32_t>(part, stored);
     }
     // Some rows of another part, which has been checked.
     SparsePart(nb::object other, Index first, Index last) {
@@ -138,8 +138,9 @@ struct CodesPart : Held {
         for (Index i = part.row_stride == 1 ? within(values, part.rows, n_levels) : 0; i < part.rows; ++i) {
             const Index code = values[i * part.row_stride];
             if (code < -1 || code >= n_levels)
-                throw nb::value_error(("code " + std::to_string(code) + " in row " + std::to_string(i) +
-                                       " is outside -1 .. " + std::to_string(n_levels - 1)).c_str());
+                throw nb::value_error(
+                    ("code " + std::to_string(code) + " in row " + std::to_string(i) + " is outside -1 .. " + std::to_string(n_levels - 1))
+                        .c_str());
         }
     }
 };

@@ -9,15 +9,17 @@ namespace {
 
 // Rows with class numbers: the segments of `epoch`, without weights and offsets.
 struct Presenter {
-    Presenter(nb::list list, Index columns, Index outputs, bool across) : segments(list, columns, 1, 0), owner(list), columns(columns), outputs(outputs), across(across) {
+    Presenter(nb::list list, Index columns, Index outputs, bool across)
+        : segments(list, columns, 1, 0), owner(list), columns(columns), outputs(outputs), across(across) {
         if (columns < 1 || outputs < 1) throw nb::value_error("there must be columns and outputs");
         const double classes = outputs == 1 ? 2 : static_cast<double>(outputs);
         for (const Segment& segment : segments.all) {
             if (!segment.y) throw nb::value_error("a segment needs y");
             for (Index i = 0; i < segment.rows; ++i)
                 if (!(segment.y[i] >= 0 && segment.y[i] < classes)) throw nb::value_error("y must be class numbers");
-            for (Index p = 0; p < segment.part_count; ++p) 
-                if (across && outputs > 1 && segment.parts[p].kind != Kind::ones && segment.parts[p].kind != Kind::dense) throw nb::value_error("weights go across where every part is stored densely");
+            for (Index p = 0; p < segment.part_count; ++p)
+                if (across && outputs > 1 && segment.parts[p].kind != Kind::ones && segment.parts[p].kind != Kind::dense)
+                    throw nb::value_error("weights go across where every part is stored densely");
         }
     }
     Presentation plain() {
@@ -70,7 +72,8 @@ private:
 using Ledger = nb::ndarray<std::int64_t, nb::c_contig, nb::device::cpu>;
 
 // state: at, presented, survived, mistakes, logged. Returns the largest |x|^2 seen, 0 if not asked.
-double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie, double rate, Index longest, nb::object log, bool measure, double within) {
+double presented(Presenter& self, nb::object order, Index length, const Kept& coef, nb::object drift, const Ledger& state, int tie,
+                 double rate, Index longest, nb::object log, bool measure, double within) {
     Presentation e = self.plain();
     const std::size_t size = static_cast<std::size_t>(self.columns * self.outputs);
     e.coef = data_of(coef, size, "coef");
@@ -84,7 +87,8 @@ double presented(Presenter& self, nb::object order, Index length, const Kept& co
         orders.push_back(nb::cast<Order>(order));
         e.order = orders.back().data();
         if (length > static_cast<Index>(orders.back().size())) throw nb::value_error("the order is shorter than length");
-    } else if (length > self.segments.rows) throw nb::value_error("length is larger than the number of rows");
+    } else if (length > self.segments.rows)
+        throw nb::value_error("length is larger than the number of rows");
     std::deque<Ledger> ledgers;
     if (!log.is_none()) {
         ledgers.push_back(nb::cast<Ledger>(log));
@@ -142,12 +146,14 @@ nb::object projected(Presenter& self, const Numbers& vector) {
 void bind_perceptron(nb::module_& m) {
     nb::class_<Presenter>(m, "Presenter", "Rows with class numbers, to be presented to a perceptron.")
         .def(nb::init<nb::list, Index, Index, bool>(), nb::arg("segments"), nb::arg("columns"), nb::arg("outputs"), nb::arg("across"))
-        .def_prop_ro("scores", [](Presenter& self) {
-            const Output out({self.outputs}, true);
-            if (!self.eta.empty()) std::copy(self.eta.begin(), self.eta.begin() + self.outputs, out.data);
-            return out.array;
-        })
-        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"), nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"), nb::arg("within") = 0.0)
+        .def_prop_ro("scores",
+                     [](Presenter& self) {
+                         const Output out({self.outputs}, true);
+                         if (!self.eta.empty()) std::copy(self.eta.begin(), self.eta.begin() + self.outputs, out.data);
+                         return out.array;
+                     })
+        .def("run", presented, nb::arg("order").none(), nb::arg("length"), nb::arg("coef"), nb::arg("drift").none(), nb::arg("state"),
+             nb::arg("tie"), nb::arg("rate"), nb::arg("longest"), nb::arg("log").none(), nb::arg("measure"), nb::arg("within") = 0.0)
         .def("project", projected, nb::arg("vector"));
 }
 

@@ -43,13 +43,13 @@ nb::tuple pick_columns(const SparsePart& self, const nb::ndarray<const std::int6
             throw nb::value_error(("columns must increase and lie in 0 .. " + std::to_string(part.columns - 1)).c_str());
         place[static_cast<std::size_t>(column)] = static_cast<std::int32_t>(j);
     }
-    if (part.wide)
-        return part.single ? picked<float, std::int64_t>(part, place.data()) : picked<double, std::int64_t>(part, place.data());
+    if (part.wide) return part.single ? picked<float, std::int64_t>(part, place.data()) : picked<double, std::int64_t>(part, place.data());
     return part.single ? picked<float, std::int32_t>(part, place.data()) : picked<double, std::int32_t>(part, place.data());
 }
 
 // Every row of the part is a column: the sum of the weights, mean, scatter and largest |x| of each.
-nb::tuple lengthwise_moments(const SparsePart& self, const std::optional<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& weight) {
+nb::tuple lengthwise_moments(const SparsePart& self,
+                             const std::optional<nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>>& weight) {
     const Part& part = self.part;
     if (weight && static_cast<Index>(weight->size()) != part.columns) throw nb::value_error("there must be one weight for every row");
     const std::size_t count = static_cast<std::size_t>(part.rows);
@@ -73,13 +73,15 @@ nb::object plain(std::size_t rows, std::size_t columns, Work work) {
 nb::object lengthwise_times(const SparsePart& self, const Table& values) {
     const Part& part = self.part;
     if (static_cast<Index>(values.shape(0)) != part.columns) throw nb::value_error("there must be numbers for every row");
-    return plain(static_cast<std::size_t>(part.rows), values.shape(1), [&](double* out) { times_lengthwise(team(), part, values.data(), static_cast<Index>(values.shape(1)), out); });
+    return plain(static_cast<std::size_t>(part.rows), values.shape(1),
+                 [&](double* out) { times_lengthwise(team(), part, values.data(), static_cast<Index>(values.shape(1)), out); });
 }
 
 nb::object lengthwise_spread(const SparsePart& self, const Table& coef) {
     const Part& part = self.part;
     if (static_cast<Index>(coef.shape(0)) != part.rows) throw nb::value_error("there must be coefficients for every column");
-    return plain(static_cast<std::size_t>(part.columns), coef.shape(1), [&](double* out) { spread_lengthwise(team(), part, coef.data(), static_cast<Index>(coef.shape(1)), out); });
+    return plain(static_cast<std::size_t>(part.columns), coef.shape(1),
+                 [&](double* out) { spread_lengthwise(team(), part, coef.data(), static_cast<Index>(coef.shape(1)), out); });
 }
 
 }  // namespace

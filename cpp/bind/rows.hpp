@@ -27,7 +27,8 @@ struct Asked {
         request.outputs = coef.matrix().columns;
         if (request.loss > Loss::softmax && request.outputs != 1)
             throw nb::value_error(("a loss of one score needs coef with 1 column, got " + std::to_string(request.outputs)).c_str());
-        if (!y_array.is_none()) y.emplace(y_array, "y", std::vector<Index>{rows.rows(), request.loss == Loss::softmax ? 1 : request.outputs});
+        if (!y_array.is_none())
+            y.emplace(y_array, "y", std::vector<Index>{rows.rows(), request.loss == Loss::softmax ? 1 : request.outputs});
         request.y = matrix_of(y);
         request.weight = matrix_of(weight);
         request.offset = matrix_of(offset);
@@ -50,8 +51,9 @@ private:
             if (!nb::try_cast<const Held*>(item, held) || held == nullptr)
                 throw nb::type_error(("a part must be Ones, Dense, Sparse or Codes, got " + View::type_name(item)).c_str());
             if (!out.empty() && held->part.rows != out[0].rows)
-                throw nb::value_error(("all parts must have as many rows: " + std::to_string(out[0].rows) + " and " +
-                                       std::to_string(held->part.rows)).c_str());
+                throw nb::value_error(
+                    ("all parts must have as many rows: " + std::to_string(out[0].rows) + " and " + std::to_string(held->part.rows))
+                        .c_str());
             out.push_back(held->part);
         }
         if (out.empty()) throw nb::value_error("a design needs at least one part");

@@ -22,7 +22,9 @@ using InOut = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
 void expect(const Array& array, std::size_t size, const char* name) {
-    if (array.size() != size) throw nb::value_error((std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
+    if (array.size() != size)
+        throw nb::value_error(
+            (std::string(name) + " must have " + std::to_string(size) + " entries, got " + std::to_string(array.size())).c_str());
 }
 
 Charges charges_of(const In& linear, const In& square, const In& lower, const In& upper, std::size_t size) {
@@ -33,7 +35,8 @@ Charges charges_of(const In& linear, const In& square, const In& lower, const In
     return {linear.data(), square.data(), lower.data(), upper.data()};
 }
 
-nb::tuple sweep_gram(const In& gram, const InOut& coef, const InOut& gradient, const In& linear, const In& square, const In& lower, const In& upper, double tol, Index most) {
+nb::tuple sweep_gram(const In& gram, const InOut& coef, const InOut& gradient, const In& linear, const In& square, const In& lower,
+                     const In& upper, double tol, Index most) {
     const std::size_t size = coef.size();
     expect(gram, size * size, "gram");
     expect(gradient, size, "gradient");
@@ -57,21 +60,40 @@ nb::tuple sweep_group(const In& gram, bool coupled, const InOut& coef, const InO
     Progress progress;
     {
         const nb::gil_scoped_release release;
-        progress = sweeps().group(gram.data(), static_cast<Index>(parts), static_cast<Index>(columns), static_cast<Index>(outputs), coupled, coef.data(), gradient.data(), rate.data(), tol, most);
+        progress = sweeps().group(gram.data(), static_cast<Index>(parts), static_cast<Index>(columns), static_cast<Index>(outputs), coupled,
+                                  coef.data(), gradient.data(), rate.data(), tol, most);
     }
     return nb::make_tuple(progress.sweeps, progress.fall);
 }
 
-Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths, double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found, Index done, const std::optional<Numbers>& columns, Support* support) {
+Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths,
+                double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found,
+                Index done, const std::optional<Numbers>& columns, Support* support) {
     const std::size_t size = coef.size();
     expect(gram, size * size, "gram");
     expect(origin, size, "origin");
     expect(gradient, size, "gradient");
     expect(found, strengths.size() * size, "found");
-    if (done < 0 || static_cast<std::size_t>(done) > strengths.size()) throw nb::value_error("more points are done than there are strengths");
+    if (done < 0 || static_cast<std::size_t>(done) > strengths.size())
+        throw nb::value_error("more points are done than there are strengths");
     if (columns.has_value() != (support != nullptr)) throw nb::value_error("columns and support go together");
     if (columns) expect(*columns, size, "columns");
-    Walk walk{gram.data(), origin.data(), static_cast<Index>(size), charges_of(linear, square, lower, upper, size), strengths.data(), static_cast<Index>(strengths.size()), level, tol, floor, budget, coef.data(), gradient.data(), found.data(), done, columns ? columns->data() : nullptr, support};
+    Walk walk{gram.data(),
+              origin.data(),
+              static_cast<Index>(size),
+              charges_of(linear, square, lower, upper, size),
+              strengths.data(),
+              static_cast<Index>(strengths.size()),
+              level,
+              tol,
+              floor,
+              budget,
+              coef.data(),
+              gradient.data(),
+              found.data(),
+              done,
+              columns ? columns->data() : nullptr,
+              support};
     const nb::gil_scoped_release release;
     return sweeps().walk(walk);
 }
@@ -94,11 +116,18 @@ nb::object columns_beyond(const In& slopes, const In& turns, const In& sizes, co
     const std::size_t columns = slopes.shape(0), points = turns.shape(1);
     if (slopes.shape(1) != turns.shape(0) || sizes.shape(1) != margins.shape(0) || sizes.shape(0) != columns || margins.shape(1) != points)
         throw nb::value_error("slopes and turns, sizes and margins do not fit each other");
-    const Beyond task{slopes.data(), turns.data(), sizes.data(), margins.data(), static_cast<Index>(turns.shape(0)), static_cast<Index>(points), static_cast<Index>(margins.shape(0))};
+    const Beyond task{slopes.data(),
+                      turns.data(),
+                      sizes.data(),
+                      margins.data(),
+                      static_cast<Index>(turns.shape(0)),
+                      static_cast<Index>(points),
+                      static_cast<Index>(margins.shape(0))};
     return filled<bool>(columns, [&](bool* out) { sweeps().beyond(task, 0, static_cast<Index>(columns), out); });
 }
 
-nb::object columns_due(const In& slopes, const std::optional<In>& before, const In& linear, const In& least, const In& most, double strength, double apart, double turn) {
+nb::object columns_due(const In& slopes, const std::optional<In>& before, const In& linear, const In& least, const In& most,
+                       double strength, double apart, double turn) {
     const std::size_t columns = slopes.size();
     if (before) expect(*before, columns, "before");
     expect(linear, columns, "linear");
@@ -111,10 +140,15 @@ nb::object columns_due(const In& slopes, const std::optional<In>& before, const 
 }  // namespace
 
 void bind_sweeps(nb::module_& m) {
-    m.def("sweep_gram", &sweep_gram, nb::arg("gram"), nb::arg("coef"), nb::arg("gradient"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
-    m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"), nb::arg("tol"), nb::arg("most"));
+    m.def("sweep_gram", &sweep_gram, nb::arg("gram"), nb::arg("coef"), nb::arg("gradient"), nb::arg("linear"), nb::arg("square"),
+          nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
+    m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"),
+          nb::arg("tol"), nb::arg("most"));
     nb::class_<Support>(m, "Support").def(nb::init<>()).def_prop_ro("size", [](const Support& support) { return support.columns.size(); });
-    m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"), nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"), nb::arg("gradient"), nb::arg("found"), nb::arg("done"), nb::arg("columns") = nb::none(), nb::arg("support") = nb::none());
+    m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"),
+          nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"),
+          nb::arg("gradient"), nb::arg("found"), nb::arg("done"), nb::arg("columns") = nb::none(), nb::arg("support") = nb::none());
     m.def("beyond", &columns_beyond, nb::arg("slopes"), nb::arg("turns"), nb::arg("sizes"), nb::arg("margins"));
-    m.def("due", &columns_due, nb::arg("slopes"), nb::arg("before").none(), nb::arg("linear"), nb::arg("least"), nb::arg("most"), nb::arg("strength"), nb::arg("apart"), nb::arg("turn"));
+    m.def("due", &columns_due, nb::arg("slopes"), nb::arg("before").none(), nb::arg("linear"), nb::arg("least"), nb::arg("most"),
+          nb::arg("strength"), nb::arg("apart"), nb::arg("turn"));
 }

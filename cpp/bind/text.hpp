@@ -42,11 +42,13 @@ struct Library {
     Library(Starts64 starts_, Bytes text_) : starts(std::move(starts_)), text(std::move(text_)) {
         if (starts.size() < 1) throw nb::value_error("starts must have one entry more than there are documents");
         const std::int64_t* at = starts.data();
-        if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size())) throw nb::value_error("starts do not fit the text");
+        if (at[0] < 0 || at[starts.size() - 1] > static_cast<std::int64_t>(text.size()))
+            throw nb::value_error("starts do not fit the text");
         for (std::size_t i = 1; i < starts.size(); ++i)
             if (at[i] < at[i - 1]) throw nb::value_error("starts must not decrease");
         static const char nothing = 0;
-        documents = {at, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing, static_cast<Index>(starts.size()) - 1, nullptr};
+        documents = {at, text.size() ? reinterpret_cast<const char*>(text.data()) : &nothing, static_cast<Index>(starts.size()) - 1,
+                     nullptr};
     }
 
     // Texts where Python has them; a tuple of its own, so that nobody takes one away.
@@ -67,7 +69,8 @@ struct Library {
 };
 
 Reading reading_of(bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
-    if (least < 1 || low < 1 || high < low || high > 64) throw nb::value_error("least and low must be at least 1, high at least low and at most 64");
+    if (least < 1 || low < 1 || high < low || high > 64)
+        throw nb::value_error("least and low must be at least 1, high at least low and at most 64");
     return {characters, lower, fold, least, low, high, std::move(missing)};
 }
 
@@ -131,7 +134,8 @@ nb::tuple encoded(Encode encode) {
     Matrix32<Value> out;
     without_lock([&] { encode(out); });
     const Index terms = out.terms, unknown = out.unknown, largest = out.largest;
-    return nb::make_tuple(handed(std::move(out.starts)), handed(std::move(out.columns)), handed(std::move(out.values)), terms, unknown, largest);
+    return nb::make_tuple(handed(std::move(out.starts)), handed(std::move(out.columns)), handed(std::move(out.values)), terms, unknown,
+                          largest);
 }
 
 // encode(weighting, out) with the scales that are given, to floats or doubles
@@ -148,8 +152,10 @@ nb::tuple weighted(std::size_t width, bool binary, const nb::object& scale, bool
                   : encoded<double>([&](Matrix32<double>& out) { encode(weighting, out); });
 }
 
-nb::tuple encode_with(const Reading& reading, const Library& held, const Place& place, std::size_t width, bool binary, const nb::object& scale, bool single) {
-    return weighted(width, binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_terms(team(), held.documents, reading, place, weighting, out); });
+nb::tuple encode_with(const Reading& reading, const Library& held, const Place& place, std::size_t width, bool binary,
+                      const nb::object& scale, bool single) {
+    return weighted(width, binary, scale, single,
+                    [&](const Weighting& weighting, auto& out) { encode_terms(team(), held.documents, reading, place, weighting, out); });
 }
 
 nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binary, const nb::object& scale, bool single) {
@@ -159,14 +165,17 @@ nb::tuple encode_kept(const Tokens& tokens, const Columns32& columns, bool binar
         top = std::max(top, columns.data()[i]);
     }
     if (static_cast<std::size_t>(tokens.different) > columns.size()) throw nb::value_error("columns must have one entry for each term");
-    return weighted(static_cast<std::size_t>(top + 1), binary, scale, single, [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
+    return weighted(static_cast<std::size_t>(top + 1), binary, scale, single,
+                    [&](const Weighting& weighting, auto& out) { encode_tokens(team(), tokens, columns.data(), weighting, out); });
 }
 
-nb::tuple encode_lexicon(const Reading& reading, const Library& held, const Lexicon& lexicon, bool binary, const nb::object& scale, bool single) {
+nb::tuple encode_lexicon(const Reading& reading, const Library& held, const Lexicon& lexicon, bool binary, const nb::object& scale,
+                         bool single) {
     return encode_with(reading, held, {&lexicon, 0, nullptr}, static_cast<std::size_t>(lexicon.size()), binary, scale, single);
 }
 
-nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, const nb::object& columns, bool binary, const nb::object& scale, bool single) {
+nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, const nb::object& columns, bool binary,
+                         const nb::object& scale, bool single) {
     if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
     std::optional<Columns32> table;
     Place place{nullptr, bits, nullptr};
@@ -187,9 +196,14 @@ nb::tuple encode_buckets(const Reading& reading, const Library& held, int bits, 
 
 void bind_text(nb::module_& m) {
     nb::class_<Reading>(m, "Reading", "How a document becomes terms.")
-        .def("__init__", [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
-            new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
-        }, nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"));
+        .def(
+            "__init__",
+            [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high,
+               std::vector<std::string> missing) {
+                new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
+            },
+            nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"),
+            nb::arg("missing"));
     nb::class_<Library>(m, "Documents", "Texts to be read: UTF-8 with the places where each starts, or a list of str, which is not copied.")
         .def(nb::init<Starts64, Bytes>(), nb::arg("starts"), nb::arg("text"))
         .def(nb::init<const nb::list&>(), nb::arg("texts"))
@@ -199,38 +213,56 @@ void bind_text(nb::module_& m) {
         .def(nb::init<>())
         .def("__len__", &Lexicon::size)
         .def("add", add_terms, nb::arg("terms"))
-        .def("count", [](Lexicon& self, const Reading& reading, const Library& held, Index most, Tokens* kept) {
-            bool room = true;
-            without_lock([&] { room = count_terms(team(), held.documents, reading, most, self, kept); });
-            return room;
-        }, nb::arg("reading"), nb::arg("documents"), nb::arg("most"), nb::arg("kept").none() = nb::none())
+        .def(
+            "count",
+            [](Lexicon& self, const Reading& reading, const Library& held, Index most, Tokens* kept) {
+                bool room = true;
+                without_lock([&] { room = count_terms(team(), held.documents, reading, most, self, kept); });
+                return room;
+            },
+            nb::arg("reading"), nb::arg("documents"), nb::arg("most"), nb::arg("kept").none() = nb::none())
         .def("sorted", sorted_terms, nb::arg("numbers"))
         .def("documents", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.documents(i); }); })
         .def("times", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return self.times(i); }); })
         .def("sizes", [](const Lexicon& self) { return each(self.size(), [&](Index i) { return static_cast<Index>(self[i].size()); }); })
         .def("take", take_terms, nb::arg("numbers"));
     nb::class_<Buckets>(m, "Buckets", "Terms by the first bits of their hash.")
-        .def("__init__", [](Buckets* self, int bits) {
-            if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
-            new (self) Buckets(bits);
-        }, nb::arg("bits"))
-        .def("count", [](Buckets& self, const Reading& reading, const Library& held) {
-            without_lock([&] { count_buckets(team(), held.documents, reading, self); });
-        }, nb::arg("reading"), nb::arg("documents"))
+        .def(
+            "__init__",
+            [](Buckets* self, int bits) {
+                if (bits < 1 || bits > 30) throw nb::value_error("bits must be between 1 and 30");
+                new (self) Buckets(bits);
+            },
+            nb::arg("bits"))
+        .def(
+            "count",
+            [](Buckets& self, const Reading& reading, const Library& held) {
+                without_lock([&] { count_buckets(team(), held.documents, reading, self); });
+            },
+            nb::arg("reading"), nb::arg("documents"))
         .def("documents", [](const Buckets& self) { return handed(std::vector<std::int64_t>(self.documents)); })
         .def("shared", [](const Buckets& self) { return handed(std::vector<std::uint8_t>(self.shared)); });
-    m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("documents"), nb::arg("lexicon"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("documents"), nb::arg("bits"), nb::arg("columns").none(), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("encode_tokens", encode_kept, nb::arg("tokens"), nb::arg("columns"), nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
-    m.def("text_statistics", [](const Reading& reading, const Library& held, const Lexicon* known) {
-        const Output out({held.documents.count, statistic_columns + (known ? 1 : 0)});
-        without_lock([&] { text_statistics(team(), held.documents, reading, known, out.data); });
-        return out.array;
-    }, nb::arg("reading"), nb::arg("documents"), nb::arg("known").none());
-    m.def("hash_text", [](nb::handle term) {
-        const std::string_view text = utf8(term);
-        return hash(padded(text).data(), text.size());
-    }, nb::arg("text"));
+    m.def("encode_lexicon", encode_lexicon, nb::arg("reading"), nb::arg("documents"), nb::arg("lexicon"), nb::arg("binary"),
+          nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_buckets", encode_buckets, nb::arg("reading"), nb::arg("documents"), nb::arg("bits"), nb::arg("columns").none(),
+          nb::arg("binary"), nb::arg("scale").none(), nb::arg("single"));
+    m.def("encode_tokens", encode_kept, nb::arg("tokens"), nb::arg("columns"), nb::arg("binary"), nb::arg("scale").none(),
+          nb::arg("single"));
+    m.def(
+        "text_statistics",
+        [](const Reading& reading, const Library& held, const Lexicon* known) {
+            const Output out({held.documents.count, statistic_columns + (known ? 1 : 0)});
+            without_lock([&] { text_statistics(team(), held.documents, reading, known, out.data); });
+            return out.array;
+        },
+        nb::arg("reading"), nb::arg("documents"), nb::arg("known").none());
+    m.def(
+        "hash_text",
+        [](nb::handle term) {
+            const std::string_view text = utf8(term);
+            return hash(padded(text).data(), text.size());
+        },
+        nb::arg("text"));
 }
 
 }  // namespace

@@ -16,7 +16,8 @@ void check_apart(Index n) {
         std::fill(matrix.begin(), matrix.end(), trial % 2 ? -0.0 : 0.0);
         for (Index k = 0; k < n; ++k) matrix[Design::at(k * 2 * n + k)] = 1;
         for (int k = 0; k < trial; ++k) {
-            const Index i = static_cast<Index>((dice.next() + 1) / 2 * static_cast<double>(n)), j = static_cast<Index>((dice.next() + 1) / 2 * static_cast<double>(n));
+            const Index i = static_cast<Index>((dice.next() + 1) / 2 * static_cast<double>(n)),
+                        j = static_cast<Index>((dice.next() + 1) / 2 * static_cast<double>(n));
             if (std::max(i, j) < n) matrix[Design::at(i * 2 * n + j)] = matrix[Design::at(j * 2 * n + i)] = 0.5;
         }
         Index longest = 0;

@@ -14,7 +14,8 @@
 namespace {
 
 std::string written(std::mt19937& random) {
-    static const char* const some[] = {"0", "-0", "5.", ".5", "-.25", "1e5", "12345678", "-1234567.8", "123456789.125", "-12345678.5", "NA", ""};
+    static const char* const some[] = {"0",           "-0", "5.", ".5", "-.25", "1e5", "12345678", "-1234567.8", "123456789.125",
+                                       "-12345678.5", "NA", ""};
     if (random() % 8 == 0) return some[random() % std::size(some)];
     std::string out = random() % 2 ? "-" : "";
     for (unsigned k = 1 + random() % 6; k > 0; --k) out += static_cast<char>('0' + random() % 10);
@@ -41,7 +42,8 @@ bool cells_hold(std::size_t rows, const char* line, bool last, unsigned seed) {
     if (found.rows != static_cast<Index>(rows)) return false;
     const CellColumn &first = found.columns[0], &second = found.columns[1];
     for (std::size_t k = 0; k < rows; ++k) {
-        const bool missing = numbers[k].empty() || numbers[k] == "NA", present = first.present.empty() || (first.present[k / 8] >> k % 8 & 1);
+        const bool missing = numbers[k].empty() || numbers[k] == "NA",
+                   present = first.present.empty() || (first.present[k / 8] >> k % 8 & 1);
         const double value = missing ? 0 : std::strtod(numbers[k].c_str(), nullptr);
         const std::size_t code = static_cast<std::size_t>(second.codes[k]), from = static_cast<std::size_t>(second.ends[code]);
         const std::string_view told(second.words.data() + from, static_cast<std::size_t>(second.ends[code + 1]) - from);
@@ -57,7 +59,8 @@ bool wide_cells_hold(unsigned seed) {
     const std::size_t size = random() % 300;
     const char* const alphabet = seed % 2 ? ",\n\r0a" : ",0123456789.-\n+e ";
     const auto text = std::make_unique<char[]>(size + 10);
-    for (std::size_t k = 0; k < size + 10; ++k) text[k] = random() % 40 ? alphabet[random() % std::strlen(alphabet)] : static_cast<char>(random());
+    for (std::size_t k = 0; k < size + 10; ++k)
+        text[k] = random() % 40 ? alphabet[random() % std::strlen(alphabet)] : static_cast<char>(random());
     std::vector<std::uint32_t> places(size + SPARE + 1), others(size + SPARE + 1), ends(size + 1);
     const std::size_t count = places_plainly(text.get(), size, ',', others.data() + 1);
     std::size_t rows = 0, line = 0;
@@ -92,7 +95,8 @@ bool quotes_hold(unsigned seed) {
     }
     whole.finish(), parts.finish();
     return whole.lines == parts.lines && whole.sound == parts.sound && whole.odd == parts.odd && whole.alike == parts.alike &&
-           whole.middle == parts.middle && whole.inner == parts.inner && whole.ragged_line == parts.ragged_line && whole.doubtful == parts.doubtful;
+           whole.middle == parts.middle && whole.inner == parts.inner && whole.ragged_line == parts.ragged_line &&
+           whole.doubtful == parts.doubtful;
 }
 
 void check_cells() {

@@ -50,7 +50,8 @@ void check_columns(Index n) {
     CHECK(letters.digest()[0] == 0xba && letters.digest()[1] == 0x78 && letters.digest()[31] == 0xad);
     std::vector<double> matrix(static_cast<std::size_t>(3 * n));
     CHECK(interleave({values.data()}, {2}, n, matrix.data(), 3).size() == (n > 2 ? 1u : 0u));
-    for (Index i = 0; i < n; ++i) good = good && (i == 2 || matrix[static_cast<std::size_t>(3 * i + 2)] == values[static_cast<std::size_t>(i)]);
+    for (Index i = 0; i < n; ++i)
+        good = good && (i == 2 || matrix[static_cast<std::size_t>(3 * i + 2)] == values[static_cast<std::size_t>(i)]);
     CHECK(good);
 }
 

@@ -39,7 +39,8 @@ double slack(double z, double slope, double linear, double square, double lower,
 
 void check_sweeps(Index m) {
     const Quadratic q(m);
-    const std::vector<double> linear(Design::at(m), 0.2), square(Design::at(m), 0.1), lower(Design::at(m), -0.3), upper(Design::at(m), INFINITY);
+    const std::vector<double> linear(Design::at(m), 0.2), square(Design::at(m), 0.1), lower(Design::at(m), -0.3),
+        upper(Design::at(m), INFINITY);
     const Charges charges{linear.data(), square.data(), lower.data(), upper.data()};
     std::vector<double> z(Design::at(m)), gradient(q.right);
     for (double& g : gradient) g = -g;
@@ -47,18 +48,22 @@ void check_sweeps(Index m) {
     const Progress progress = sweeps().gram(q.gram.data(), m, z.data(), gradient.data(), charges, 1e-28, 200000);
     bool good = progress.fall <= 1e-28;
     for (Index j = 0; j < m; ++j)
-        good = good && std::fabs(gradient[Design::at(j)] - q.slope(z, j)) < 1e-9 && slack(z[Design::at(j)], q.slope(z, j), 0.2, 0.1, -0.3, INFINITY) < 1e-9;
+        good = good && std::fabs(gradient[Design::at(j)] - q.slope(z, j)) < 1e-9 &&
+               slack(z[Design::at(j)], q.slope(z, j), 0.2, 0.1, -0.3, INFINITY) < 1e-9;
     CHECK(good);
     const std::vector<double> strengths{4.0, 1.0, 0.25};
     std::vector<double> coef(Design::at(m)), found(Design::at(3 * m));
     gradient = origin;
-    Walk walk{q.gram.data(), origin.data(), m, charges, strengths.data(), 3, 100.0, 1e-13, 0.0, 30.0 * static_cast<double>(m), coef.data(), gradient.data(), found.data(), 0};
+    Walk walk{
+        q.gram.data(),   origin.data(), m, charges, strengths.data(), 3, 100.0, 1e-13, 0.0, 30.0 * static_cast<double>(m), coef.data(),
+        gradient.data(), found.data(),  0};
     for (int calls = 0; walk.done < 3 && calls < 100000; ++calls) sweeps().walk(walk);
     CHECK(walk.done == 3);
     for (Index k = 0; k < 3; ++k) {
         const std::vector<double> point(found.begin() + k * m, found.begin() + (k + 1) * m);
         const double s = strengths[Design::at(k)];
-        for (Index j = 0; j < m; ++j) good = good && slack(point[Design::at(j)], q.slope(point, j), 0.2 * s, 0.1 * s, -0.3, INFINITY) < 1e-5;
+        for (Index j = 0; j < m; ++j)
+            good = good && slack(point[Design::at(j)], q.slope(point, j), 0.2 * s, 0.1 * s, -0.3, INFINITY) < 1e-5;
     }
     CHECK(good);
     // without curvature in the penalty, by exact solves; the third call begins with half of the columns at rest
@@ -70,7 +75,8 @@ void check_sweeps(Index m) {
     std::fill(coef.begin(), coef.end(), 0.0);
     gradient = origin;
     for (int call = 0; call < 3; ++call) {
-        Walk again{q.gram.data(), origin.data(), m, sharp, strengths.data(), 3, 100.0, 1e-13, 0.0, 1e9, coef.data(), gradient.data(), found.data(), 0, columns.data(), &support};
+        Walk again{q.gram.data(), origin.data(), m,           sharp,           strengths.data(), 3, 100.0,          1e-13,
+                   0.0,           1e9,           coef.data(), gradient.data(), found.data(),     0, columns.data(), &support};
         CHECK(sweeps().walk(again) == 3);
         for (Index k = 0; k < 3; ++k) {
             const std::vector<double> point(found.begin() + k * m, found.begin() + (k + 1) * m);
@@ -100,7 +106,8 @@ void check_groups(Index m, Index k) {
             pull += sum * sum;
         }
         for (Index c = 0; c < k; ++c)
-            apart = std::max(apart, std::fabs(gradient[Design::at(c * m + j)] + (size > 0 ? 0.4 * z[Design::at(c * m + j)] / std::sqrt(size) : 0.0)));
+            apart = std::max(
+                apart, std::fabs(gradient[Design::at(c * m + j)] + (size > 0 ? 0.4 * z[Design::at(c * m + j)] / std::sqrt(size) : 0.0)));
         good = good && (size > 0 ? apart < 1e-6 : std::sqrt(pull) <= 0.4 + 1e-9);
     }
     CHECK(good);
@@ -109,7 +116,8 @@ void check_groups(Index m, Index k) {
 // Hinge loss, or its square, or several outputs, with a ridge of 1 on every column, or of two sizes.
 void check_ascent(const Design& d, Index k, double bend, bool even) {
     const Index n = d.n, p = d.columns_;
-    std::vector<double> at(Design::at(n)), low(Design::at(k == 1 ? n : 0)), high(low), weight(Design::at(n)), square(Design::at(n)), inverse(Design::at(p), 1.0);
+    std::vector<double> at(Design::at(n)), low(Design::at(k == 1 ? n : 0)), high(low), weight(Design::at(n)), square(Design::at(n)),
+        inverse(Design::at(p), 1.0);
     if (!even)
         for (Index j = 0; j < p; j += 2) inverse[Design::at(j)] = 0.5;
     for (Index i = 0; i < n; ++i) {
@@ -211,12 +219,14 @@ void check_ascent(const Design& d, Index k, double bend, bool even) {
 // Plain steps on the squared loss against the same loop on the dense self; everything else has to stay finite.
 void check_epoch(const Design& d, RowLoss loss, Index batch, bool saga) {
     const Index n = d.n, p = d.columns_, k = loss == RowLoss::softmax || loss == RowLoss::crammer_singer ? 3 : 1;
-    std::vector<double> y(Design::at(n)), rate(Design::at(p), 1.0), linear(Design::at(p), 0.01), square(Design::at(p), 0.1), coef(Design::at(p * k));
+    std::vector<double> y(Design::at(n)), rate(Design::at(p), 1.0), linear(Design::at(p), 0.01), square(Design::at(p), 0.1),
+        coef(Design::at(p * k));
     for (Index i = 0; i < n; ++i) y[Design::at(i)] = static_cast<double>(i * 5 % 7 % (k == 1 ? 2 : k));
     std::vector<std::int64_t> order(Design::at(n)), last(Design::at(p)), touched(Design::at(p));
     for (Index i = 0; i < n; ++i) order[Design::at(i)] = i * 7 % n;
     const Segment segment{d.parts.data(), static_cast<Index>(d.parts.size()), n, 0, y.data(), nullptr, nullptr};
-    std::vector<double> sum(Design::at(p * k)), table(Design::at(n * k)), mean(Design::at(p * k)), gathered(Design::at(p * k)), eta(Design::at(k)), slope(Design::at(batch * k)), powers(Design::at(2 * (n / batch + 2)));
+    std::vector<double> sum(Design::at(p * k)), table(Design::at(n * k)), mean(Design::at(p * k)), gathered(Design::at(p * k)),
+        eta(Design::at(k)), slope(Design::at(batch * k)), powers(Design::at(2 * (n / batch + 2)));
     Epoch e{};
     e.segments = &segment;
     e.segment_count = 1;
@@ -267,7 +277,7 @@ void check_epoch(const Design& d, RowLoss loss, Index batch, bool saga) {
 
 }  // namespace
 
-// The median of nine numbers, at the end of the path of their absolute distances; and what a pass leaves of these.
+// The median of nine numbers, at the end of the path of their absolute distances.
 static void check_path(const Team& team) {
     Part part;
     part.kind = Kind::ones;
@@ -286,21 +296,6 @@ static void check_path(const Team& team) {
     PathPoint point{coef.data(), residual.data(), u.data(), v.data(), theta.data()};
     const Followed found = follow(corners, team, point, 1e-10, 100);
     CHECK(found.ending == Ending::enough && found.gap <= 1e-8 && std::fabs(coef[0] - 3.0) < 1e-6);
-    Request request;
-    request.loss = Loss::huber;
-    request.parameter = 2.5;
-    request.y = matrix(y, 9, 1);
-    std::vector<double> slope(1), gradient(1);
-    std::vector<unsigned char> sides(9);
-    rows.evaluate(team, request, matrix(coef, 1, 1), 0, slope.data(), gradient.data(), nullptr, nullptr, sides.data());
-    bool good = true;
-    for (std::size_t i = 0; i < 9; ++i) {
-        const double size = std::fabs(coef[0] - y[i]), apart = std::fabs(size - 2.5);
-        const int level = sides[i] % 128;
-        good = good && (sides[i] >= 128) == (size < 2.5);
-        good = good && (level == 0 ? apart >= 1 : apart >= std::ldexp(2.0, -level) && apart < std::ldexp(4.0, -level));  // 2 <= 2.5 < 4
-    }
-    CHECK(good);
 }
 
 // Moments, slopes and second derivatives of ones and one dense part, which is read where it lies or packed.
@@ -363,8 +358,9 @@ void check_descents() {
                 check_ascent(d, 3, 0.0, even);
                 check_ascent(d, 3, 1.0, even);
             }
-            for (const RowLoss loss : {RowLoss::squared, RowLoss::logistic, RowLoss::softmax, RowLoss::hinge, RowLoss::squared_hinge, RowLoss::crammer_singer,
-                                       RowLoss::quantile, RowLoss::huber, RowLoss::insensitive, RowLoss::squared_insensitive, RowLoss::poisson})
+            for (const RowLoss loss :
+                 {RowLoss::squared, RowLoss::logistic, RowLoss::softmax, RowLoss::hinge, RowLoss::squared_hinge, RowLoss::crammer_singer,
+                  RowLoss::quantile, RowLoss::huber, RowLoss::insensitive, RowLoss::squared_insensitive, RowLoss::poisson})
                 for (const Index batch : {1, 3}) check_epoch(d, loss, batch, false);
             check_epoch(d, RowLoss::logistic, 1, true);
         }

@@ -10,10 +10,12 @@ namespace {
 void check_lengthwise(Index rows, Index columns, Index points, int threads) {
     std::vector<std::int32_t> starts{0}, at;
     for (Index j = 0; j < columns; ++j) {
-        for (Index i = j % 3; i < rows && static_cast<Index>(at.size()) - starts.back() < j * j; i += 1 + j % 2) at.push_back(static_cast<std::int32_t>(i));
+        for (Index i = j % 3; i < rows && static_cast<Index>(at.size()) - starts.back() < j * j; i += 1 + j % 2)
+            at.push_back(static_cast<std::int32_t>(i));
         starts.push_back(static_cast<std::int32_t>(at.size()));
     }
-    const std::vector<double> x = numbers(static_cast<Index>(at.size()), 31), values = numbers(rows * points, 32), coef = numbers(columns * points, 33), weight = numbers(rows, 34);
+    const std::vector<double> x = numbers(static_cast<Index>(at.size()), 31), values = numbers(rows * points, 32),
+                              coef = numbers(columns * points, 33), weight = numbers(rows, 34);
     Part part;
     part.kind = Kind::sparse;
     part.rows = columns;
@@ -21,7 +23,8 @@ void check_lengthwise(Index rows, Index columns, Index points, int threads) {
     part.values = x.data();
     part.starts = starts.data();
     part.indices = at.data();
-    std::vector<double> product(Design::at(columns * points), NAN), sums(Design::at(columns * points)), spread(Design::at(rows * points), NAN), scores(Design::at(rows * points));
+    std::vector<double> product(Design::at(columns * points), NAN), sums(Design::at(columns * points)),
+        spread(Design::at(rows * points), NAN), scores(Design::at(rows * points));
     std::vector<double> mean(Design::at(columns)), scatter(Design::at(columns)), largest(Design::at(columns)), own(Design::at(rows));
     for (Index i = 0; i < rows; ++i) own[Design::at(i)] = i % 5 == 0 ? 0.0 : std::fabs(weight[Design::at(i)]);
     const Team team{threads, {}};
@@ -42,7 +45,8 @@ void check_lengthwise(Index rows, Index columns, Index points, int threads) {
                 scores[Design::at(i * points + k)] += v * coef[Design::at(j * points + k)];
             }
         }
-        good = good && std::fabs(mean[Design::at(j)] - sum / all) < 1e-12 && std::fabs(scatter[Design::at(j)] - (square - sum * sum / all)) < 1e-9 && largest[Design::at(j)] == top;
+        good = good && std::fabs(mean[Design::at(j)] - sum / all) < 1e-12 &&
+               std::fabs(scatter[Design::at(j)] - (square - sum * sum / all)) < 1e-9 && largest[Design::at(j)] == top;
     }
     for (Index t = 0; t < columns * points; ++t) good = good && std::fabs(product[Design::at(t)] - sums[Design::at(t)]) < 1e-9;
     for (Index t = 0; t < rows * points; ++t) good = good && std::fabs(spread[Design::at(t)] - scores[Design::at(t)]) < 1e-9;
@@ -51,8 +55,10 @@ void check_lengthwise(Index rows, Index columns, Index points, int threads) {
 
 void check_foresight(Index columns, Index points) {
     const Index terms = 3, factors = 2;
-    const std::vector<double> slopes = numbers(columns * terms, 41), turns = numbers(terms * points, 42), margins = numbers(factors * points, 44), before = numbers(columns, 45);
-    std::vector<double> sizes = numbers(columns * factors, 43), linear(Design::at(columns), 0.7), least(Design::at(columns), -1.0), most(Design::at(columns), 1.0);
+    const std::vector<double> slopes = numbers(columns * terms, 41), turns = numbers(terms * points, 42),
+                              margins = numbers(factors * points, 44), before = numbers(columns, 45);
+    std::vector<double> sizes = numbers(columns * factors, 43), linear(Design::at(columns), 0.7), least(Design::at(columns), -1.0),
+                        most(Design::at(columns), 1.0);
     if (columns > 4) {
         sizes[2 * factors] = NAN;
         linear[3] = 0.0;
@@ -75,8 +81,10 @@ void check_foresight(Index columns, Index points) {
     std::vector<double> when(Design::at(columns));
     sweeps().due({before.data(), nullptr, linear.data(), least.data(), most.data(), 2.0, 1.0, 1.0}, 0, columns, when.data());
     for (Index j = 0; j < columns; ++j) {
-        const double charge = linear[Design::at(j)], g = least[Design::at(j)] < 0 ? std::fabs(before[Design::at(j)]) : -before[Design::at(j)];
-        const double truth = charge > 0 ? 2.0 - std::max(2.0 * charge - g, 0.0) / (2.0 * charge) : -INFINITY;  // |g| + charge t = charge (2 - t)
+        const double charge = linear[Design::at(j)],
+                     g = least[Design::at(j)] < 0 ? std::fabs(before[Design::at(j)]) : -before[Design::at(j)];
+        const double truth =
+            charge > 0 ? 2.0 - std::max(2.0 * charge - g, 0.0) / (2.0 * charge) : -INFINITY;  // |g| + charge t = charge (2 - t)
         good = good && (when[Design::at(j)] == truth || std::fabs(when[Design::at(j)] - truth) < 1e-12);
     }
     CHECK(good);

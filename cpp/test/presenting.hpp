@@ -9,7 +9,8 @@ namespace {
 // A perceptron against the same loops on the dense self.
 void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool logged = true) {
     const Index n = d.n, p = d.columns_, classes = k == 1 ? 2 : k;
-    std::vector<double> y(Design::at(n)), coef(Design::at(p * k)), drift(Design::at(averaged ? p * k : 0)), row(Design::at(p)), eta(Design::at(Presentation::ROWS * k)), sums(Design::at(8 * k));
+    std::vector<double> y(Design::at(n)), coef(Design::at(p * k)), drift(Design::at(averaged ? p * k : 0)), row(Design::at(p)),
+        eta(Design::at(Presentation::ROWS * k)), sums(Design::at(8 * k));
     for (Index i = 0; i < n; ++i) y[Design::at(i)] = static_cast<double>(i * 5 % 7 % classes);
     std::vector<std::int64_t> order;
     for (Index i = 0; i < n; ++i) order.insert(order.end(), Design::at(1 + i % 2), n - 1 - i);
@@ -66,7 +67,9 @@ void check_perceptron(const Design& d, Index k, bool across, bool averaged, bool
         for (Index j = 0; j < p; ++j) {
             const std::size_t own = Design::at(across ? c * p + j : j * k + c), other = Design::at(c * p + j);
             off = std::fmax(off, std::fabs(coef[own] - w[other]));
-            if (averaged) off = std::fmax(off, std::fabs(static_cast<double>(e.presented) * coef[own] - drift[own] - sum[other]) / static_cast<double>(e.length));
+            if (averaged)
+                off = std::fmax(
+                    off, std::fabs(static_cast<double>(e.presented) * coef[own] - drift[own] - sum[other]) / static_cast<double>(e.length));
         }
     CHECK(off <= 1e-9);
 }

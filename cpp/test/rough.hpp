@@ -5,7 +5,8 @@
 
 namespace {
 
-// Against sums of doubles, every rounding bounded by 2^-24 of the terms: that of both factors and the weight, one product and a chain of sums.
+// Against sums of doubles, every rounding bounded by 2^-24 of the terms: that of both factors and the weight, one product and a chain of
+// sums.
 void check_rough(Index n, Index p, Index m, bool single, bool transposed, bool weighted, int threads) {
     Design d(n, p, single, false, transposed);
     d.parts = {d.parts[0], d.parts[2]};
@@ -17,7 +18,8 @@ void check_rough(Index n, Index p, Index m, bool single, bool transposed, bool w
     for (Index i = 0; i < n; ++i) weight[Design::at(i)] = !weighted ? 1.0 : i % 5 == 0 ? 0.0 : std::fabs(weight[Design::at(i)]);
     const double unit = weighted ? 0.25 : 1.0;
     CHECK(rows.lone() && rows.lone()->part.columns == p);
-    rows.rough(Team{threads, {}}, weighted ? matrix(weight, n, 1) : Matrix{}, unit, matrix(y, n, m), centre.data(), factor.data(), gram.data());
+    rows.rough(Team{threads, {}}, weighted ? matrix(weight, n, 1) : Matrix{}, unit, matrix(y, n, m), centre.data(), factor.data(),
+               gram.data());
     const auto z = [&](Index i, Index j) {
         const double x = j < p ? d.x(i, 4 + j) : y[Design::at(i * m + j - p)];
         return (x - centre[Design::at(j)]) * factor[Design::at(j)];

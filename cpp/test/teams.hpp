@@ -16,7 +16,13 @@ void check_interrupt(const Design& d) {
     const Team team{3, [&asked] { return ++asked > 0; }};
     bool stopped = false;
     try {
-        run(team, 64, [](int, Index, Watch& watch) { while (!watch.stop()) {} }, [](int) {});
+        run(
+            team, 64,
+            [](int, Index, Watch& watch) {
+                while (!watch.stop()) {
+                }
+            },
+            [](int) {});
     } catch (const Interrupted&) {
         stopped = true;
     }
@@ -31,7 +37,12 @@ void check_interrupt(const Design& d) {
     CHECK(stopped);
     bool thrown = false;
     try {
-        run(Team{4, {}}, 16, [](int, Index chunk, Watch&) { if (chunk == 5) throw 7; }, [](int) {});
+        run(
+            Team{4, {}}, 16,
+            [](int, Index chunk, Watch&) {
+                if (chunk == 5) throw 7;
+            },
+            [](int) {});
     } catch (int) {
         thrown = true;
     }
@@ -45,22 +56,28 @@ void check_nested() {
         std::vector<Index> sums(4), mine(4);
         Index whole = 0, last = -1;
         bool ordered = true;
-        run(Team{threads, {}}, 12, [&](int id, Index chunk, Watch&) {
-            std::atomic<Index> inner{0};
-            run(Team{2, {}}, 4, [&](int, Index part, Watch&) { inner += part; }, {});
-            sums[Design::at(id)] = inner + chunk;
-            mine[Design::at(id)] = chunk;
-        }, [&](int id) {
-            whole += sums[Design::at(id)];
-            ordered = ordered && mine[Design::at(id)] == last + 1;
-            last = mine[Design::at(id)];
-        });
+        run(
+            Team{threads, {}}, 12,
+            [&](int id, Index chunk, Watch&) {
+                std::atomic<Index> inner{0};
+                run(Team{2, {}}, 4, [&](int, Index part, Watch&) { inner += part; }, {});
+                sums[Design::at(id)] = inner + chunk;
+                mine[Design::at(id)] = chunk;
+            },
+            [&](int id) {
+                whole += sums[Design::at(id)];
+                ordered = ordered && mine[Design::at(id)] == last + 1;
+                last = mine[Design::at(id)];
+            });
         return ordered && whole == 12 * 6 + 66;
     };
     std::atomic<bool> good{true};
     std::vector<std::thread> callers;
     for (int caller = 0; caller < 3; ++caller)
-        callers.emplace_back([&] { for (int turn = 0; turn < 100; ++turn) if (!one(1 + turn % 4)) good = false; });
+        callers.emplace_back([&] {
+            for (int turn = 0; turn < 100; ++turn)
+                if (!one(1 + turn % 4)) good = false;
+        });
     for (std::thread& caller : callers) caller.join();
     CHECK(good);
 }
@@ -125,7 +142,8 @@ void check_conjugate(const Design& d, Index k, bool diagonal) {
     std::vector<double> solution(gradient.size()), residual(gradient), direction(gradient), inner(gradient.size()), image(gradient.size());
     double rho = 0;
     for (const double value : gradient) rho += value * value;
-    const Progress found = conjugate(rows, Team{3, {}}, request, kept.data(), system, rho, solution.data(), residual.data(), direction.data());
+    const Progress found =
+        conjugate(rows, Team{3, {}}, request, kept.data(), system, rho, solution.data(), residual.data(), direction.data());
     CHECK(!found.stuck && found.count == 5 && found.first > 0);
     for (Index j = 0; j < p; ++j)
         for (Index c = 0; c < k; ++c) inner[Design::at(j * k + c)] = solution[Design::at(j * k + c)] / scale[Design::at(j)];

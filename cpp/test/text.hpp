@@ -16,7 +16,8 @@ struct Texts {
     std::vector<std::int64_t> starts{0};
     explicit Texts(lineal::Index count) {
         std::mt19937 random(7);
-        const char* const pieces[] = {"word", "Straße ", " ", "\xc3", "\xf0\x9f", "\xe2\x82\xac", "İ", "\xff", "a_1", "ὈΔΥΣΣΕΎΣ", "NA", "\xed\xa0\x80"};
+        const char* const pieces[] = {"word", "Straße ", " ",   "\xc3",     "\xf0\x9f", "\xe2\x82\xac",
+                                      "İ",    "\xff",    "a_1", "ὈΔΥΣΣΕΎΣ", "NA",       "\xed\xa0\x80"};
         for (lineal::Index i = 0; i < count; ++i) {
             for (unsigned k = random() % 12; k > 0; --k) {
                 text += pieces[random() % std::size(pieces)];
@@ -41,8 +42,10 @@ bool plain_text_holds() {
         for (unsigned k = random() % 200; k > 0; --k) text += alphabet[random() % alphabet.size()];
         std::vector<std::string> words(1), found;
         for (const char c : text)
-            if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-            else words.emplace_back();
+            if (std::isalnum(static_cast<unsigned char>(c)) || c == '_')
+                words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+            else
+                words.emplace_back();
         std::erase_if(words, [](const std::string& word) { return word.size() < 3; });
         const std::vector<char> exact(text.begin(), text.end());  // no byte beyond the end
         reader.read({exact.data(), exact.size()});
@@ -72,7 +75,8 @@ bool text_holds(const lineal::Reading& reading) {
     const Texts texts(5000);
     const Documents documents = texts.documents();
     Lexicon one, three;
-    if (!count_terms(Team{1, {}}, documents, reading, 1 << 20, one) || !count_terms(Team{3, {}}, documents, reading, 1 << 20, three)) return false;
+    if (!count_terms(Team{1, {}}, documents, reading, 1 << 20, one) || !count_terms(Team{3, {}}, documents, reading, 1 << 20, three))
+        return false;
     std::map<std::string, Index> counted;
     Reader reader(reading);
     for (Index i = 0; i < documents.count; ++i) {

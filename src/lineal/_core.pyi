@@ -150,7 +150,6 @@ class Rows:
         largest: Array,
         bound: float,
         parameter: float = 0.0,
-        sides: npt.NDArray[np.uint8] | None = None,
     ) -> tuple[float, float, Array, Array, Array | None]: ...
     def follow(
         self,
@@ -169,18 +168,17 @@ class Rows:
         tol: float,
         most: int,
     ) -> tuple[int, float, str]: ...
-    def closed(
+    def small_fit(
         self,
         loss: int,
         y: Array,
         weight: Array | None,
         square: Array,
-        limits: tuple[float, float, float, float, float],
+        farthest: float,
         share: float,
         most: int,
-        last: float,
         unbounded: bool,
-    ) -> Closed | None: ...
+    ) -> SmallFit | None: ...
     def descend(
         self,
         loss: int,
@@ -203,8 +201,8 @@ def apart(matrix: Array) -> tuple[int, int]: ...
 def cholesky(matrix: Array) -> Array | None: ...
 def inverse_squares(matrix: Array) -> Array: ...
 
-class Closed:
-    """What a closed fit found."""
+class SmallFit:
+    """What the fit of a short table found."""
 
     @property
     def weight_sum(self) -> float: ...
@@ -219,7 +217,7 @@ class Closed:
     @property
     def target(self) -> Array: ...
     @property
-    def null_value(self) -> float: ...
+    def baseline_value(self) -> float: ...
     @property
     def start(self) -> Array: ...
     @property
@@ -235,9 +233,15 @@ class Closed:
     @property
     def passes(self) -> list[int]: ...
     @property
-    def gap(self) -> float: ...
+    def error(self) -> float: ...
     @property
-    def blur(self) -> float: ...
+    def gradient(self) -> Array: ...
+    @property
+    def slope(self) -> Array: ...
+    @property
+    def hessian(self) -> Array: ...
+    @property
+    def spread(self) -> tuple[Array, float]: ...
 
 class SmallFactor:
     """The Cholesky factor of a small matrix."""

@@ -65,6 +65,7 @@ def exact_minimum(X, y):
     raise AssertionError("the reference did not converge")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.0, 1e6, 1e-6])
 def test_default_fit_is_proven_optimal_in_any_units(factor):
     X, y = load_breast_cancer(return_X_y=True)

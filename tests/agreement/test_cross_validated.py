@@ -35,7 +35,7 @@ def problem(seed, n=50, p=6):
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("far", [0.0, 1e5])
 def test_leave_one_out_is_leaving_out_one_by_one(p, intercept, weighted, far, monkeypatch):
-    monkeypatch.setattr(folds, "CELLS", 40)  # several blocks of rows
+    monkeypatch.setattr(folds, "CHUNK_CELLS", 40)  # several blocks of rows
     rng, X, y = problem(1, n=25, p=p)
     X[:, 2] += far * intercept
     weight = rng.integers(0, 3, size=25).astype(float) if weighted else np.ones(25)

@@ -10,11 +10,11 @@ import pandas as pd
 import patsy
 import pytest
 import statsmodels.formula.api as smf
-from tests.references.test_nist import FOLDER, digits, load
 
 import lineal
 from lineal.errors import InputError
-from lineal.features.terms.curves import Poly, Spline
+from lineal.features.terms import Poly, Spline
+from tests.references.test_nist import FOLDER, digits, load
 
 
 @pytest.fixture(scope="module")

@@ -19,6 +19,7 @@ from lineal.estimators import (
     QuantileRegressor,
     SparsemaxClassifier,
 )
+from tests.agreement.weighting import weights_for
 
 TIGHT = 1e-10
 
@@ -30,15 +31,10 @@ def problem(seed, n=60, p=4):
     return rng, X, y
 
 
-def weights_for(rng, n, kind):
-    if kind == "none":
-        return None
-    return rng.integers(0, 4, size=n).astype(float) if kind == "zeros" else rng.uniform(0.1, 3.0, size=n)
-
-
 WEIGHTINGS = pytest.mark.parametrize("weighting", ["none", "zeros", "positive"])
 
 
+@pytest.mark.slow
 @WEIGHTINGS
 @pytest.mark.parametrize("alpha", [0.0, 0.5])
 @pytest.mark.parametrize("intercept", [True, False])
@@ -80,6 +76,7 @@ def huber_objective(model, X, y, weight, epsilon, alpha):
     return np.sum(s * (model.scale_ + model.scale_ * loss)) + alpha * np.sum(model.coef_**2)
 
 
+@pytest.mark.slow
 @WEIGHTINGS
 @pytest.mark.parametrize(("epsilon", "alpha"), [(1.35, 1e-4), (1.1, 0.0), (2.5, 10.0)])
 @pytest.mark.parametrize("intercept", [True, False])
@@ -181,7 +178,7 @@ def test_quantile(quantile, alpha, weighting):
 @WEIGHTINGS
 @pytest.mark.parametrize("intercept", [True, False])
 def test_hinge(intercept, weighting):
-    """SVC with a linear kernel does not charge the intercept; LinearSVC of scikit-learn does."""
+    """SVC with a linear kernel does not penalty factor the intercept; LinearSVC of scikit-learn does."""
     rng, X, y = problem(6)
     labels = np.where(y > np.median(y), "up", "down")
     weight = weights_for(rng, len(y), weighting)
@@ -237,7 +234,7 @@ def test_dual_and_primal_agree(loss):
         np.testing.assert_array_equal(LinearSVC(dual=False, tol=1e-9).fit(X, y > 1.0).coef_, auto.coef_)
 
 
-def test_squared_hinge_leaves_the_intercept_uncharged():
+def test_squared_hinge_leaves_the_intercept_unpenalized():
     _, X, y = problem(8)
     side = np.where(y > 1.0, 1.0, -1.0)
 
@@ -278,6 +275,7 @@ def nearest_on_simplex(scores):
     return np.maximum(scores - high, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("classes", [2, 3, 4])
 def test_sparsemax(classes):
     rng, X, y = problem(11, p=2)

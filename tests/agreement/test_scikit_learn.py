@@ -11,6 +11,7 @@ import sklearn.linear_model
 from sklearn.datasets import load_digits, load_iris, load_wine
 
 from lineal.estimators import LinearRegression, LogisticRegression, Ridge
+from tests.agreement.weighting import weights_for
 
 FORMS = ["C", "F", "float32", "read-only", "strided", "csr", "csc", "csr64", "integers", "list"]
 SEEDS = range(6)
@@ -47,14 +48,6 @@ def logistic_of_scikit_learn(X, y, weight=None, **options):
         warnings.simplefilter("ignore")  # newton-cholesky says when it cannot go on; the comparison will tell
         model = sklearn.linear_model.LogisticRegression(solver="newton-cholesky", tol=1e-13, max_iter=300, **options)
         return model.fit(X, y, sample_weight=weight)
-
-
-def weights_for(rng, n, kind):
-    if kind == "none":
-        return None
-    if kind == "zeros":
-        return rng.integers(0, 4, size=n).astype(float)
-    return rng.uniform(0.1, 3.0, size=n)
 
 
 @pytest.mark.parametrize("weighting", ["none", "zeros", "positive"])

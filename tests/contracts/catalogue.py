@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import odd
 import sklearn
 
 import lineal
+from tests.contracts import odd
 
 Call = Callable[..., Any]
 
@@ -21,6 +21,12 @@ VALUES = {"LinealError", "InputError", "ModelFileError", "VerificationError", "V
 NOT_DATA = {"load", "likelihood_ratio"}
 """Functions of files and of models."""
 SCORES = ("predict", "decision_function", "predict_proba", "predict_log_proba", "score", "partial_fit", "transform")
+FAST = {
+    "LassoCV": {"alphas": 4, "cv": 3},
+    "ElasticNetCV": {"alphas": 4, "cv": 3},
+    "LogisticRegressionCV": {"Cs": 3, "cv": 3},
+}
+"""Parameters of estimators whose folds are many small fits: few strengths are tried."""
 OURS = Path(lineal.__file__).parent
 THEIRS = Path(sklearn.__file__).parent
 
@@ -29,6 +35,12 @@ def estimators() -> dict[str, type]:
     """Return the estimators by name."""
     found = {name: getattr(lineal, name) for name in lineal.__all__}
     return {name: kind for name, kind in found.items() if inspect.isclass(kind) and hasattr(kind, "fit")}
+
+
+def examples(*without: str) -> list[Any]:
+    """Return one estimator of each kind that predicts, but for those named."""
+    kinds = {name: kind for name, kind in estimators().items() if hasattr(kind, "predict") and name not in without}
+    return [kind(**FAST.get(name, {})) for name, kind in kinds.items()]
 
 
 def functions() -> dict[str, Call]:

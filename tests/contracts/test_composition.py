@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 
 import lineal
 from lineal.estimators import LinearRegression, LogisticRegression, Ridge
-from lineal.fitting import small_fit as closed
+from lineal.fitting import small_fit
 from lineal.problem.problem import Problem
 
 ESTIMATORS = [LinearRegression(), Ridge(), LogisticRegression()]
@@ -165,6 +165,6 @@ def test_ctrl_c_is_raised(estimator, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Problem, "evaluate", interrupted)
-    monkeypatch.setattr(closed, "close", lambda *_: None)  # a short ridge would need no evaluation
+    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)  # a short ridge would need no evaluation
     with pytest.raises(KeyboardInterrupt):
         clone(estimator).fit(X, y)

@@ -13,7 +13,7 @@ import pytest
 from sklearn.base import clone
 
 import lineal
-from lineal.fitting import small_fit as closed
+from lineal.fitting import small_fit
 from lineal.model.model import Model
 
 SAID = ("verdict_", "objective_", "solver_", "trace_", "model_")
@@ -37,7 +37,7 @@ def logistic() -> lineal.LogisticRegression:
 @pytest.mark.parametrize("make", [ridge, logistic])
 def test_what_is_said_late_is_what_the_long_way_says(make, monkeypatch: pytest.MonkeyPatch) -> None:
     short = make()
-    monkeypatch.setattr(closed, "close", lambda *_: None)
+    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
     long = make()
     assert short.verdict_.kind == long.verdict_.kind == "optimal"
     assert short.verdict_.evidence.keys() == long.verdict_.evidence.keys()

@@ -65,7 +65,7 @@ def test_the_order_of_columns_and_rows_does_not_matter(kind, seed, data):
 @given(seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=15, deadline=None)
 def test_predictions_balance_where_there_is_an_intercept(kind, seed):
-    """The intercept is not charged, so the weighted mean of predictions is that of the targets."""
+    """The intercept is not penalized, so the weighted mean of predictions is that of the targets."""
     model, X, y, weight = problem(kind, seed)
     model.set_params(fit_intercept=True).fit(X, y, sample_weight=weight)
     assert model.verdict_.kind in {"optimal", "budget"}

@@ -271,8 +271,8 @@ def test_printed_and_certified_are_the_formula_for_every_model(model, penalty, s
     kind, _, numbers = penalty.partition(":")
     strength, ratio = ([float(v) for v in numbers.split(",")] + [0.0])[:2] if numbers else (0.0, 0.0)
     ratio = {"l1": 1.0}.get(kind, ratio)
-    charge = strength * (ratio * np.sum(np.abs(scaled)) + (1.0 - ratio) / 2 * np.sum(scaled**2))
-    wanted = pytest.approx(mean(row_losses(found, eta, y)) + charge, rel=1e-11)
+    penalty_factor = strength * (ratio * np.sum(np.abs(scaled)) + (1.0 - ratio) / 2 * np.sum(scaled**2))
+    wanted = pytest.approx(mean(row_losses(found, eta, y)) + penalty_factor, rel=1e-11)
     assert found.verdict.evidence["objective"] == wanted
     assert told["model"]["objective_value"] == wanted
     assert printed(capsys, tmp_path / "m.lineal") == pytest.approx(wanted.expected, rel=1e-5)

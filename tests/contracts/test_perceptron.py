@@ -15,7 +15,7 @@ import lineal
 from lineal import Perceptron
 from lineal.errors import InputError
 from lineal.perceptron.perceptron import TIES, VARIANTS
-from lineal.verify.separability import integers
+from lineal.verify.evidence.separability import integers
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 

@@ -34,11 +34,13 @@ ESTIMATORS = [
 ]
 
 
+@pytest.mark.slow
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=lambda _: EXPECTED)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("estimator", [SGDClassifier(), SGDRegressor()])
 def test_nothing_but_what_scikit_learn_expects_fails(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None, expected_failed_checks=EXPECTED)
@@ -82,8 +84,8 @@ def objective(model, X, y, weight=None):
     }
     b = np.ravel(model.coef_)
     ratio = {"l2": 0.0, "l1": 1.0, "elasticnet": model.l1_ratio}.get(model.penalty, 0.0)
-    charge = model.alpha * (ratio * np.abs(b).sum() + 0.5 * (1 - ratio) * b @ b) if model.penalty else 0.0
-    return np.average(losses[model.loss], weights=weight) + charge
+    penalty_factor = model.alpha * (ratio * np.abs(b).sum() + 0.5 * (1 - ratio) * b @ b) if model.penalty else 0.0
+    return np.average(losses[model.loss], weights=weight) + penalty_factor
 
 
 @pytest.mark.parametrize("penalty", ["l2", "l1", "elasticnet"])

@@ -152,6 +152,7 @@ def test_proba_of_a_number_is_refused(folder: Path, lineal: Lineal) -> None:
     refused(lineal("predict", "n.lineal", "n.csv", "--proba"), "number")
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_one_sentence(folder: Path) -> None:
     (folder / "good.csv").write_text(GOOD)
     assert run(["fit", "good.csv", "--target", "y", "--json"]) == 0
@@ -253,6 +254,7 @@ def test_a_file_that_changes_between_passes_is_refused(
     assert names(folder) == ["good.csv"]
 
 
+@pytest.mark.slow
 def test_a_bad_cell_far_down_leaves_no_partial_output(folder: Path, lineal: Lineal) -> None:
     (folder / "good.csv").write_text(GOOD)
     assert lineal("fit", "good.csv", "--target", "y")[0] == 0
@@ -310,6 +312,7 @@ def test_an_error_is_one_json_object_where_json_was_asked_for(
         assert told == {"error": err.removeprefix("lineal: ").rstrip("\n"), "exit_code": code}
 
 
+@pytest.mark.slow
 def test_predictions_that_break_off_are_json_all_the_same(folder: Path, lineal: Lineal) -> None:
     rows = "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(70_000))
     (folder / "good.csv").write_text(GOOD)

@@ -8,6 +8,9 @@ import sys
 
 import pytest
 
+from lineal import penalties
+from lineal.cli.commands import lineal
+
 HEAVY = ("numpy", "scipy", "pyarrow", "rich", "narwhals", "sklearn", "pandas")
 COMMANDS = ("fit", "path", "predict", "evaluate", "show", "verify", "summary", "dialect", "separable", "trace")
 
@@ -32,6 +35,18 @@ def test_help_names_every_command_and_the_exit_codes() -> None:
     assert "Exit codes" in done.stdout
 
 
+def test_help_spells_every_penalty_as_the_catalogue_does() -> None:
+    """The help is written out, since the catalogue would load numpy."""
+    helps = {
+        command: next(option.help for option in lineal.commands[command].params if option.name == "penalty")
+        for command in ("fit", "path")
+    }
+    for kind in penalties.by_name().values():
+        assert kind.spelling().replace("STRENGTH", "S").replace("RATIO", "R") in helps["fit"]
+        assert (kind.spelling(given=("strength",)) in helps["path"]) == bool(kind.parameters and not kind.smooth)
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [

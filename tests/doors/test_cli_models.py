@@ -16,6 +16,7 @@ from sklearn import linear_model as peer
 from sklearn.svm import SVC
 
 import lineal as library
+from lineal import penalties
 
 Lineal = Callable[..., tuple[int, str, str]]
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
@@ -25,7 +26,9 @@ ALL = ("--test-size", "0", "--json")
 NUMBERS = ("linear", "huber:200", "quantile:0.3", "poisson")
 TWO = ("logistic", "svm", "squared-hinge", "sparsemax")
 MANY = ("logistic", "sparsemax")
-PENALTIES = ("none", "ridge:0.02", "l1:0.02", "elastic:0.02,0.4", "group:0.02")
+PENALTIES = [
+    kind.spelling().replace("STRENGTH", "0.02").replace("RATIO", "0.4") for kind in penalties.by_name().values()
+]
 
 
 def penguins(folder: Path) -> dict[str, np.ndarray]:
@@ -111,6 +114,7 @@ def penalty_of(words: str, b: np.ndarray) -> float:
     return float(strength * np.sum(ratio * np.abs(b) + (1 - ratio) / 2 * b**2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "model", "penalty"), CASES)
 def test_the_stated_objective_is_reached_verified_and_kept(
     target: str, model: str, penalty: str, folder: Path, lineal: Lineal
@@ -342,7 +346,7 @@ def test_perceptrons_agree_with_the_exact_answer_and_are_verified(
     assert lineal("verify", "p.proof", "p.csv")[0] == 0
 
 
-def test_an_infinite_estimate_is_told_as_the_exact_answer_tells_it(folder: Path, lineal: Lineal) -> None:
+def test_an_infinite_estimate_is_said_as_the_exact_answer_says_it(folder: Path, lineal: Lineal) -> None:
     penguins(folder)
     words = ("p.csv", "--target", "species", *WITHOUT["species"])
     data = told(lineal("fit", *words, "--penalty", "none", *ALL), 3)["verdict"]

@@ -218,6 +218,7 @@ def test_every_command_is_attacked() -> None:
     assert {words("x")[0] for words in READING.values()} | {"dialect"} == set(commands.commands)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READING)
 def test_odd_files(name: str, place: Path, lineal: Lineal) -> None:
     found = {}
@@ -231,6 +232,7 @@ def test_odd_files(name: str, place: Path, lineal: Lineal) -> None:
     assert not found, "\n" + "\n".join(f"{what}: {wrong}" for what, wrong in found.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["fit", "predict", "verify", "show", "inspect"])
 def test_a_line_of_ten_megabytes(name: str, place: Path, lineal: Lineal) -> None:
     for data in (b"word " * 2_000_000, table(*ROWS[:9], f"1,{'long ' * 2_000_000},no", *ROWS[9:])):
@@ -240,6 +242,7 @@ def test_a_line_of_ten_megabytes(name: str, place: Path, lineal: Lineal) -> None
             left.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READING)
 def test_odd_names(name: str, place: Path, lineal: Lineal) -> None:
     """Extensions that lie, folders, devices, models as data and data as models; with --json, and outputs that are there."""

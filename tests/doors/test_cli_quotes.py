@@ -76,7 +76,7 @@ def test_every_command_says_it(name: str, lineal: Lineal) -> None:
     assert PLAIN not in out + err
 
 
-def test_what_was_told_stands_in_the_command_that_checks(lineal: Lineal) -> None:
+def test_what_was_declared_stands_in_the_command_that_checks(lineal: Lineal) -> None:
     chance = random.Random(2)
     long = "x\n" * 30
     rows = [f"{chance.random():.3f},'{long if k == 7 else chance.choice('uvw')}',{'NV'[k % 2]}\n" for k in range(80)]

@@ -66,7 +66,7 @@ SPELLINGS = [
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("words", SPELLINGS)
-def test_a_path_is_the_same_however_its_columns_are_told(lineal: Lineal, words: tuple[str, ...]) -> None:
+def test_a_path_is_the_same_however_its_columns_are_declared(lineal: Lineal, words: tuple[str, ...]) -> None:
     plain = lineal("path", "whole.csv", "--target", "y", "--drop", "ac", "--points", "5")
     found = lineal("path", *words, "--points", "5")
     for mine, other in zip(found["points"], plain["points"], strict=True):
@@ -78,7 +78,7 @@ def test_a_path_is_the_same_however_its_columns_are_told(lineal: Lineal, words: 
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("words", [words for words in SPELLINGS if "--recipe" not in words])
-def test_separability_is_the_same_however_its_columns_are_told(lineal: Lineal, words: tuple[str, ...]) -> None:
+def test_separability_is_the_same_however_its_columns_are_declared(lineal: Lineal, words: tuple[str, ...]) -> None:
     asked = [word.replace("y ~", "'y > 0' ~") if "~" in word else "y > 0" if word == "y" else word for word in words]
     plain = lineal("separable", "whole.csv", "--target", "y > 0", "--drop", "ac")
     formula = "--formula" in words

@@ -39,6 +39,7 @@ def on_terminal(words: list[str], **environment: str) -> str:
     return shown.decode()
 
 
+@pytest.mark.slow
 def test_colours_on_a_terminal_unless_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     coloured = on_terminal(["fit", str(PENGUINS), "--target", "species", "--penalty", "ridge:0.01"])
@@ -56,7 +57,7 @@ class Terminal(io.StringIO):
 
 
 def test_long_work_shows_a_sign_of_life_on_a_terminal_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     record = Record(step=7, objective=0.25, estimate=0.1, passes=9, seconds=1.0)
@@ -80,7 +81,7 @@ def test_short_work_shows_nothing_even_on_a_terminal(
 ) -> None:
     stream = Terminal()
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(progress, "PATIENCE", 3600.0)
+    monkeypatch.setattr(progress, "SILENT_SECONDS", 3600.0)
     monkeypatch.setattr(sys, "stderr", stream)
     assert run(["fit", str(PENGUINS), "--target", "species", "--penalty", "ridge:0.01"]) == 0
     assert stream.getvalue() == ""

@@ -72,6 +72,7 @@ def test_the_design_is_the_one_built_by_hand() -> None:
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "spelled",
     ["ngrams=2", "characters=3-4,counts,max=300", "hash=2^8", "hash=2^6,binary", "fold,case,letters=3,common=0.5"],
@@ -133,7 +134,7 @@ def test_unseen_words_are_counted_and_said() -> None:
     new["note"] = ["utterly unheard rain", ""]
     _, unknown = model.encoder.encode_counted(new)
     assert unknown["note"] == 2
-    assert "2 terms have no column" in model.encoder.said(unknown)[0]
+    assert "2 terms have no column" in model.encoder.sentences(unknown)[0]
 
 
 def test_text_may_stand_beside_a_formula() -> None:
@@ -160,16 +161,16 @@ def test_a_number_is_predicted_from_text() -> None:
         ({"nota": ""}, "did you mean 'note'"),
         ({"mood": ""}, "another part"),
         ({"note": "ngrams=5"}, "1 to 3"),
-        ({"note": "min=500", "title": "min=500"}, None),
     ],
 )
-def test_what_cannot_be_done_is_said(asked: dict[str, str], said: str | None) -> None:
-    if said is None:
-        report = lineal.fit(notes(), "mood", text=asked).report["data"]
-        assert next(d["why"] for d in report["dropped"]).endswith("words is within the limits")
-        return
+def test_what_cannot_be_done_is_said(asked: dict[str, str], said: str) -> None:
     with pytest.raises(InputError, match="(?i)" + said):
         lineal.fit(notes(), "mood", text=asked)
+
+
+def test_texts_without_a_word_within_the_limits_are_dropped() -> None:
+    report = lineal.fit(notes(), "mood", text={"note": "min=500", "title": "min=500"}).report["data"]
+    assert next(d["why"] for d in report["dropped"]).endswith("words is within the limits")
 
 
 def test_arrays_have_no_text() -> None:
@@ -218,6 +219,7 @@ def lineal_command(*words: object, check: bool = True) -> subprocess.CompletedPr
     )
 
 
+@pytest.mark.slow
 def test_the_command_line(tmp_path: Path) -> None:
     data, path = tmp_path / "notes.csv", tmp_path / "m.lineal"
     write(data, notes())
@@ -366,7 +368,7 @@ def test_a_fit_that_reads_its_rows_again_and_again(tmp_path: Path, monkeypatch: 
     data = tmp_path / "notes.csv"
     write(data, notes())
     held = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
-    monkeypatch.setattr("lineal.api.dataset.MEMORY", 1000)
+    monkeypatch.setattr("lineal.api.dataset.MAX_MEMORY_BYTES", 1000)
     streamed = lineal.fit(data, "mood", penalty=0.1, text={"note": "counts", "title": "hash=2^7"})
     assert streamed.verdict.kind == "optimal"
     assert streamed.columns == held.columns
@@ -374,6 +376,7 @@ def test_a_fit_that_reads_its_rows_again_and_again(tmp_path: Path, monkeypatch: 
     np.testing.assert_allclose(streamed.coef, held.coef, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_recipe_keeps_how_text_is_read(tmp_path: Path) -> None:
     data, recipe, path = tmp_path / "notes.csv", tmp_path / "recipe.toml", tmp_path / "m.lineal"
     write(data, notes())

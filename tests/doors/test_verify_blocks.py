@@ -15,7 +15,9 @@ from pyarrow import feather
 import lineal
 from lineal import container
 from lineal.cli import run
-from lineal.verify import Refused, cells, joining, parts, reading, store, training, verify
+from lineal.verify import Refused, verify
+from lineal.verify.claims import training
+from lineal.verify.reading import cells, joining, split, store, tables
 
 ROWS = 173
 
@@ -23,10 +25,10 @@ ROWS = 173
 @pytest.fixture
 def small(monkeypatch):
     """Read seven rows at a time, and keep none of them in memory."""
-    for module in (cells, joining, parts, reading, training):
-        if hasattr(module, "ROWS"):
-            monkeypatch.setattr(module, "ROWS", 7)
-    monkeypatch.setattr(store, "ROOM", 0)
+    for module in (cells, joining, split, tables, training):
+        if hasattr(module, "BLOCK_ROWS"):
+            monkeypatch.setattr(module, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(store, "MEMORY_BYTES", 0)
 
 
 def table(seed: int = 0) -> dict[str, list[object]]:
@@ -98,7 +100,7 @@ def fitted(tmp_path: Path, name: str, suffix: str = ".parquet") -> tuple[Path, P
 
 
 @pytest.mark.parametrize("name", FITS)
-def test_blocks_of_any_size_are_told_the_same(tmp_path, request, name):
+def test_blocks_of_any_size_are_judged_the_same(tmp_path, request, name):
     path, data = fitted(tmp_path, name)
     whole = told(verify(path, data))
     request.getfixturevalue("small")
@@ -148,10 +150,11 @@ def test_a_row_that_was_altered_far_down_is_noticed(tmp_path, small):
         verify(path, written(tmp_path / "t.parquet", rows))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     """Ten times the rows take hardly more memory, once they no longer fit into what is kept."""
-    monkeypatch.setattr(store, "ROOM", 2**16)
-    monkeypatch.setattr(training, "ROWS", 1024)
+    monkeypatch.setattr(store, "MEMORY_BYTES", 2**16)
+    monkeypatch.setattr(training, "BLOCK_ROWS", 1024)
     peaks = []
     for n in (12_000, 120_000):
         draw = np.random.default_rng(n)
@@ -166,7 +169,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path, monkeypatch):
     assert peaks[1] < 1.5 * peaks[0] + 2**20, peaks
 
 
-def test_progress_is_told(tmp_path, small):
+def test_progress_is_shown(tmp_path, small):
     path, data = fitted(tmp_path, "logistic")
     shares: dict[str, list[float]] = {}
     verify(path, data, watch=lambda words, share: shares.setdefault(words, []).append(share))

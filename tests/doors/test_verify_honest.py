@@ -36,6 +36,7 @@ def drawn(seed: int) -> tuple[np.ndarray, np.ndarray, str, str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [*range(40), *REFUSED_ONCE])
 def test_an_honest_file_is_confirmed(tmp_path, seed):
     x, y, model, penalty = drawn(seed)

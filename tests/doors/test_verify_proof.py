@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from lineal.verify.arithmetic import EPS, signs, sums, times
-from lineal.verify.charges import Charges
-from lineal.verify.covariance import covariance
-from lineal.verify.dependence import DEPENDENT, NotProvenError, dependence, spanning
-from lineal.verify.formulas import Problem
-from lineal.verify.null import null_objective
-from lineal.verify.plan import Plan
-from lineal.verify.proof import bound, newton_step, prove
-from lineal.verify.smooth import excess
-from lineal.verify.witnesses import independent, strict_rows
+from lineal.verify.evidence.covariance import covariance
+from lineal.verify.losses import BY_NAME
+from lineal.verify.losses.smooth import excess
+from lineal.verify.problem.dependence import DEPENDENCE_SHARE, NotProvenError, dependence, spanning
+from lineal.verify.problem.formulas import Problem
+from lineal.verify.problem.penalties import Penalty
+from lineal.verify.proof.baseline import baseline_objective
+from lineal.verify.proof.bound import bound, newton_step, prove
+from lineal.verify.proof.plan import Plan
+from lineal.verify.proof.witnesses import independent, strict_rows
 
 NUMBERS = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False).filter(lambda v: v == 0 or abs(v) > 1e-6)
 
@@ -77,11 +78,18 @@ def problem_of(loss: str, seed: int, *, ridge: float = 0.0, n: int = 60, p: int 
     else:
         y = np.eye(3)[np.argmax(score + draw.gumbel(size=(n, 3)), axis=1)]
     s = draw.choice([0.5, 1.0, 2.0], size=n)
-    charges = x.var(axis=0)
-    charges[0] = 0.0
+    penalty_factors = x.var(axis=0)
+    penalty_factors[0] = 0.0
     shift = draw.normal(size=(n, 1)) if offset else np.zeros((n, 1))
     return Problem(
-        loss.split(maxsplit=1)[0], x, y, s / s.sum(), shift, Charges.ridge(ridge * charges), True, np.arange(n)
+        BY_NAME[loss.split(maxsplit=1)[0]],
+        x,
+        y,
+        s / s.sum(),
+        shift,
+        Penalty.ridge(ridge * penalty_factors),
+        True,
+        np.arange(n),
     )
 
 
@@ -91,18 +99,18 @@ def optimum(problem: Problem) -> tuple[np.ndarray, mpmath.mpf]:
     b = np.zeros((p, k))
     for _ in range(200):
         eta = x @ b + problem.offset
-        if problem.loss == "squared":
+        if problem.loss.name == "squared":
             slope, curvature = eta - y, np.tile(np.eye(k), (len(x), 1, 1))
-        elif problem.loss == "logistic":
+        elif problem.loss.name == "logistic":
             mean = 1 / (1 + np.exp(-eta))
             slope, curvature = mean - y, (mean * (1 - mean))[:, :, None]
         else:
             mean = np.exp(eta - eta.max(1, keepdims=True))
             mean /= mean.sum(1, keepdims=True)
             slope, curvature = mean - y, mean[:, :, None] * np.eye(k) - mean[:, :, None] * mean[:, None, :]
-        gradient = x.T @ (q[:, None] * slope) + problem.charges.square[:, None] * b
+        gradient = x.T @ (q[:, None] * slope) + problem.penalty.square[:, None] * b
         h = np.einsum("n,nab,ni,nj->aibj", q, curvature, x, x).reshape(p * k, p * k) + np.diag(
-            np.tile(problem.charges.square, k)
+            np.tile(problem.penalty.square, k)
         )
         step = (np.linalg.pinv(h, rcond=1e-13) @ gradient.T.ravel()).reshape(k, p).T
         size = float(np.max(np.abs(x @ step)))
@@ -118,18 +126,19 @@ def objective(problem: Problem, b: np.ndarray) -> mpmath.mpf:
             row = [mpmath.mpf(float(v)) for v in problem.x[i]]
             eta = [mpmath.fdot(row, map(float, b[:, k])) + float(problem.offset[i, 0]) for k in range(b.shape[1])]
             y = [float(v) for v in problem.y[i]]
-            if problem.loss == "squared":
+            if problem.loss.name == "squared":
                 loss = sum((e - t) ** 2 for e, t in zip(eta, y, strict=True)) / 2
-            elif problem.loss == "logistic":
+            elif problem.loss.name == "logistic":
                 loss = mpmath.log1p(mpmath.exp(eta[0])) - y[0] * eta[0]
             else:
                 loss = mpmath.log(sum(map(mpmath.exp, eta))) - sum(e * t for e, t in zip(eta, y, strict=True))
             total += float(problem.q[i]) * loss
         for j in range(len(b)):
-            total += mpmath.mpf(float(problem.charges.square[j])) / 2 * sum(mpmath.mpf(float(v)) ** 2 for v in b[j])
+            total += mpmath.mpf(float(problem.penalty.square[j])) / 2 * sum(mpmath.mpf(float(v)) ** 2 for v in b[j])
         return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("ridge", [0.0, 1e-6, 0.1])
 @pytest.mark.parametrize("offset", [False, True])
@@ -140,7 +149,7 @@ def test_the_gap_is_never_below_the_true_distance(loss, ridge, offset):
     for size in (0.0, 1e-9, 1e-6, 1e-3, 0.1):
         coef = best * (1 + size * draw.normal(size=best.shape))
         point = problem.at(coef)
-        found = bound(point, problem.uncharged).gap
+        found = bound(point, problem.unpenalized).gap
         true = float(objective(problem, coef) - least)
         assert found >= true - 1e-25
         assert found <= 3.0 * true + 1e-20 * (1 + abs(point.objective)) + (point.allowance if size == 0.1 else 0.0)
@@ -164,8 +173,8 @@ def test_far_away_points_get_a_sound_bound_or_none(loss):
         coef = size * draw.normal(size=(problem.x.shape[1], problem.outputs)) / np.abs(problem.x).max(axis=0)[:, None]
         true = float(objective(problem, coef) - least)
         for plain in (False, True):
-            assert here(problem.at(coef), problem.uncharged, plain) >= true * (1 - 1e-12)
-        assert bound(problem.at(coef), problem.uncharged).gap >= true * (1 - 1e-12)
+            assert here(problem.at(coef), problem.unpenalized, plain) >= true * (1 - 1e-12)
+        assert bound(problem.at(coef), problem.unpenalized).gap >= true * (1 - 1e-12)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "softmax"])
@@ -177,13 +186,13 @@ def test_separated_classes_have_no_provable_gap(loss):
         y[order[30:]] = 1.0
     else:
         y[order[:20], 0] = y[order[20:40], 1] = y[order[40:], 2] = 1.0
-    separated = Problem(problem.loss, x, y, problem.q, problem.offset, problem.charges, True, problem.numbers)
+    separated = Problem(problem.loss, x, y, problem.q, problem.offset, problem.penalty, True, problem.numbers)
     coef = np.zeros((x.shape[1], y.shape[1]))
     for size in (0.0, 1.0, 100.0, 1e5):
         coef[1] = size * np.linspace(-1, 1, y.shape[1]) if loss == "softmax" else size
         coef[0] = -coef[1] * x[order[30], 1]
         with pytest.raises(NotProvenError):
-            bound(separated.at(coef), separated.uncharged)
+            bound(separated.at(coef), separated.unpenalized)
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -191,16 +200,16 @@ def test_dependent_columns_have_no_provable_gap_until_one_is_set_aside(loss):
     base = problem_of(loss, 11)
     base = replace(base, x=np.round(base.x * 2.0**20) / 2.0**20)  # so that the difference is exact
     x = np.column_stack([base.x, base.x[:, 1] - base.x[:, 2]])
-    problem = Problem(base.loss, x, base.y, base.q, base.offset, Charges.ridge(np.zeros(5)), True, base.numbers)
+    problem = Problem(base.loss, x, base.y, base.q, base.offset, Penalty.ridge(np.zeros(5)), True, base.numbers)
     best, _ = optimum(base)
     coef = np.vstack([best, np.zeros((1, best.shape[1]))])
     with pytest.raises(NotProvenError):
-        bound(problem.at(coef), problem.uncharged)
+        bound(problem.at(coef), problem.unpenalized)
     direction = np.array([0.0, 1.0, -1.0, 0.0, -1.0])
-    assert dependence(x, direction) <= DEPENDENT
-    assert dependence(x, direction + 1e-12) > DEPENDENT
-    kept = independent(direction[:, None], np.abs(x).max(axis=0), problem.uncharged)
-    for columns in (kept, spanning(problem, problem.uncharged)):
+    assert dependence(x, direction) <= DEPENDENCE_SHARE
+    assert dependence(x, direction + 1e-12) > DEPENDENCE_SHARE
+    kept = independent(direction[:, None], np.abs(x).max(axis=0), problem.unpenalized)
+    for columns in (kept, spanning(problem, problem.unpenalized)):
         assert len(columns) == 4
         assert bound(problem.at(coef), columns).gap <= 1e-20 * max(1.0, base.at(best).objective)
 
@@ -210,12 +219,19 @@ def test_powers_are_ill_conditioned_and_not_dependent():
     x = np.column_stack([t**k for k in range(15)])
     y = np.cos(5 * t)[:, None]
     problem = Problem(
-        "squared", x, y, np.full(200, 1 / 200), np.zeros((200, 1)), Charges.ridge(np.zeros(15)), True, np.arange(200)
+        BY_NAME["squared"],
+        x,
+        y,
+        np.full(200, 1 / 200),
+        np.zeros((200, 1)),
+        Penalty.ridge(np.zeros(15)),
+        True,
+        np.arange(200),
     )
-    assert len(spanning(problem, problem.uncharged)) == 15
+    assert len(spanning(problem, problem.unpenalized)) == 15
     exact = mpmath_least_squares(x, y)
-    assert bound(problem.at(exact), problem.uncharged).gap < 1e-20
-    assert bound(problem.at(exact * (1 + 1e-6)), problem.uncharged).gap > 1e-18
+    assert bound(problem.at(exact), problem.unpenalized).gap < 1e-20
+    assert bound(problem.at(exact * (1 + 1e-6)), problem.unpenalized).gap > 1e-18
 
 
 def mpmath_least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -230,14 +246,21 @@ def mpmath_least_squares(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 def test_the_null_fit_against_a_plain_optimum(loss, ridge):
     problem = problem_of(loss, 23, ridge=ridge, offset=True, n=30)
     small = Problem(
-        loss, problem.x[:, :1], problem.y, problem.q, problem.offset, Charges.ridge(np.zeros(1)), True, problem.numbers
+        BY_NAME[loss],
+        problem.x[:, :1],
+        problem.y,
+        problem.q,
+        problem.offset,
+        Penalty.ridge(np.zeros(1)),
+        True,
+        problem.numbers,
     )
     _, least = optimum(small)
-    assert null_objective(problem) == pytest.approx(float(least), rel=1e-13)
-    charged = Charges.ridge(problem.charges.square[1:])
-    without = replace(problem, x=problem.x[:, 1:], charges=charged, intercept=False)
+    assert baseline_objective(problem) == pytest.approx(float(least), rel=1e-13)
+    penalized = Penalty.ridge(problem.penalty.square[1:])
+    without = replace(problem, x=problem.x[:, 1:], penalty=penalized, intercept=False)
     zero = np.zeros((problem.x.shape[1] - 1, problem.outputs))
-    assert null_objective(without) == pytest.approx(float(objective(without, zero)), rel=1e-13)
+    assert baseline_objective(without) == pytest.approx(float(objective(without, zero)), rel=1e-13)
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic"])
@@ -257,7 +280,7 @@ def test_strict_rows_are_exact_where_floats_are_not():
     x = np.array([[1.0, 0.1, 0.2, 0.3], [1.0, 0.5, 0.25, 0.75], [1.0, -1.0, 0.0, 0.0]])
     y = np.array([[1.0], [0.0], [0.0]])
     problem = Problem(
-        "logistic", x, y, np.full(3, 1 / 3), np.zeros((3, 1)), Charges.ridge(np.zeros(4)), True, np.arange(3)
+        BY_NAME["logistic"], x, y, np.full(3, 1 / 3), np.zeros((3, 1)), Penalty.ridge(np.zeros(4)), True, np.arange(3)
     )
     d = np.array([[0.0], [1.0], [1.0], [-1.0]])  # 0.1 + 0.2 - 0.3 > 0 in doubles, exactly 2.8e-17
     assert strict_rows(problem, d).tolist() == [True, False, True]

@@ -16,7 +16,7 @@ def number(value) -> arb:
 class Exact:
     """One problem in arb numbers; coefficients are lists, column-major by output as ``b[j][k]``."""
 
-    def __init__(self, loss, x, y, weight, offset, strength, charges):
+    def __init__(self, loss, x, y, weight, offset, strength, penalty_factors):
         self.loss = loss
         n = len(x)
         weight = np.ones(n) if weight is None else weight
@@ -28,7 +28,7 @@ class Exact:
         offset = zero if offset is None else offset
         self.offset = [[number(v) for v in offset[i]] for i in keep]
         self.total = sum(self.weight, arb(0))
-        self.charge = [number(strength) * number(c) for c in charges]
+        self.penalty_factor = [number(strength) * number(c) for c in penalty_factors]
         self.p, self.k = x.shape[1], loss.outputs
 
     def rows(self, b):
@@ -71,7 +71,9 @@ class Exact:
 
     def value(self, b) -> arb:
         rows = sum((s * value for s, _, value, _, _ in self.rows(b)), arb(0)) / self.total
-        return rows + sum((c * b[j][k] ** 2 for j, c in enumerate(self.charge) for k in range(self.k)), arb(0)) / 2
+        return (
+            rows + sum((c * b[j][k] ** 2 for j, c in enumerate(self.penalty_factor) for k in range(self.k)), arb(0)) / 2
+        )
 
     def optimum(self, start, rounds=60):
         """Return F* from a point close to the optimum, or None where Newton does not settle."""
@@ -79,7 +81,7 @@ class Exact:
         size = self.p * self.k
         best = self.value(b)
         for _ in range(rounds):
-            gradient = [[self.charge[j] * b[j][k] for k in range(self.k)] for j in range(self.p)]
+            gradient = [[self.penalty_factor[j] * b[j][k] for k in range(self.k)] for j in range(self.p)]
             hessian = [[arb(0)] * size for _ in range(size)]
             for s, x, _, slope, curve in self.rows(b):
                 for j in range(self.p):
@@ -90,8 +92,8 @@ class Exact:
                                 hessian[j * self.k + a][i * self.k + c] += s * x[j] * x[i] * curve[a][c] / self.total
             for j in range(self.p):
                 for a in range(self.k):
-                    hessian[j * self.k + a][j * self.k + a] += self.charge[j]
-                    if self.loss.name == "softmax" and float(self.charge[j].mid()) == 0.0:
+                    hessian[j * self.k + a][j * self.k + a] += self.penalty_factor[j]
+                    if self.loss.name == "softmax" and float(self.penalty_factor[j].mid()) == 0.0:
                         for c in range(self.k):
                             hessian[j * self.k + a][j * self.k + c] += arb(1) / self.k
             try:

@@ -28,6 +28,7 @@ def checked(words):
     assert distance(words) == min(apart)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(200))
 def test_two_hundred_seeds(seed):
     checked(code("ecoc", 10, 15, seed))

@@ -13,15 +13,16 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import lineal
-from lineal.designs import Categorical, Dense, Ones, Stack, as_design
+from lineal.designs import Categorical, Dense, HStack, Ones, as_design
 from lineal.fitting.covariance import ROBUST, clustered, covariance, robust
 from lineal.fitting.fitting import fit
-from lineal.losses import Logistic, Poisson, Softmax, Squared
+from lineal.losses import Squared
 from lineal.penalties import NoPenalty
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
+from tests.laws.catalogue import minimised
 
-LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3), Poisson()]
+LOSSES = minimised(likelihood=True)
 LONGLEY = Path(__file__).resolve().parents[1] / "references" / "data" / "nist" / "Longley.csv"
 
 
@@ -30,13 +31,13 @@ def rows(loss, seed, n=60):
     X = rng.normal(size=(n, 2)) * [1.0, 3.0]
     X[rng.random(size=X.shape) < 0.3] = 0.0
     eta = X @ [0.5, -0.2] + 0.1
-    if loss.name == "squared":
+    if loss.targets == "numbers":
         y = eta[:, None] + rng.normal(size=(n, loss.outputs))
-    elif loss.name == "poisson":
+    elif loss.targets == "counts":
         y = rng.poisson(np.exp(eta))[:, None].astype(float)
     else:
         noisy = eta + rng.logistic(size=n)
-        y = np.digitize(noisy, [0.0] if loss.name == "logistic" else [-0.7, 0.7])[:, None].astype(float)
+        y = np.digitize(noisy, [0.0] if loss.targets == "two classes" else [-0.7, 0.7])[:, None].astype(float)
     weight = rng.integers(0, 3, size=n).astype(float)
     return X, y, weight, rng.integers(0, 7, size=n)
 
@@ -63,7 +64,7 @@ def test_weights_partitions_and_storage(loss, seed):
     X, y, weight, group = rows(loss, seed)
     absent = weight == 0.0
     y_hidden = y.copy()
-    y_hidden[absent] = np.nan if loss.name == "squared" else 0.0  # whatever is there
+    y_hidden[absent] = np.nan if loss.targets == "numbers" else 0.0  # whatever is there
     whole = fit(Memory(as_design(X), y_hidden, weight), loss, NoPenalty(3), tol=1e-12)
     expected = every(whole, group)
     for matrix in expected:
@@ -84,7 +85,7 @@ def test_codes_are_columns():
     y = x[:, 0] + codes + rng.normal(size=80)
     group = rng.integers(0, 9, size=80)
     plain = np.column_stack([x, codes[:, None] == np.arange(3)])
-    ours = fit(Memory(Stack([Ones(80), Dense(x), Categorical(codes, 3)]), y), Squared(1), NoPenalty(5))
+    ours = fit(Memory(HStack([Ones(80), Dense(x), Categorical(codes, 3)]), y), Squared(1), NoPenalty(5))
     theirs = fit(Memory(as_design(plain), y), Squared(1), NoPenalty(5))
     close(every(ours, group), every(theirs, group))
 

@@ -12,7 +12,7 @@ import pytest
 import lineal
 from lineal import _core, estimators
 from lineal.algebra.spectrum import eigen
-from lineal.api.path_of_table import trail
+from lineal.api.path_of_table import table_path
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.evidence import evidence
@@ -21,82 +21,24 @@ from lineal.fitting.fitting import fit
 from lineal.fitting.scale import scaled_huber
 from lineal.ground.deadline import Deadline, LateError, in_time, shared, watched
 from lineal.losses import (
-    Absolute,
-    CrammerSinger,
-    Hinge,
-    Huber,
     Logistic,
-    Poisson,
-    Quantile,
     Softmax,
-    Sparsemax,
     Squared,
-    SquaredHinge,
     ZeroOne,
 )
-from lineal.paths.folds import trials
-from lineal.paths.strengths import path
-from lineal.penalties import L1, ElasticNet, NoPenalty, Ridge
+from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.perceptron.halfspace import judge
 from lineal.perceptron.mistakes import mistaking
 from lineal.perceptron.perceptron import Plan, present
 from lineal.problem.moments import survey
 from lineal.separation.gathering import gather
 from lineal.separation.search import decide
-from lineal.sources.memory import Blocks, Memory
-from lineal.sources.source import Block
+from lineal.sources.memory import Memory
+from tests.laws.catalogue import minimised
+from tests.laws.clocks import Clock, counted, penalty_factors, rows
 
-LOSSES = [
-    Squared(1), Squared(2), Logistic(), Softmax(3), Huber(0.5), Poisson(), SquaredHinge(), Hinge(), Absolute(),
-    Quantile(0.3), CrammerSinger(3), Sparsemax(3),
-]  # fmt: skip
+LOSSES = minimised()
 SETTLED = {"optimal", "not_unique", "at_infinity"}
-
-
-class Clock:
-    """Says one second more whenever it is asked."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        self.now += 1.0
-        return self.now
-
-
-class Counted(Blocks):
-    """Blocks that note what time it is when a pass begins."""
-
-    clock: Clock
-    began: list[float]
-
-    def blocks(self) -> Any:
-        self.began.append(self.clock.now)
-        return super().blocks()
-
-
-def rows(loss: Any, n: int = 60, p: int = 4, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    x = rng.normal(size=(n, p))
-    eta = x @ rng.normal(size=(p, max(loss.outputs, 1))) + rng.normal(size=(n, max(loss.outputs, 1)))
-    if loss.name in ("softmax", "crammer-singer", "sparsemax"):
-        return x, np.argmax(eta, axis=1).astype(float)
-    if loss.name in ("logistic", "hinge", "squared-hinge"):
-        return x, (eta[:, 0] > 0.0).astype(float)
-    return x, rng.poisson(np.exp(0.3 * eta[:, 0])).astype(float) if loss.name == "poisson" else eta
-
-
-def counted(loss: Any, clock: Clock, **given: Any) -> Counted:
-    x, y = rows(loss, **given)
-    cut = np.array_split(np.arange(len(x)), 3)
-    y = y.reshape(len(x), -1)
-    source = Counted([Block(as_design(x[part]), np.ascontiguousarray(y[part])) for part in cut])
-    source.clock, source.began = clock, []
-    return source
-
-
-def charges(source: Any) -> np.ndarray:
-    return np.r_[0.0, np.ones(len(source.columns) - 1)]
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name}-{loss.outputs}")
@@ -108,15 +50,15 @@ def test_a_fit_ends_soon_after_its_deadline(loss: Any, family: str, end: int) ->
     source = counted(loss, clock)
     penalty = {
         "none": NoPenalty(len(source.columns)),
-        "ridge": Ridge(1e-3, charges(source)),
-        "l1": L1(1e-3, charges(source)),
+        "ridge": Ridge(1e-3, penalty_factors(source)),
+        "l1": L1(1e-3, penalty_factors(source)),
     }[family]
     deadline = Deadline(float(end), 4.0, clock)
     found = fit(source, loss, penalty, time_limit=deadline)
     assert found.verdict.kind in SETTLED | {"budget"}
     assert np.all(np.isfinite(found.coef))
-    # One look may meet the end in each of: the null fit, the steps, the proof, the covariance; the survey comes before. Where
-    # there was no step and no null fit, the objective of what is returned takes a pass.
+    # One look may meet the end in each of: the baseline, the steps, the proof, the covariance; the survey comes before. Where
+    # there was no step and no baseline, the objective of what is returned takes a pass.
     assert sum(time >= deadline.last.end for time in source.began) <= 4 + (not len(found.trace))
     assert clock.now <= deadline.last.end + 8
     best = fit(source, loss, penalty)
@@ -146,108 +88,6 @@ def test_a_deadline_far_away_changes_no_bit() -> None:
         plain, limited = (fit(source, loss, penalty, time_limit=limit) for limit in (None, 1e9))
         assert np.array_equal(plain.coef, limited.coef)
         assert plain.verdict == limited.verdict
-
-
-@pytest.mark.parametrize(
-    ("loss", "family", "p", "end"),
-    [
-        *((Squared(1), "l1", 6, end) for end in (1, 2, 4)),
-        *((Squared(1), "elastic", 400, end) for end in (1, 5, 20)),
-        *((Logistic(), "l1", 6, end) for end in (10, 25, 60)),
-        *((Logistic(), "l1", 700, end) for end in (10, 25, 60)),
-        *((Squared(1), "ridge", 6, end) for end in (1, 10, 15)),
-    ],
-)
-def test_the_points_a_path_has_no_time_for_cost_nothing(loss: Any, family: str, p: int, end: int) -> None:
-    clock = Clock()
-    source = counted(loss, clock, p=p)
-    makes = {
-        "l1": L1(1.0, charges(source)),
-        "elastic": ElasticNet(1.0, 0.5, charges(source)),
-        "ridge": Ridge(1.0, charges(source)),
-    }
-    grid = np.geomspace(0.3, 1e-4, 40)
-    deadline = Deadline(float(end), 3.0, clock)
-    found = path(source, loss, makes[family], grid, time_limit=deadline, tol=1e-9)
-    assert len(found.points) == 40
-    assert found.strengths == pytest.approx(grid)
-    assert found.reached < 40
-    assert sum(time >= deadline.last.end for time in source.began) <= 3
-    # From the end on, every point asks once what time it is.
-    assert clock.now <= deadline.last.end + 40 + 8
-    x, y = rows(loss, p=p)
-    for last, point in zip(found.points, found.points[1:], strict=False):
-        if "nothing was fitted" in (point.verdict.reason or ""):
-            assert (point.verdict.kind, point.verdict.gap) == ("budget", None)
-            assert np.array_equal(point.coef, last.coef)
-            eta = point.coef[0, 0] + x @ point.coef[1:, 0]
-            mean = np.mean(0.5 * (eta - y.ravel()) ** 2 if loss.name == "squared" else np.logaddexp(0.0, eta) - y * eta)
-            size, square = np.sum(np.abs(point.coef[1:])), 0.5 * np.sum(point.coef[1:] ** 2)
-            charge = {"l1": size, "elastic": 0.5 * size + 0.5 * square, "ridge": square}[family]
-            assert point.objective == pytest.approx(mean + point.strength * charge, rel=1e-9)
-    assert "nothing was fitted" in found.points[-1].verdict.reason
-
-
-@pytest.mark.parametrize(("loss", "end"), [(Squared(1), 1), (Squared(1), 8), (Logistic(), 1), (Logistic(), 200)])
-def test_folds_share_the_time(loss: Any, end: int) -> None:
-    """Only points that every fold had time for may be compared."""
-    clock, (x, y) = Clock(), rows(loss, n=90)
-    source = Memory(as_design(x), y)
-    seen = [np.flatnonzero(np.arange(90) % 3 != k) for k in range(3)]
-    family = L1(1.0, np.r_[0.0, np.ones(4)])
-    grid = np.geomspace(0.3, 1e-4, 60).tolist()
-    found = trials(source, loss, family, lambda _: grid, seen, deadline=Deadline(float(end), 1.0, clock))
-    assert found.coef.shape == (3, 60, 5, 1)
-    assert found.reached < 60
-    for verdicts in found.verdicts:
-        assert [verdict.kind for verdict in verdicts[: found.reached]] == ["optimal"] * found.reached
-        assert verdicts[-1].kind == "budget"
-    assert clock.now <= end + 3 * (60 + 12)
-
-
-@pytest.mark.parametrize(
-    ("kind", "end"), [("lasso", 1), ("lasso", 20), ("ridge", 1), ("ridge", 100), ("logistic", 1), ("logistic", 600)]
-)
-def test_cross_validation_takes_what_it_could_compare(kind: str, end: int) -> None:
-    x, y = rows(Logistic(), n=90)
-    limit: Any = Deadline(float(end), 4.0, Clock())  # (the first look at the rows is within the grace)
-    if kind == "lasso":
-        model: Any = estimators.LassoCV(alphas=60, time_limit=limit).fit(x, y)
-        errors, given, taken = model.mse_path_.mean(axis=1), model.alphas_, model.alpha_
-    elif kind == "ridge":
-        model = estimators.RidgeCV(np.geomspace(1e3, 1e-3, 60), cv=5, time_limit=limit).fit(x, y)
-        late = [sum("time limit" in (verdict.reason or "") for verdict in fold) for fold in model.verdicts_]
-        assert max(late) > 0
-        assert model.alpha_ >= np.geomspace(1e3, 1e-3, 60)[max(59 - max(late), 0)]
-        return
-    else:
-        model = estimators.LogisticRegressionCV(Cs=60, time_limit=limit).fit(x, y)
-        errors, given, taken = -model.scores_.mean(axis=(0, 1)), model.Cs_, model.C_
-    assert math.isnan(errors[-1])
-    reached = int(np.count_nonzero(~np.isnan(errors)))
-    assert taken == given[int(np.nanargmin(errors)) if reached else 0]
-    assert np.all(np.isnan(errors[reached:]))
-
-
-@pytest.mark.parametrize(
-    ("end", "said"), [(1, "before any was tried"), (20, "before the first trial"), (200, "before all were")]
-)
-def test_a_strength_is_picked_in_a_share_of_the_time(end: int, said: str) -> None:
-    x, y = rows(Softmax(3), n=300)
-    model = lineal.fit(x, y, model="logistic", penalty="ridge:auto", time_limit=Deadline(float(end), 1.0, Clock()))
-    assert "time limit" in model.report["selection"]["reason"]
-    assert said in model.report["selection"]["reason"]
-
-
-def test_members_share_the_time() -> None:
-    x, y = rows(Softmax(5), n=200)
-    clock = Clock()
-    deadline = Deadline(100.0, 10.0, clock)
-    found = lineal.fit(
-        x, y, model="logistic", penalty=1e-6, multiclass="ovo", solver="gradient-descent", time_limit=deadline
-    )
-    assert {verdict.kind for verdict in found.verdicts} == {"budget"}
-    assert clock.now <= deadline.last.end + 10 * 8
 
 
 def test_halfspaces_keep_the_time() -> None:
@@ -360,8 +200,8 @@ def test_the_evidence_keeps_the_time(end: int) -> None:
     assert clock.now <= deadline.last.end + 12
     x, y = rows(Squared(1), n=90)
     residual = y[:, 0] - found.coef[0, 0] - x @ found.coef[1:, 0]
-    charge = found.noise / found.prior / 90.0
-    value = 0.5 * np.mean(residual**2) + 0.5 * charge * np.sum(found.coef[1:] ** 2)
+    penalty_factor = found.noise / found.prior / 90.0
+    value = 0.5 * np.mean(residual**2) + 0.5 * penalty_factor * np.sum(found.coef[1:] ** 2)
     assert found.fit.objective == pytest.approx(value, rel=1e-9)
     if found.late:
         assert (found.verdict.kind, found.verdict.gap) == ("budget", None)
@@ -412,21 +252,6 @@ def test_eigenvalues_that_would_take_longer_are_not_begun(left: float, begun: bo
     assert sizes == ([256, 1024] if begun else [256])
 
 
-@pytest.mark.parametrize("shape", [(90, 4), (20, 60), (530, 540)])
-@pytest.mark.parametrize("rule", ["best", "one-se"])
-def test_leaving_one_out_keeps_the_time(shape: tuple[int, int], rule: str) -> None:
-    """Late, the first alpha is taken, and no score is claimed; in time, nothing changes by a bit."""
-    x, y = rows(Squared(1), n=shape[0], p=shape[1])
-    alphas = (3.0, 0.1, 10.0)
-    late = estimators.RidgeCV(alphas, rule=rule, time_limit=Deadline(3.0, 6.0, Clock())).fit(x, y[:, 0])
-    assert math.isnan(late.best_score_)
-    assert late.alpha_ == (3.0 if rule == "best" else 10.0)
-    plain = estimators.RidgeCV(alphas, rule=rule).fit(x, y[:, 0])
-    timely = estimators.RidgeCV(alphas, rule=rule, time_limit=1e9).fit(x, y[:, 0])
-    assert plain.best_score_ == timely.best_score_
-    assert (plain.alpha_, plain.coef_.tolist()) == (timely.alpha_, timely.coef_.tolist())
-
-
 @pytest.mark.parametrize("kind", LIMITED, ids=lambda kind: kind.__name__)
 def test_without_time_for_a_first_look_there_is_a_sentence(kind: Any) -> None:
     """Its deadline was over before it began: an answer without a fit, or the sentence; never a claim."""
@@ -449,41 +274,7 @@ def test_a_table_that_cannot_be_read_in_time_is_said(tmp_path) -> None:
     for call in (
         lambda limit: lineal.fit(path, "y", model="linear", time_limit=limit),
         lambda limit: lineal.compare(path, "y", models=["linear"], time_limit=limit),
-        lambda limit: trail(path, "y", model="linear", points=3, time_limit=limit),
+        lambda limit: table_path(path, "y", model="linear", points=3, time_limit=limit),
     ):
         with pytest.raises(InputError, match="before the rows had been looked at once"):
             call(Deadline(0.0, 0.5, Clock()))
-
-
-def test_models_that_are_compared_share_the_time() -> None:
-    x, y = rows(Squared(1), n=300)
-    table = {"a": x[:, 0], "b": x[:, 1], "y": y[:, 0]}
-    models = ["linear", "huber", "quantile:0.5", "linear l1:auto"]
-    for end in (30.0, 100.0):
-        clock = Clock()
-        found = lineal.compare(table, "y", models=models, time_limit=Deadline(end, 8.0, clock))
-        assert len(found.entries) == 4
-        assert clock.now <= end + 8.0 + 4 * 30
-        kinds = {entry.name: entry.model.verdict.kind for entry in found.entries}
-        assert "budget" in kinds.values()
-    assert {e.model.verdict.kind for e in lineal.compare(table, "y", models=models, time_limit=1e9).entries} == {
-        "optimal"
-    }
-
-
-def test_a_stack_keeps_one_time_limit() -> None:
-    x, y = rows(Squared(1), n=300)
-    table = {"a": x[:, 0], "b": x[:, 1], "y": y[:, 0]}
-    bases = {
-        "line": {"model": "linear", "penalty": "l1:auto"},
-        "median": {"model": "quantile:0.5", "penalty": "ridge:0.1"},
-    }
-    clock = Clock()
-    found = lineal.stack(table, "y", bases, folds=3, time_limit=Deadline(150.0, 8.0, clock))
-    assert "budget" in {found.final.verdict.kind, *(model.verdict.kind for model in found.bases.values())}
-    assert clock.now <= 158.0 + 9 * 30
-    whole = lineal.stack(table, "y", bases, folds=3, time_limit=1e9)
-    plain = lineal.stack(table, "y", bases, folds=3)
-    assert whole.final.coef.tolist() == plain.final.coef.tolist()
-    with pytest.raises(InputError, match="time limit is 0"):
-        lineal.stack(table, "y", bases, time_limit=0)

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal.designs import Affine, Categorical, Dense, Ones, Sparse, Stack, Turned, as_design
+from lineal.designs import ALL, Affine, Categorical, ColumnMajor, Dense, HStack, Ones, Sparse, as_design
 from lineal.designs.design import Design
+from lineal.errors import InputError
 
 Array = npt.NDArray[np.float64]
 Maker = Callable[[int, int], tuple[Design, Array]]
@@ -78,7 +79,7 @@ def ones(n: int, seed: int) -> tuple[Design, Array]:
 def stack(*makers: Maker) -> Maker:
     def make(n: int, seed: int) -> tuple[Design, Array]:
         parts = [maker(n, seed + i) for i, maker in enumerate(makers)]
-        return Stack([design for design, _ in parts]), np.hstack([array for _, array in parts])
+        return HStack([design for design, _ in parts]), np.hstack([array for _, array in parts])
 
     return make
 
@@ -102,7 +103,7 @@ def scaled(n: int, seed: int) -> tuple[Design, Array]:
 def turned(maker: Maker) -> Maker:
     def make(n: int, seed: int) -> tuple[Design, Array]:
         design, array = maker(n, seed)
-        return Turned.of(design), array
+        return ColumnMajor.of(design), array
 
     return make
 
@@ -150,6 +151,16 @@ DESIGNS: dict[str, Maker] = {
     "affine without shift": scaled,
 }
 
+
+def example(kind: type[Design]) -> Maker:
+    def make(n: int, _seed: int) -> tuple[Design, Array]:
+        design = kind.example(n)
+        return design, np.array([design.times(np.eye(design.shape[1])[:, [j]])[:, 0] for j in range(design.shape[1])]).T
+
+    return make
+
+
+DESIGNS |= {f"{kind.__name__} of the catalogue": example(kind) for kind in ALL}
 over_designs = pytest.mark.parametrize("make", DESIGNS.values(), ids=DESIGNS)
 over_heights = pytest.mark.parametrize("n", [0, 1, 7, 300])
 
@@ -185,6 +196,7 @@ def test_adjoint(make: Maker) -> None:
     assert left == pytest.approx(right, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 @over_designs
 @given(start=st.integers(0, 30), stop=st.integers(0, 35))
 def test_slices(make: Maker, start: int, stop: int) -> None:
@@ -193,6 +205,50 @@ def test_slices(make: Maker, start: int, stop: int) -> None:
     assert part.shape == array[start:stop].shape
     close(part.dense(), array[start:stop])
     close(part.gram(), array[start:stop].T @ array[start:stop])
+
+
+@over_designs
+def test_rows_in_any_order(make: Maker) -> None:
+    design, array = make(9000, 4)
+    for rows in (np.array([8999, 3, 3, 8192, 0]), slice(5, 12), slice(None), np.array([], dtype=np.intp)):
+        found = design.dense_rows(rows)
+        assert found.dtype == np.float64
+        np.testing.assert_allclose(found, array[rows], rtol=1e-15, atol=1e-15)
+        if design.compact:
+            np.testing.assert_array_equal(design.sparse_rows(rows).toarray(), found)
+
+
+@over_designs
+def test_columns_in_order(make: Maker) -> None:
+    design, array = make(7, 5)
+    if not design.compiled and design.designs == (design,) and not isinstance(design, ColumnMajor):
+        with pytest.raises(InputError, match="single columns"):
+            design.picker()
+        return
+    pick = design.picker()
+    for _ in range(10):  # sparse columns are picked in two ways
+        for columns in (np.arange(array.shape[1]), np.arange(array.shape[1])[-1:]):
+            np.testing.assert_allclose(pick(columns).dense(), array[:, columns], rtol=1e-15, atol=1e-15)
+
+
+@over_designs
+def test_made_again_from_its_arrays(make: Maker) -> None:
+    for part in make(7, 6)[0].slice(2, 6).designs:
+        if part.compiled:
+            assert type(part).of_arrays(part.arrays(), part.shape).dense().tolist() == part.dense().tolist()
+        else:
+            with pytest.raises(TypeError, match=type(part).__name__):
+                part.arrays()
+
+
+@over_designs
+def test_what_is_said_of_a_design_is_true(make: Maker) -> None:
+    design, array = make(50, 7)
+    assert design.starts_with_ones <= bool(np.all(array[:, :1] == 1.0))
+    assert np.count_nonzero(array) <= design.entries <= array.size
+    assert 0 <= design.row_entries <= array.shape[1]
+    assert not (design.plain and design.compact)
+    assert design.compiled == bool(design.parts) == (design.rows is not None)
 
 
 @over_designs
@@ -277,9 +333,9 @@ def test_as_design() -> None:
         (lambda: Categorical(np.array([0.5]), 2), "whole numbers"),
         (lambda: Categorical(np.array([2]), 2), "between -1 and 1"),
         (lambda: Categorical(np.array([2], dtype=np.int32), 2), "outside -1 .. 1"),
-        (lambda: Stack([]), "at least one"),
-        (lambda: Stack([Ones(2), Ones(3)]), r"\[2, 3\]"),
-        (lambda: Stack([Affine(Ones(2), np.zeros(1), np.ones(1))]), "Affine"),
+        (lambda: HStack([]), "at least one"),
+        (lambda: HStack([Ones(2), Ones(3)]), r"\[2, 3\]"),
+        (lambda: HStack([Affine(Ones(2), np.zeros(1), np.ones(1))]), "Affine"),
         (lambda: Affine(Ones(2), np.zeros(2), np.ones(1)), "shape"),
         (lambda: Affine(Ones(2), np.zeros(1), np.zeros(1)), "zero"),
         (lambda: Affine(Ones(2), np.ones(1), np.ones(1)), "first column of ones"),
@@ -308,6 +364,6 @@ def test_a_plain_array_is_made_without_a_product(monkeypatch):
     """Of 10,000 columns a product with the identity takes seconds, in which nobody looks at a deadline."""
     x = np.asfortranarray(np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32))
     monkeypatch.setattr(Dense, "times", None)
-    found = Stack([Ones(7), Dense(x)]).slice(1, 6).dense()
+    found = HStack([Ones(7), Dense(x)]).slice(1, 6).dense()
     assert (found.dtype, found.flags.c_contiguous) == (np.float64, True)
     assert np.array_equal(found, np.column_stack([np.ones(5), x[1:6].astype(float)]))

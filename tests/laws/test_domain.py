@@ -1,4 +1,4 @@
-"""Laws of dual points that an uncharged intercept moves: they stay in their domain, sum to zero and prove what is true."""
+"""Laws of dual points that an unpenalized intercept moves: they stay in their domain, sum to zero and prove what is true."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from lineal.certify import domain
 from lineal.certify.rows import bound
 from lineal.designs import as_design
 from lineal.fitting.fitting import fit
-from lineal.losses import Absolute, EpsilonInsensitive, Hinge, Quantile
+from lineal.losses import Hinge
 from lineal.penalties import Ridge
 from lineal.problem.problem import Problem
 from lineal.solvers import Stochastic
 from lineal.sources.memory import Memory
+from tests.laws.catalogue import minimised
 
-LOSSES = [Hinge(), Absolute(), Quantile(0.25), EpsilonInsensitive(0.5)]
+LOSSES = minimised(smooth=False, coupled=False)
 
 
 def case(loss, number, rows=40):
     """Return a problem, coefficients that fit nothing, and a dual point most of which is at the ends of its interval."""
     rng = np.random.default_rng(number)
     x = rng.normal(size=(rows, 3))
-    y = (x[:, 0] + rng.normal(size=rows) > 0.8).astype(float) if loss.name == "hinge" else rng.normal(size=rows)
+    y = (x[:, 0] + rng.normal(size=rows) > 0.8).astype(float) if loss.of_classes() else rng.normal(size=rows)
     weight = rng.choice([0.0, 1.0, 2.5], size=rows) if number % 2 else None
     if weight is not None:
         weight[:2] = 1.0

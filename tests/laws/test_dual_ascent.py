@@ -7,44 +7,39 @@ import pytest
 from scipy import sparse
 
 from lineal import _core
-from lineal.designs import Dense, Ones, Stack, as_design
+from lineal.designs import Dense, HStack, Ones, as_design
 from lineal.fitting import fitting
-from lineal.losses import Absolute, EpsilonInsensitive, Hinge, Huber, Quantile, SquaredEpsilonInsensitive, SquaredHinge
+from lineal.losses import Hinge, SquaredHinge
 from lineal.penalties import Ridge
 from lineal.problem.problem import Problem
 from lineal.solvers import NewtonCG, choose
 from lineal.solvers.dual_ascent import _shuffled, _State
 from lineal.sources.memory import Memory
+from tests.laws.catalogue import minimised
 
-LOSSES = [
-    Hinge(),
-    SquaredHinge(),
-    Absolute(),
-    Quantile(0.3),
-    Huber(0.7),
-    EpsilonInsensitive(0.2),
-    SquaredEpsilonInsensitive(0.2),
-]
+LOSSES = [loss for loss in minimised(coupled=False) if loss.dual_step() is not None]
 
 
-def state(loss, charges, intercept, seed=0):
+def state(loss, penalty_factors, intercept, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(40, 5)) * (rng.random((40, 5)) < 0.6)
     y = rng.normal(size=(40, 1))
-    if loss.name.endswith("hinge"):
+    if loss.of_classes():
         y = (y > 0.0).astype(float)
     weight = rng.choice([0.0, 0.5, 2.0], size=40)
     offset = 0.2 * rng.normal(size=(40, 1))
     design = as_design(sparse.csr_matrix(x), intercept=intercept)
-    problem = Problem.of(Memory(design, y, weight, offset), loss, Ridge(0.1, np.r_[np.zeros(int(intercept)), charges]))
+    problem = Problem.of(
+        Memory(design, y, weight, offset), loss, Ridge(0.1, np.r_[np.zeros(int(intercept)), penalty_factors])
+    )
     return _State(problem, np.zeros(problem.shape), np.random.default_rng(seed)), problem, design.dense()
 
 
 @pytest.mark.parametrize("intercept", [False, True])
-@pytest.mark.parametrize("charges", [np.ones(5), np.array([1.0, 2.0, 0.5, 1.0, 1.0])], ids=["even", "uneven"])
+@pytest.mark.parametrize("penalty_factors", [np.ones(5), np.array([1.0, 2.0, 0.5, 1.0, 1.0])], ids=["even", "uneven"])
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
-def test_a_look_is_the_gap_by_hand(loss, charges, intercept):
-    ascent, problem, x = state(loss, charges, intercept)
+def test_a_look_is_the_gap_by_hand(loss, penalty_factors, intercept):
+    ascent, problem, x = state(loss, penalty_factors, intercept)
     block = next(problem.source.blocks())
     weight = block.weight / block.weight.sum()
     for _ in range(3):
@@ -92,7 +87,7 @@ def test_two_lanes_climb_as_one_does_whatever_the_threads(loss, intercept):
     rows, columns = 600, 200
     x = sparse.random_array((rows, columns), density=0.05, format="csr", rng=rng)
     y = rng.normal(size=(rows, 1))
-    y = (y > 0.0).astype(float) if loss.name.endswith("hinge") else y
+    y = (y > 0.0).astype(float) if loss.of_classes() else y
     design = as_design(x, intercept=intercept)
     problem = Problem.of(
         Memory(design, y, rng.choice([0.0, 1.0, 2.0], size=rows)),
@@ -111,8 +106,10 @@ def test_two_lanes_climb_as_one_does_whatever_the_threads(loss, intercept):
             for _ in range(12):
                 ascent.epoch()
                 slope = block.design.transpose_times(block.weight[:, None] * block.theta)
-                charged = slice(int(intercept), None)
-                assert np.allclose(ascent.coef[charged], -slope[charged] * ascent.inverse[charged, None], atol=1e-12)
+                penalized = slice(int(intercept), None)
+                assert np.allclose(
+                    ascent.coef[penalized], -slope[penalized] * ascent.inverse[penalized, None], atol=1e-12
+                )
                 conjugate = loss.conjugate(block.y, block.theta)
                 duals.append(-block.weight @ conjugate - problem.penalty.value(ascent.coef))
             found.append((ascent.coef.tobytes(), ascent.look().coef.tobytes(), block.theta.tobytes()))
@@ -125,14 +122,16 @@ def test_two_lanes_climb_as_one_does_whatever_the_threads(loss, intercept):
 
 @pytest.mark.parametrize("strength", [1e-3, 0.05, 1.0])
 @pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=lambda loss: loss.name)
-def test_the_intercept_finds_its_place_however_strong_the_charge(loss, strength):
+def test_the_intercept_finds_its_place_however_strong_the_penalty_factor(loss, strength):
     rng = np.random.default_rng(5)
     rows = sparse.random_array((1500, 400), density=0.05, format="csr", rng=rng)
     rows = sparse.csr_array(rows / np.sqrt(rows.power(2).sum(axis=1))[:, None])
     score = rows @ rng.normal(size=400) + 0.3 * rng.normal(size=1500)
     y = (score > np.quantile(score, 0.48))[:, None].astype(float)
-    charge = Ridge(strength, np.r_[0.0, np.ones(400)])
-    found = fitting.fit(Memory(as_design(rows, intercept=True), y), loss, charge, solver="dual-ascent", tol=1e-3)
+    penalty_factor = Ridge(strength, np.r_[0.0, np.ones(400)])
+    found = fitting.fit(
+        Memory(as_design(rows, intercept=True), y), loss, penalty_factor, solver="dual-ascent", tol=1e-3
+    )
     assert found.verdict.kind == "optimal"
     assert int(list(found.trace)[-1].note.split()[1]) <= 40
 
@@ -150,7 +149,7 @@ def test_a_gram_is_factored_only_where_it_is_cheap():
     rng = np.random.default_rng(0)
     y = (rng.random(400) > 0.5).astype(float)
     thin = sparse.random_array((400, 600), density=0.01, format="csr", rng=rng)
-    for design, gram in ((as_design(thin), 0), (Stack([Ones(400), Dense(thin.toarray())]), NewtonCG().gram)):
+    for design, gram in ((as_design(thin), 0), (HStack([Ones(400), Dense(thin.toarray())]), NewtonCG().gram)):
         problem = Problem.of(Memory(design, y), SquaredHinge(), Ridge(0.01, np.r_[0.0, np.ones(600)]))
         chosen, _ = choose(problem)
         assert isinstance(chosen, NewtonCG)

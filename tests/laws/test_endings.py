@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import csv
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rivals import rival
 
 from lineal.designs import as_design
 from lineal.estimators.fitted import model_of
 from lineal.fitting.fitting import fit
 from lineal.losses import (
-    Absolute,
     CrammerSinger,
-    EpsilonInsensitive,
-    Hinge,
     Huber,
     Logistic,
-    Poisson,
     Quantile,
-    Softmax,
     Sparsemax,
-    Squared,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
 )
 from lineal.model.target import Target
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
@@ -38,46 +24,10 @@ from lineal.solvers import row_screening
 from lineal.solvers.solver import Solver, Step
 from lineal.sources.memory import Memory
 from lineal.verify import verify
+from tests.laws.drawn import CORNERED, INF, LOSSES, grid, name, target
+from tests.laws.rivals import rival
 
-LOSSES = [
-    Squared(1),
-    Squared(2),
-    Absolute(),
-    Quantile(0.9),
-    Huber(0.5),
-    EpsilonInsensitive(0.3),
-    SquaredEpsilonInsensitive(0.3),
-    Poisson(),
-    Logistic(),
-    Softmax(3),
-    Hinge(),
-    SquaredHinge(),
-    Sparsemax(3),
-]
-INF = np.inf
 LIMITS = np.array([-INF, 0.0, -0.2, -INF, 0.3]), np.array([INF, INF, 0.1, 0.0, 0.3])
-CORNERED = [loss for loss in LOSSES if not loss.smooth]
-
-
-def name(value):
-    return value.name if hasattr(value, "name") else None
-
-
-def target(loss, rng, x):
-    """Return targets that lean on the first column."""
-    score = 2.0 * x[:, 0] / (np.max(np.abs(x[:, 0])) or 1.0) + rng.normal(size=len(x))
-    if loss.name in {"logistic", "hinge", "squared-hinge"}:
-        return (score > 0.0).astype(float)[:, None]
-    if loss.coupled:
-        return np.digitize(score, [-0.6, 0.6]).astype(float)[:, None]
-    if loss.name == "poisson":
-        return rng.poisson(np.exp(np.clip(0.5 * score, -3.0, 3.0))).astype(float)[:, None]
-    return np.column_stack([score, rng.normal(size=len(x))])[:, : loss.outputs]
-
-
-def grid(x):
-    """Return whole 2^-20ths, whose sums and differences are doubles: dependencies between such columns are exact."""
-    return np.round(2.0**20 * x) / 2.0**20
 
 
 def ends(loss, x, y, penalty, *, weight=None, offset=None, intercept=True):
@@ -93,21 +43,26 @@ def ends(loss, x, y, penalty, *, weight=None, offset=None, intercept=True):
     return verdict
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", LOSSES, ids=name)
 @pytest.mark.parametrize("strength", [1e-10, 1e-13, 1e-20, 1e-30])
-def test_charges_too_weak_for_doubles_do_not_hide_the_optimum(loss, strength):
-    """scikit-learn's C = 1e20 is a charge of 1e-20: a dual point that obeys it cannot be told from zero."""
+def test_penalty_factors_too_weak_for_doubles_do_not_hide_the_optimum(loss, strength):
+    """scikit-learn's C = 1e20 is a penalty factor of 1e-20: a dual point that obeys it cannot be told from zero."""
     for seed, dependent in ((0, False), (1, True)):
         rng = np.random.default_rng(seed)
         x = rng.normal(size=(40, 4))
         if dependent:
             x = grid(x)
             x[:, 3] = x[:, 0] - x[:, 1]
-        y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-        for penalty in (Ridge(strength, charges), L1(strength, charges), ElasticNet(strength, 0.5, charges)):
+        y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+        for penalty in (
+            Ridge(strength, penalty_factors),
+            L1(strength, penalty_factors),
+            ElasticNet(strength, 0.5, penalty_factors),
+        ):
             assert ends(loss, x, y, penalty).kind == "optimal", penalty
         if loss.smooth:
-            assert ends(loss, x, y, Group(strength, charges)).kind == "optimal"
+            assert ends(loss, x, y, Group(strength, penalty_factors)).kind == "optimal"
 
 
 @pytest.mark.parametrize("loss", CORNERED, ids=name)
@@ -115,9 +70,9 @@ def test_charges_too_weak_for_doubles_do_not_hide_the_optimum(loss, strength):
 def test_where_the_intercept_alone_is_optimal_there_is_nothing_to_gain(loss, seed):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(int(rng.integers(5, 60)), 3))
-    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0])
+    y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0])
     offset = rng.normal(size=y.shape) if seed % 2 else None
-    for penalty in (L1(10.0, charges), ElasticNet(10.0, 0.5, charges)):
+    for penalty in (L1(10.0, penalty_factors), ElasticNet(10.0, 0.5, penalty_factors)):
         assert ends(loss, x, y, penalty, offset=offset).kind == "optimal"
     alone = ends(loss, x, y, NoPenalty(4), offset=offset)
     assert alone.kind in {"optimal", "not_unique"}
@@ -135,18 +90,19 @@ def test_one_sided_bounds_are_proven(loss, seed):
     assert ends(loss, x, y, penalty, weight=weight).kind == "optimal"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", CORNERED, ids=name)
 @pytest.mark.parametrize("kind", ["scaled", "cauchy"])
 @pytest.mark.parametrize("strength", [0.0, 1e-6, 1e-3, 0.05, 10.0])
 def test_corners_are_met_in_columns_of_any_size(loss, kind, strength):
-    """A charge of 0.05 is nothing for a column of size 1e6, and forbids any use of one of size 1e-6."""
+    """A penalty factor of 0.05 is nothing for a column of size 1e6, and forbids any use of one of size 1e-6."""
     for seed in range(3):
         rng = np.random.default_rng(seed)
         x = rng.standard_cauchy(size=(40, 4)) if kind == "cauchy" else rng.normal(size=(40, 4)) * [1e6, 1e-6, 1.0, 1.0]
-        y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-        penalty = L1(strength, charges) if strength else NoPenalty(5)
+        y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+        penalty = L1(strength, penalty_factors) if strength else NoPenalty(5)
         assert ends(loss, x, y, penalty).kind == "optimal", seed
-        assert ends(loss, x, y, ElasticNet(strength or 1e-4, 0.5, charges)).kind == "optimal", seed
+        assert ends(loss, x, y, ElasticNet(strength or 1e-4, 0.5, penalty_factors)).kind == "optimal", seed
 
 
 @pytest.mark.parametrize("loss", CORNERED, ids=name)
@@ -155,12 +111,18 @@ def test_bounds_on_losses_with_corners(loss, seed):
     """A bound is a corner steeper than any gradient."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(30, 4)) * [1.0, 1.0, 100.0, 1.0]
-    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=30) if seed else None
-    for inner in (NoPenalty(5), L1(0.05, charges), Ridge(0.05, charges), ElasticNet(0.05, 0.5, charges)):
+    for inner in (
+        NoPenalty(5),
+        L1(0.05, penalty_factors),
+        Ridge(0.05, penalty_factors),
+        ElasticNet(0.05, 0.5, penalty_factors),
+    ):
         assert ends(loss, x, y, Bounds(*LIMITS, inner), weight=weight).kind == "optimal", inner
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [500, 2000, 6000])
 @pytest.mark.parametrize("loss", CORNERED, ids=name)
 def test_bounds_on_a_long_table_with_corners(loss, n):
@@ -177,9 +139,9 @@ def test_bounds_on_a_long_table_with_corners(loss, n):
 def test_a_group_of_one_output_is_the_lasso(loss):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(30, 3))
-    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 2.0, 0.5])
+    y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 2.0, 0.5])
     source = Memory(as_design(x), y)
-    group, lasso = fit(source, loss, Group(0.1, charges)), fit(source, loss, L1(0.1, charges))
+    group, lasso = fit(source, loss, Group(0.1, penalty_factors)), fit(source, loss, L1(0.1, penalty_factors))
     assert group.verdict.kind == "optimal"
     assert abs(group.objective - lasso.objective) <= group.verdict.gap + lasso.verdict.gap + 1e-15
 
@@ -188,16 +150,16 @@ def test_a_group_of_one_output_is_the_lasso(loss):
 def test_the_multi_class_hinge_takes_every_separable_penalty(seed):
     loss, rng = CrammerSinger(3), np.random.default_rng(seed)
     x = rng.normal(size=(40, 4)) * [1.0, 1.0, 100.0, 0.01]
-    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=40) if seed % 2 else None
     offset = rng.normal(size=(40, 3)) if seed > 1 else None
-    penalties = [NoPenalty(5), Bounds(*LIMITS, NoPenalty(5)), Bounds(*LIMITS, L1(0.05, charges))]
-    penalties += [kind(strength, charges) for kind in (Ridge, L1) for strength in (1e-20, 1e-6, 0.05, 10.0)]
-    penalties += [ElasticNet(strength, 0.5, charges) for strength in (1e-6, 0.05, 10.0)]
+    penalties = [NoPenalty(5), Bounds(*LIMITS, NoPenalty(5)), Bounds(*LIMITS, L1(0.05, penalty_factors))]
+    penalties += [kind(strength, penalty_factors) for kind in (Ridge, L1) for strength in (1e-20, 1e-6, 0.05, 10.0)]
+    penalties += [ElasticNet(strength, 0.5, penalty_factors) for strength in (1e-6, 0.05, 10.0)]
     for penalty in penalties:
         assert ends(loss, x, y, penalty, weight=weight, offset=offset).kind == "optimal", penalty
     source = Memory(as_design(x / [1.0, 1.0, 100.0, 0.01]), y, weight, offset)
-    ridge = Ridge(0.05, charges)
+    ridge = Ridge(0.05, penalty_factors)
     path, rows = (fit(source, loss, ridge, solver=solver) for solver in ("interior-point", "dual-ascent"))
     assert path.objective - rows.objective <= path.verdict.gap
     assert rows.objective - path.objective <= rows.verdict.gap
@@ -227,8 +189,13 @@ def test_corners_are_met_far_from_zero(loss, far):
     """Means of 1e4 standard deviations leave a plain gram eight digits."""
     rng = np.random.default_rng(5)
     x = rng.normal(size=(40, 4))
-    y, charges = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
-    for penalty in (NoPenalty(5), L1(0.05, charges), Ridge(0.05, charges), ElasticNet(0.05, 0.5, charges)):
+    y, penalty_factors = target(loss, rng, x), np.array([0.0, 1.0, 1.0, 1.0, 1.0])
+    for penalty in (
+        NoPenalty(5),
+        L1(0.05, penalty_factors),
+        Ridge(0.05, penalty_factors),
+        ElasticNet(0.05, 0.5, penalty_factors),
+    ):
         assert ends(loss, x + np.array([far, -far, 0.0, 0.0]), y, penalty).kind == "optimal", penalty
 
 
@@ -278,7 +245,7 @@ def test_a_solver_that_has_lost_its_way_is_stopped():
         def declines(self, problem):
             return None
 
-        def steps(self, problem, start):
+        def steps(self, problem, start, goal=None):
             while True:
                 start = 0.99 * start
                 yield Step(start, problem.evaluate(start).value, 1.0, problem.passes)

@@ -138,7 +138,7 @@ def test_the_evidence_of_a_stream_is_that_of_its_rows(tmp_path, monkeypatch):
     held = lineal.BayesianRidge().fit(X, y, sample_weight=weight)
     stream = streamed(tmp_path, monkeypatch, X, y, weight)
     same = {name: getattr(held, name) for name in ("alpha_1", "alpha_2", "lambda_1", "lambda_2")}
-    found = evidence(stream, charges=np.r_[0.0, np.ones(4)], tol=held.tol, max_iter=held.max_iter, **same)
+    found = evidence(stream, penalty_factors=np.r_[0.0, np.ones(4)], tol=held.tol, max_iter=held.max_iter, **same)
     assert found.verdict.kind == held.verdict_.kind == "stationary"
     assert 1.0 / found.noise == pytest.approx(held.alpha_, rel=1e-5)
     assert 1.0 / found.prior == pytest.approx(held.lambda_, rel=1e-4)
@@ -197,7 +197,7 @@ def test_a_file_that_is_never_held_is_fitted_and_verified(kind, model, penalty, 
     options = {"model": model, "penalty": penalty, "weight": "w", "tol": 1e-6 if kind == "number" else 1e-9}
     held = lineal.fit(str(path), "y", **options)
     monkeypatch.setattr(columnar, "BATCH_ROWS", ROWS // 3)
-    monkeypatch.setattr(table_rows, "MEMORY", 0)
+    monkeypatch.setattr(table_rows, "MAX_MEMORY_BYTES", 0)
     sources, keep = [], Encoded.in_memory
     monkeypatch.setattr(Encoded, "in_memory", lambda self, limit: sources.append(keep(self, limit)) or sources[-1])
     found = lineal.fit(str(path), "y", **options)

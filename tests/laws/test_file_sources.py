@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from exact import Exact, number
 
 from lineal.certify import prove
 from lineal.features.encoded import Encoded
@@ -23,6 +16,7 @@ from lineal.penalties import NoPenalty, Ridge
 from lineal.problem.problem import Problem
 from lineal.tables import columnar
 from lineal.tables.table import as_table
+from tests.laws.exact import Exact, number
 
 LOSSES = {"squared": Squared(1), "logistic": Logistic(), "softmax": Softmax(3)}
 

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from exact import Exact, number
-from test_endings import name, target
 
 import lineal
 from lineal.designs import as_design
@@ -34,6 +27,8 @@ from lineal.penalties import NoPenalty
 from lineal.problem.frame import _projected, projected
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
+from tests.laws.drawn import name, target
+from tests.laws.exact import Exact, number
 
 SMOOTH = [Squared(1), Logistic(), Poisson(), Huber(1.0), SquaredHinge(), Softmax(3)]
 CORNERED = [Absolute(), Quantile(0.3), Hinge(), Sparsemax(3), CrammerSinger(3)]
@@ -84,7 +79,7 @@ def test_so_they_are_at_corners(loss, apart):
         assert other.objective - result.objective <= other.verdict.gap + 1e-10
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", sorted(set(range(20)) - {4, 10, 13, 16, 19}))  # whose columns have digits enough
 def test_a_frame_has_the_scores_of_the_columns_as_they_are(seed):
     """Z c = X b in fractions, but for half a unit of every entry of Z; and back again."""
     rng = np.random.default_rng(seed)
@@ -92,10 +87,7 @@ def test_a_frame_has_the_scores_of_the_columns_as_they_are(seed):
     x = np.column_stack([np.ones(n), rng.normal(size=(n, p - 1)) + 10.0 ** rng.integers(0, 7)])
     x[:, 3] = x[:, 1] * (1.0 + 1e-9 * rng.normal(size=n))
     free = np.array([[0, 1, 3], [0], [0, 1]][seed % 3])
-    found = _projected(x, np.full(n, np.sqrt(1.0 / n)), free)
-    if found is None:
-        return
-    z, multiples = found
+    z, multiples = _projected(x, np.full(n, np.sqrt(1.0 / n)), free)
     assert np.all(np.delete(multiples, free, axis=0) == 0.0)
     untouched = ~multiples.any(axis=0)
     assert np.array_equal(z[:, untouched], x[:, untouched])

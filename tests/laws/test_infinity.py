@@ -71,6 +71,7 @@ def posed(seed):
     return loss, as_design(x, intercept=intercept), y, weight, (*kinds, Group(strength, some))[seed % 7]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 420, 60))
 def test_verdicts_agree_with_linear_programs(first):
     for seed in range(first, first + 60):

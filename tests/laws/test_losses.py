@@ -6,19 +6,16 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from lineal import _core
+from lineal import _core, losses
 from lineal.errors import InputError
 from lineal.losses import (
-    BY_NAME,
     CURVES,
-    PARAMETERS,
     Absolute,
     CrammerSinger,
     EpsilonInsensitive,
     Hinge,
     Huber,
     Logistic,
-    Perceptron,
     Poisson,
     Quantile,
     Softmax,
@@ -27,46 +24,20 @@ from lineal.losses import (
     SquaredEpsilonInsensitive,
     SquaredHinge,
 )
-
-LOSSES = [
-    Squared(1),
-    Squared(3),
-    Logistic(),
-    Softmax(2),
-    Softmax(5),
-    Absolute(),
-    Quantile(0.1),
-    Quantile(0.75),
-    Huber(1.5),
-    Huber(0.01),
-    EpsilonInsensitive(0.0),
-    EpsilonInsensitive(0.7),
-    SquaredEpsilonInsensitive(0.7),
-    Poisson(),
-    Hinge(),
-    SquaredHinge(),
-    CrammerSinger(2),
-    CrammerSinger(4),
-    Sparsemax(2),
-    Sparsemax(5),
-    Perceptron(1),
-    Perceptron(4, 1.0),
-]
-IDS = [f"{loss.name}-{loss.outputs}{''.join(f'-{v}' for v in loss.parameters().values())}" for loss in LOSSES]
-REAL = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive")
+from tests.laws.catalogue import convex, ids
 
 
-def targets(loss, rows, rng):
-    if loss.name in REAL:
+def drawn(loss, rows, rng):
+    if loss.targets == "numbers":
         return rng.normal(size=(rows, loss.outputs)) * 3
-    if loss.name == "logistic":
-        return rng.choice([0.0, 1.0, 0.3], size=(rows, 1))
-    if loss.name == "poisson":
+    if loss.targets == "counts":
         return rng.poisson(2.0, size=(rows, 1)).astype(float)
+    if loss.logit:
+        return rng.choice([0.0, 1.0, 0.3], size=(rows, 1))
     return rng.integers(0, max(loss.outputs, 2), size=(rows, 1)).astype(float)
 
 
-@pytest.fixture(params=LOSSES, ids=IDS)
+@pytest.fixture(params=convex(), ids=ids)
 def loss(request):
     return request.param
 
@@ -74,9 +45,28 @@ def loss(request):
 @pytest.fixture
 def sample(loss):
     rng = np.random.default_rng(5)
-    y = targets(loss, 40, rng)
+    y = drawn(loss, 40, rng)
     eta = rng.normal(size=(40, loss.outputs)) * rng.choice([0.1, 1.0, 5.0], size=(40, 1))
     return y, eta, rng
+
+
+def where(condition):
+    """Run a law for the losses of which a condition holds, and let it say so to who has other losses."""
+
+    def marked(law):
+        law.concerns = condition
+        return pytest.mark.parametrize("loss", [loss for loss in convex() if condition(loss)], ids=ids)(law)
+
+    return marked
+
+
+def has_a_box(loss):
+    return loss.box(drawn(loss, 4, np.random.default_rng(0))) is not None
+
+
+def has_a_lean(loss):
+    y = drawn(loss, 4, np.random.default_rng(0))
+    return loss.lean(y, loss.slope(y, np.zeros((4, loss.outputs)))) is not None
 
 
 def test_slope_is_the_derivative_of_the_value(loss, sample):
@@ -145,11 +135,11 @@ def test_conjugate_is_infinite_outside_its_domain(loss, sample):
                 assert np.all(np.isinf(loss.conjugate(y, far)[bounded]))
                 assert np.all(np.isinf(loss.mismatch(y, eta, far)[bounded]))
             assert np.all(np.isfinite(loss.conjugate(y, np.where(np.isfinite(side), side, theta))))
-    elif loss.name == "poisson":
+    elif loss.targets == "counts":
         assert np.all(np.isinf(loss.conjugate(y, -y - 1e-6)))
-    elif loss.name != "squared":
+    elif loss.of_classes():
         assert np.all(np.isinf(loss.conjugate(y, theta + 5.0)))
-        if loss.name != "softmax":  # whose dual points have zero sum by construction
+        if not loss.multinomial:  # whose dual points have zero sum by construction
             assert np.all(np.isinf(loss.mismatch(y, eta, theta + 5.0)))
 
 
@@ -162,13 +152,11 @@ def test_kinks_add_up_to_the_loss(loss, sample):
         np.testing.assert_allclose(loss.value(y, eta), total[:, 0], atol=1e-12)
 
 
+@where(has_a_box)
 def test_mismatch_bounds_every_dual_point_of_the_box(loss, sample):
     """Also for dual points that are nobody's slope: corners, the boundary, the far side."""
     y, eta, rng = sample
-    box = loss.box(y)
-    if box is None:
-        return
-    low, high = (np.clip(side, -9.0, 9.0) for side in box)
+    low, high = (np.clip(side, -9.0, 9.0) for side in loss.box(y))
     for share in (0.0, 1.0, rng.uniform(size=eta.shape)):
         theta = low + share * (high - low)
         expected = loss.value(y, eta) + loss.conjugate(y, theta) - np.sum(theta * eta, axis=1)
@@ -179,7 +167,7 @@ def test_mismatch_bounds_every_dual_point_of_the_box(loss, sample):
 def test_slope_at_a_corner_is_one_of_its_slopes(loss):
     """The value never falls below the line that the slope draws, also from the corner itself."""
     rng = np.random.default_rng(3)
-    y = targets(loss, 30, rng)
+    y = drawn(loss, 30, rng)
     kinks = loss.kinks(y)
     corners = [kink.at for kink in kinks] or [np.zeros((30, loss.outputs))]
     for eta in corners:
@@ -197,21 +185,26 @@ def test_value_is_convex_along_segments(loss, sample):
     assert np.all(middle <= 0.5 * (loss.value(y, eta) + loss.value(y, other)) + 1e-12)
 
 
-@pytest.mark.parametrize("size", [700.0, -700.0, 1e5])
+@pytest.mark.parametrize(
+    ("loss", "size"),
+    [
+        pytest.param(loss, size, id=f"{ids(loss)} {size}")
+        for loss in convex()
+        for size in (700.0, -700.0, 1e5)
+        if loss.curvature_bound < np.inf or size <= 700  # e^1e5 is infinite indeed
+    ],
+)
 def test_everything_is_finite_far_out(loss, size):
-    if loss.name == "poisson" and size > 700:
-        return  # e^1e5 is infinite indeed
     rng = np.random.default_rng(1)
-    y = targets(loss, 8, rng)
+    y = drawn(loss, 8, rng)
     eta = rng.choice([-1.0, 1.0], size=(8, loss.outputs)) * size
     for value in (loss.value(y, eta), loss.slope(y, eta), loss.curvature(y, eta), loss.mean(eta)):
         assert np.all(np.isfinite(value))
 
 
+@where(lambda loss: loss.has_mean_statistic)  # others need the rows: see test_null_fit_*
 def test_best_constant_minimises(loss, sample):
     y, _, rng = sample
-    if not loss.has_mean_statistic:
-        return  # see test_null_fit_*: it needs the rows
     weight = rng.uniform(0.5, 2.0, size=len(y))
     best = loss.constant(loss.statistic(y, weight) / weight.sum())
 
@@ -222,14 +215,13 @@ def test_best_constant_minimises(loss, sample):
         assert total(best) <= total(best + 0.1 * rng.normal(size=loss.outputs)) + 1e-9
 
 
+@where(lambda loss: loss.level(np.zeros(loss.outputs), np.zeros(loss.outputs)) is not None)
 def test_level_of_a_constant_is_what_the_rows_say(loss, sample):
     y, _, rng = sample
     weight = rng.uniform(0.5, 2.0, size=len(y))
     mean = loss.statistic(y, weight) / weight.sum() if loss.has_mean_statistic else np.zeros(loss.outputs)
     for constant in (*rng.normal(size=(5, loss.outputs)), *np.outer([-1.0, 0.0, 1.0, 3.0], np.ones(loss.outputs))):
         level = loss.level(mean, constant)
-        if level is None:
-            return
         eta = np.tile(constant, (len(y), 1))
         np.testing.assert_allclose(level[0], weight @ loss.value(y, eta) / weight.sum(), rtol=1e-12)
         slope = weight @ np.abs(loss.slope(y, eta)) / weight.sum()
@@ -238,10 +230,9 @@ def test_level_of_a_constant_is_what_the_rows_say(loss, sample):
             np.testing.assert_allclose(level[1], slope, rtol=1e-12, atol=1e-15)
 
 
+@where(lambda loss: loss.native is not None)
 def test_native_rows_equal_the_numpy_twin(loss, sample):
     y, eta, rng = sample
-    if loss.native is None:
-        pytest.skip("written in numpy only")
     bent, move = loss.curvature(y, eta), 0.1 * rng.normal(size=eta.shape)
     theta = loss.slope(y, eta) - (np.einsum("nab,nb->na", bent, move) if loss.coupled else bent * move)
     value, slope, curvature, mismatch = _core.loss_rows(loss.native, y, eta, theta, loss.parameter)
@@ -253,11 +244,85 @@ def test_native_rows_equal_the_numpy_twin(loss, sample):
 
 def test_names_lead_back_to_the_loss(loss):
     data = loss.to_dict()
-    parameters = {name: data[name] for name in PARAMETERS.get(data["name"], ())}
-    assert set(data) == {"name", "outputs", *parameters}
-    again = BY_NAME[data["name"]](loss.outputs, **parameters)
+    assert set(data) == {"name", "outputs", *loss.parameter_names()}
+    again = losses.by_name()[data["name"]].make(loss.outputs, **loss.parameters())
     assert again == loss
     assert type(again) is type(loss)
+
+
+def test_words_of_a_loss_are_words(loss):
+    for text in (loss.title(), loss.summary_title(), loss.formula()):
+        assert text
+        assert text == text.strip()
+        assert "{" not in text
+    assert loss.procedure() or loss.formula() != loss.name
+
+
+@where(lambda loss: not loss.of_classes())
+def test_losses_of_numbers_have_no_scores_of_classes(loss):
+    assert [type(loss).outputs_for(classes) for classes in (2, 3)] == [0, 0]
+
+
+@where(lambda loss: loss.of_classes())
+def test_number_of_scores_suits_the_classes(loss):
+    kind = type(loss)
+    for classes in (2, 3, 7):
+        outputs = kind.outputs_for(classes)
+        assert outputs == 0 or kind.make(outputs, **loss.parameters()).outputs == outputs
+        if outputs:
+            kind.make(outputs, **loss.parameters()).check(np.arange(classes, dtype=float)[:, None])
+    assert kind.outputs_for(2) > 0
+
+
+@where(lambda loss: loss.coupled)
+def test_only_probabilities_of_several_classes_fall_for_ever(loss):
+    assert loss.unbounded == loss.multinomial
+
+
+@where(lambda loss: loss.unbounded and loss.outputs == 1)
+def test_where_a_loss_falls_for_ever_it_falls(loss, sample):
+    """A target that pulls a score up or down for ever is fitted ever better; one that holds it has a best score."""
+    y, eta, _ = sample
+    up, held = loss.recession(y)
+    way = np.where(up, 1.0, -1.0)
+    before, after = loss.value(y, eta), loss.value(y, eta + 3.0 * way)
+    assert np.all(after[~held[:, 0]] < before[~held[:, 0]])
+    for far in (-60.0, 60.0):
+        assert np.all(loss.value(y, np.full_like(y, far))[held[:, 0]] > loss.value(y, np.zeros_like(y))[held[:, 0]])
+
+
+@where(lambda loss: loss.dual_step() is not None and not has_a_box(loss))
+def test_a_dual_step_without_a_box_is_of_several_classes(loss):
+    assert loss.coupled
+
+
+@where(lambda loss: loss.dual_step() is not None and has_a_box(loss))
+def test_dual_step_is_the_conjugate(loss, sample):
+    """``at theta + epsilon |theta| + bend theta^2 / 2`` on the interval of a row."""
+    y, eta, _ = sample
+    step = loss.dual_step()
+    theta = loss.slope(y, eta)
+    at = np.where(y > 0.5, 1.0, -1.0) if step.margin else y
+    expected = at * theta + step.epsilon * np.abs(theta) + 0.5 * step.bend * theta**2
+    np.testing.assert_allclose(loss.conjugate(y, theta), expected[:, 0], atol=1e-12)
+
+
+@where(has_a_lean)
+def test_lean_is_the_slope_of_the_conjugate_on_the_simplex(loss, sample):
+    y, eta, _ = sample
+    inside = 0.5 * (loss.slope(y, eta) + loss.slope(y, -eta))  # the domain is convex
+    lean = loss.lean(y, inside)
+    move = loss.slope(y, 0.3 * eta[::-1]) - inside  # towards another point of it
+    h = 1e-6
+    numeric = (loss.conjugate(y, inside + h * move) - loss.conjugate(y, inside)) / h
+    np.testing.assert_allclose(np.sum(lean * move, axis=1), numeric, atol=1e-5)
+
+
+def test_names_and_kernels_of_the_catalogue_are_its_own():
+    names = [kind.name for kind in losses.ALL]
+    kernels = [kind.native for kind in losses.ALL if kind.native is not None]
+    assert len(set(names)) == len(names)
+    assert len(set(kernels)) == len(kernels)
 
 
 def test_sparsemax_probabilities_are_the_nearest_point_of_the_simplex():
@@ -285,7 +350,7 @@ def test_curves_beside_the_losses():
     np.testing.assert_array_equal(CURVES["zero-one"]().value(y, eta), [0.0, 1.0])
     assert not hasattr(CURVES["exponential"](), "slope")
     zero_one = CURVES["zero-one"]()
-    assert BY_NAME["zero-one"](1) == zero_one
+    assert losses.by_name()["zero-one"].make(1) == zero_one
     assert zero_one.mismatch(y, eta, np.zeros((2, 1))).tolist() == [0.0, 1.0]
     assert zero_one.mean(np.array([[0.0], [1.0]])).tolist() == [[0.0], [1.0]], "a score of zero speaks for class 0"
 

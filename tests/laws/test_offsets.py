@@ -1,47 +1,37 @@
-"""Offsets: a constant one moves the intercept and nothing else; the null fit is the best constant for any."""
+"""Offsets: a constant one moves the intercept and nothing else; the baseline is the best constant for any."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from optimum import Reference
-
 from lineal import LogisticRegression, PoissonRegressor, path
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
 from lineal.losses import (
     Absolute,
     CrammerSinger,
-    EpsilonInsensitive,
-    Hinge,
     Huber,
     Logistic,
     Poisson,
-    Quantile,
     Softmax,
     Sparsemax,
     Squared,
-    SquaredEpsilonInsensitive,
     SquaredHinge,
 )
 from lineal.penalties import Bounds, NoPenalty, Ridge
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
+from tests.laws.catalogue import minimised
+from tests.laws.optimum import Reference
 
-LOSSES = [
-    Squared(1), Squared(2), Absolute(), Quantile(0.3), Huber(0.7), EpsilonInsensitive(0.2), SquaredEpsilonInsensitive(0.2),
-    Poisson(), Logistic(), Softmax(3), Hinge(), SquaredHinge(), CrammerSinger(3), Sparsemax(3),
-]  # fmt: skip
+LOSSES = minimised()
 ONE_SCORE = [loss for loss in LOSSES if loss.outputs == 1]
 
 
@@ -50,9 +40,9 @@ def name(value):
 
 
 def target(rng, loss, n):
-    if loss.name == "poisson":
+    if loss.targets == "counts":
         return rng.poisson(1.5, size=(n, 1)).astype(float)
-    if loss.name in {"logistic", "hinge", "squared-hinge"}:
+    if loss.targets == "two classes":
         return np.arange(n)[:, None] % 2 * 1.0
     if loss.coupled:
         return np.arange(n)[:, None] % 3 * 1.0
@@ -107,7 +97,7 @@ def test_the_null_fit_is_the_best_constant_for_any_offset(loss, size, shift):
     weight = np.where(np.arange(n) == 4, 0.0, rng.choice([0.5, 1.0, 3.0], size=n))
     offset[4] = 1e30  # of no weight, so that nobody looks
     problem = Problem.of(Memory(as_design(x), y, weight, offset), loss, Ridge(0.1, np.array([0.0, 1.0])))
-    found = null(problem)
+    found = baseline_fit(problem)
     true = best_constant(loss, y, weight, offset, found.coef[:1])
     assert found.value == pytest.approx(true, rel=1e-10, abs=1e-9 * (shift + size) * 1e-6)
 
@@ -121,19 +111,19 @@ def test_the_null_fit_of_several_scores_is_the_best_constant(loss, size):
     problem = Problem.of(
         Memory(as_design(rng.normal(size=(n, 1))), y, None, offset), loss, Ridge(0.1, np.array([0.0, 1.0]))
     )
-    found = null(problem)
+    found = baseline_fit(problem)
     assert found.value == pytest.approx(best_constant(loss, y, None, offset, found.coef[:1]), rel=1e-9)
 
 
 @pytest.mark.parametrize("loss", [Squared(1), Huber(0.7), Logistic(), Poisson(), SquaredHinge()], ids=name)
 @pytest.mark.parametrize("size", [1.0, 300.0])
-def test_the_null_fit_of_several_uncharged_columns_is_their_best(loss, size):
+def test_the_null_fit_of_several_unpenalized_columns_is_their_best(loss, size):
     rng = np.random.default_rng(5)
     n = 14
     x, y, offset = rng.normal(size=(n, 2)), target(rng, loss, n), size * rng.normal(size=(n, 1))
     x[:, 0] = (np.arange(n) // 2 % 2) * 1.0  # a group within which the classes are mixed
     problem = Problem.of(Memory(as_design(x), y, None, offset), loss, Ridge(0.1, np.array([0.0, 0.0, 1.0])))
-    found, design = null(problem), as_design(x).dense()[:, :2]
+    found, design = baseline_fit(problem), as_design(x).dense()[:, :2]
     true, _, settled = Reference(
         loss.name, parameter(loss), 1, design, y, None, offset, np.zeros(2)
     ).optimum(found.coef[:2])  # fmt: skip
@@ -150,15 +140,15 @@ def test_a_gap_with_offsets_holds_and_is_small(loss, size, intercept):
     n, k = 12, loss.outputs
     x, y, offset = rng.normal(size=(n, 2)), target(rng, loss, n), 5.0 + size * rng.normal(size=(n, k))
     design = as_design(x, intercept=intercept)
-    charges = np.array([0.0, 1.0, 1.0])[int(not intercept) :]
-    found = fit(Memory(design, y, None, offset), loss, Ridge(0.1, charges))
-    whole = Reference(loss.name, parameter(loss), k, design.dense(), y, None, offset, 0.1 * charges)
+    penalty_factors = np.array([0.0, 1.0, 1.0])[int(not intercept) :]
+    found = fit(Memory(design, y, None, offset), loss, Ridge(0.1, penalty_factors))
+    whole = Reference(loss.name, parameter(loss), k, design.dense(), y, None, offset, 0.1 * penalty_factors)
     best, _, settled = whole.optimum(found.coef)
     assert settled
     assert found.verdict.kind == "optimal"
     apart = float(whole.value(found.coef.tolist()) - best)
     alone = design.dense()[:, : int(intercept)]
-    start = null(found.problem).coef[: int(intercept)]
+    start = baseline_fit(found.problem).coef[: int(intercept)]
     rest, _, _ = Reference(loss.name, parameter(loss), k, alone, y, None, offset, np.zeros(int(intercept))).optimum(
         start
     )
@@ -206,13 +196,13 @@ def test_offsets_whose_squares_overflow_are_refused_in_words():
 
 
 def test_bounds_that_exclude_zero_leave_a_finite_yardstick():
-    """The null fit of a loss with corners was taken outside the bounds: infinite, so that any gap was a small share of it."""
+    """The baseline of a loss with corners was taken outside the bounds: infinite, so that any gap was a small share of it."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(30, 2)), rng.normal(size=(30, 1))
     lower, upper = np.array([-np.inf, 0.5, -np.inf]), np.array([np.inf, np.inf, np.inf])
-    found = null(Problem.of(Memory(as_design(x), y), Absolute(), Bounds(lower, upper, NoPenalty(3))))
+    found = baseline_fit(Problem.of(Memory(as_design(x), y), Absolute(), Bounds(lower, upper, NoPenalty(3))))
     rest = y[:, 0] - 0.5 * x[:, 0]
-    # the other column is neither charged nor bounded: a best line of least absolute residuals goes through two rows
+    # the other column is neither penalized nor bounded: a best line of least absolute residuals goes through two rows
     lines = ((i, j, (rest[i] - rest[j]) / (x[i, 1] - x[j, 1])) for i in range(30) for j in range(i))
     best = min(np.mean(np.abs(rest - rest[i] - slope * (x[:, 1] - x[i, 1]))) for i, j, slope in lines)
     assert found.value == pytest.approx(best, rel=1e-12)
@@ -241,6 +231,7 @@ def test_a_path_with_a_constant_offset_is_the_path_without(loss):
     assert {verdict.kind for verdict in moved.verdicts} == {"optimal"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", ["logistic", "poisson", "linear", "huber:0.7", "quantile:0.3", "svm", "squared-hinge"]
 )

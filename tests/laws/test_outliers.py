@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rivals import rival
-from test_endings import CORNERED, name, target
-from test_stress import checked
 
 from lineal.certify import domain
 from lineal.designs import as_design
@@ -21,8 +12,12 @@ from lineal.losses import Hinge
 from lineal.penalties import L1, NoPenalty, Ridge
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
+from tests.laws.checker import checked
+from tests.laws.drawn import CORNERED, name, target
+from tests.laws.rivals import rival
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", CORNERED, ids=name)
 @pytest.mark.parametrize("kind", ["outlier", "cauchy"])
 def test_corners_are_proven_beside_an_outlier(loss, kind):
@@ -30,9 +25,9 @@ def test_corners_are_proven_beside_an_outlier(loss, kind):
     x = rng.standard_cauchy(size=(3000, 1)) if kind == "cauchy" else rng.normal(size=(3000, 1))
     y = target(loss, rng, np.clip(x, -3.0, 3.0))
     x[5] = 1e8 if kind == "outlier" else x[5]
-    design, charges = as_design(x), np.array([0.0, 1.0])
-    lasso = L1(1e-3 if kind == "outlier" else 0.1, charges)
-    for penalty in (NoPenalty(2), lasso, *(Ridge(1.0 / (c * 3000), charges) for c in (1e-3, 1.0, 1e3))):
+    design, penalty_factors = as_design(x), np.array([0.0, 1.0])
+    lasso = L1(1e-3 if kind == "outlier" else 0.1, penalty_factors)
+    for penalty in (NoPenalty(2), lasso, *(Ridge(1.0 / (c * 3000), penalty_factors) for c in (1e-3, 1.0, 1e3))):
         result = fit(Memory(design, y), loss, penalty)
         assert result.verdict.kind == "optimal", (penalty, result.verdict.sentence)
         best = rival(loss, design.dense(), y, None, None, penalty)

@@ -1,4 +1,4 @@
-"""Laws of paths: every point is the fit one would get alone, has its own verdict, and the first uses nothing charged."""
+"""Laws of paths: every point is the fit one would get alone, has its own verdict, and the first uses nothing penalized."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lineal.designs import Categorical, Dense, Ones, Stack, as_design
+from lineal.designs import Categorical, Dense, HStack, Ones, as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
 from lineal.losses import Logistic, Softmax, Squared
@@ -14,7 +14,7 @@ from lineal.paths import lookahead
 from lineal.paths.strengths import path
 from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.sources.memory import Blocks, Memory
-from lineal.sources.source import Block
+from lineal.sources.source import Access, Block
 
 INF = np.inf
 
@@ -35,19 +35,20 @@ def data(loss, n, p, seed=0):
 
 
 def families(columns):
-    charges = np.r_[0.0, np.ones(columns)]
+    penalty_factors = np.r_[0.0, np.ones(columns)]
     low = np.r_[-INF, np.zeros(columns)]
     return {
-        "l1": L1(1.0, charges),
-        "elastic": ElasticNet(1.0, 0.5, charges),
-        "group": Group(1.0, charges),
-        "non-negative l1": Bounds(low, np.full(columns + 1, INF), L1(1.0, charges)),
+        "l1": L1(1.0, penalty_factors),
+        "elastic": ElasticNet(1.0, 0.5, penalty_factors),
+        "group": Group(1.0, penalty_factors),
+        "non-negative l1": Bounds(low, np.full(columns + 1, INF), L1(1.0, penalty_factors)),
     }
 
 
 LOSSES = [Squared(1), Logistic(), Softmax(3), Squared(2)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wide", [False, True], ids=["few columns", "many columns"])
 @pytest.mark.parametrize("kind", families(1))
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: f"{loss.name}{loss.outputs}")
@@ -93,8 +94,8 @@ def storages(x, rng):
     whole = np.hstack([x, hot])
     return whole, {
         "csr": as_design(sparse.csr_matrix(whole)),
-        "codes": Stack([Ones(len(x)), Dense(x), Categorical(codes, 3)]),
-        "fortran": Stack([Ones(len(x)), Dense(np.asfortranarray(whole))]),
+        "codes": HStack([Ones(len(x)), Dense(x), Categorical(codes, 3)]),
+        "fortran": HStack([Ones(len(x)), Dense(np.asfortranarray(whole))]),
         "float32": as_design(whole.astype(np.float32)),
     }
 
@@ -133,8 +134,8 @@ def test_a_stream_gives_a_path():
 
     class Stream(Memory):
         @property
-        def resident(self):
-            return False
+        def offers(self):
+            return Access.ITERATE
 
     found = path(Stream(as_design(x), y), Squared(1), L1(1.0, np.r_[0.0, np.ones(10)]), 5)
     assert {verdict.kind for verdict in found.verdicts} == {"optimal"}

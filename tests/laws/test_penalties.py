@@ -1,4 +1,4 @@
-"""Laws every penalty obeys: prox, Moreau, conjugate, mismatch, blur, gradient, critical strength, change of units."""
+"""Laws every penalty obeys: prox, Moreau, conjugate, mismatch and its error, gradient, critical strength, change of units."""
 
 from __future__ import annotations
 
@@ -7,37 +7,50 @@ import pytest
 from scipy import optimize
 
 from lineal.errors import InputError
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalties import ALL, L1, Bounds, ElasticNet, Group, NoPenalty, by_name
 
 INF = np.inf
 CHARGES = np.array([0.0, 1.0, 2.5])
 BOX = (np.array([-INF, -0.5, 0.0]), np.array([INF, 0.3, INF]))
+STRONG = [kind for kind in ALL if "strength" in kind.parameters]
+"""Those that have a strength of their own."""
+
 PENALTIES = {
-    "none": NoPenalty(3),
-    "zero": Ridge(0.0, np.ones(3)),
-    "ridge": Ridge(0.7, CHARGES),
-    "ridge scaled": Ridge(1e-6, np.array([1.0, 1e6, 1e-6])),
-    "l1": L1(0.7, CHARGES),
-    "l1 zero": L1(0.0, CHARGES),
-    "l1 scaled": L1(1e-3, np.array([1e3, 1.0, 1e-3])),
-    "elastic": ElasticNet(0.7, 0.4, CHARGES),
+    **{kind.name: kind.example(CHARGES) for kind in ALL},
+    **{f"{kind.name} scaled": kind.example(np.array([8.0, 0.125, 1.0])).at(0.01) for kind in STRONG},
+    **{f"{kind.name} zero": kind.example(CHARGES).at(0.0) for kind in STRONG},
+    **{
+        f"bounds on {kind.name}": Bounds(*BOX, kind.example(CHARGES))
+        for kind in by_name().values()
+        if kind.example(CHARGES).costs(2) is not None
+    },
     "elastic as ridge": ElasticNet(0.7, 0.0, CHARGES),
     "elastic as lasso": ElasticNet(0.7, 1.0, CHARGES),
-    "group": Group(0.7, CHARGES),
-    "bounds": Bounds(*BOX, NoPenalty(3)),
     "non-negative": Bounds(np.zeros(3), np.full(3, INF), NoPenalty(3)),
     "non-positive": Bounds(np.full(3, -INF), np.zeros(3), NoPenalty(3)),
     "fixed": Bounds(np.array([-INF, 0.2, -0.3]), np.array([INF, 0.2, -0.3]), NoPenalty(3)),
     "away from zero": Bounds(np.array([0.5, -INF, -2.0]), np.array([INF, -0.1, 2.0]), L1(0.3, np.ones(3))),
-    "bounds on ridge": Bounds(*BOX, Ridge(0.7, CHARGES)),
-    "bounds on l1": Bounds(*BOX, L1(0.7, CHARGES)),
-    "bounds on elastic": Bounds(*BOX, ElasticNet(0.7, 0.4, CHARGES)),
 }
 
 
 @pytest.fixture(params=PENALTIES.values(), ids=PENALTIES.keys())
 def penalty(request):
     return request.param
+
+
+def where(condition):
+    """Run a test for the penalties of which a condition holds."""
+    some = {name: penalty for name, penalty in PENALTIES.items() if condition(penalty)}
+
+    def over(law):
+        law.concerns = condition
+        return pytest.mark.parametrize("penalty", some.values(), ids=some.keys())(law)
+
+    return over
+
+
+def has_a_strength(penalty):
+    return bool(penalty.without_bounds().parameters)
 
 
 @pytest.fixture
@@ -52,8 +65,8 @@ def allowed(penalty, coef):
 
 def feasible(penalty, rng, coef):
     """Return a gradient whose conjugate is finite: scaled into the ball, zero where the penalty is open."""
-    gradient = rng.normal(size=coef.shape) * penalty.charged[:, None]
-    gradient[penalty.open(coef, gradient)] = 0.0
+    gradient = rng.normal(size=coef.shape) * penalty.penalized[:, None]
+    gradient[penalty.unbounded_dual(coef, gradient)] = 0.0
     return penalty.shrink(gradient) * (1.0 - 1e-12) * gradient
 
 
@@ -69,8 +82,8 @@ def test_gradient_is_the_derivative_where_the_penalty_is_smooth(penalty, rng):
 def test_moving_coefficients_are_away_from_kinks_and_bounds(penalty):
     if penalty.smooth:
         assert np.all(penalty.moving(np.zeros((3, 2))))
-    if penalty.name in {"l1", "group"}:
-        np.testing.assert_array_equal(penalty.moving(np.zeros((3, 2))).all(axis=1), ~penalty.charged)
+    if penalty.bounds is None:
+        np.testing.assert_array_equal(penalty.moving(np.zeros((3, 2))).all(axis=1), penalty.linear == 0.0)
     coef = allowed(penalty, np.full((3, 2), 100.0))
     edge = coef != 100.0
     assert not np.any(penalty.moving(coef) & edge)
@@ -109,18 +122,19 @@ def conjugate_prox(penalty, point, step):
         return value + 0.5 * step * float(np.sum((slope - point) ** 2)) if np.isfinite(value) else 1e10
 
     start = penalty.shrink(point) * point
-    start[penalty.open(np.zeros_like(point), -start) | ~penalty.charged[:, None]] = 0.0
+    start[penalty.unbounded_dual(np.zeros_like(point), -start) | ~penalty.penalized[:, None]] = 0.0
     found = optimize.minimize(cost, start.ravel(), method="Nelder-Mead", options={"maxiter": 20000, "fatol": 1e-14})
     return found.x.reshape(point.shape), found.fun
 
 
+@pytest.mark.slow
 def test_moreau(penalty, rng):
     """b = prox(b) + step prox*(b / step): the second part minimises the conjugate's problem."""
     for _ in range(3):
         coef, step = rng.normal(size=(3, 1)), 0.7
         dual = (coef - penalty.prox(coef, np.full(3, step))) / step
-        dual[~penalty.charged] = 0.0
-        coef[~penalty.charged] = 0.0
+        dual[~penalty.penalized] = 0.0
+        coef[~penalty.penalized] = 0.0
         assert penalty.shrink(-dual) > 1.0 - 1e-9  # the subtraction above rounds
         inside = dual * (penalty.shrink(-dual) - 1e-14)
         value = penalty.conjugate(inside) + 0.5 * step * float(np.sum((inside - coef / step) ** 2))
@@ -143,9 +157,9 @@ def test_mismatch_vanishes_at_a_subgradient(penalty, rng):
     for _ in range(20):
         coef, step = rng.normal(size=(3, 2)), rng.uniform(0.1, 2.0, size=3)
         best = penalty.prox(coef, step)
-        slope = (best - coef) / step[:, None] * penalty.charged[:, None]
-        slope[penalty.open(best, slope)] = 0.0
-        slope *= penalty.shrink(slope)
+        slope = (best - coef) / step[:, None] * penalty.penalized[:, None]
+        slope[penalty.unbounded_dual(best, slope)] = 0.0
+        slope *= penalty.shrink(slope) * (1.0 - 1e-14)  # the product rounds, and beyond the ball all is infinite
         assert penalty.mismatch(best, slope) == pytest.approx(0.0, abs=1e-9)
 
 
@@ -158,8 +172,8 @@ def test_outside_the_bounds_everything_is_infinite():
 
 def test_shrink_brings_into_the_domain_and_no_further(penalty, rng):
     for _ in range(20):
-        gradient = 3.0 * rng.normal(size=(3, 2)) * penalty.charged[:, None]
-        gradient[penalty.open(np.zeros((3, 2)), gradient)] = 0.0
+        gradient = 3.0 * rng.normal(size=(3, 2)) * penalty.penalized[:, None]
+        gradient[penalty.unbounded_dual(np.zeros((3, 2)), gradient)] = 0.0
         scale = penalty.shrink(gradient)
         assert 0.0 <= scale <= 1.0
         assert np.isfinite(penalty.conjugate(-scale * (1.0 - 1e-12) * gradient))
@@ -170,12 +184,12 @@ def test_shrink_brings_into_the_domain_and_no_further(penalty, rng):
 def test_open_coefficients_are_those_that_scaling_cannot_help(penalty, rng):
     for _ in range(20):
         coef = allowed(penalty, rng.normal(size=(3, 1)))
-        gradient = rng.normal(size=(3, 1)) * penalty.charged[:, None]
-        hopeless = penalty.open(coef, gradient)
+        gradient = rng.normal(size=(3, 1)) * penalty.penalized[:, None]
+        hopeless = penalty.unbounded_dual(coef, gradient)
         for j in range(3):
             alone = np.zeros((3, 1))
             alone[j] = gradient[j] * 1e-9
-            if penalty.charged[j] and penalty.conjugate(-alone) == INF:
+            if penalty.penalized[j] and penalty.conjugate(-alone) == INF:
                 assert hopeless[j]
 
 
@@ -183,8 +197,8 @@ def test_blur_bounds_what_an_error_in_the_gradient_can_do(penalty, rng):
     for _ in range(10):
         coef = allowed(penalty, rng.normal(size=(3, 2)))
         slope = 0.5 * feasible(penalty, rng, coef)
-        error = 10.0 ** rng.uniform(-8, -1, size=(3, 2)) * penalty.charged[:, None]
-        bound = penalty.blur(coef, slope, error)
+        error = 10.0 ** rng.uniform(-8, -1, size=(3, 2)) * penalty.penalized[:, None]
+        bound = penalty.mismatch_error(coef, slope, error)
         for _ in range(20):
             wrong = slope + error * rng.uniform(-1, 1, size=(3, 2))
             grown = penalty.mismatch(coef, wrong) - penalty.mismatch(coef, slope)
@@ -193,11 +207,11 @@ def test_blur_bounds_what_an_error_in_the_gradient_can_do(penalty, rng):
 
 def test_no_error_is_no_blur(penalty, rng):
     coef = allowed(penalty, rng.normal(size=(3, 2)))
-    assert penalty.blur(coef, feasible(penalty, rng, coef), np.zeros((3, 2))) == 0.0
+    assert penalty.mismatch_error(coef, feasible(penalty, rng, coef), np.zeros((3, 2))) == 0.0
 
 
-def test_conjugate_is_infinite_where_an_uncharged_column_has_a_slope(penalty):
-    if not np.all(penalty.charged):
+def test_conjugate_is_infinite_where_an_unpenalized_column_has_a_slope(penalty):
+    if not np.all(penalty.penalized):
         assert penalty.conjugate(np.ones((3, 1))) == INF
 
 
@@ -229,37 +243,82 @@ def test_rescaled_costs_the_same(penalty, rng):
     coef, scale = allowed(penalty, rng.normal(size=(3, 2))), np.array([2.0, 0.125, 32.0])
     other = penalty.rescaled(scale)
     assert other.value(coef * scale[:, None]) == pytest.approx(penalty.value(coef))
-    np.testing.assert_array_equal(other.charged, penalty.charged)
+    np.testing.assert_array_equal(other.penalized, penalty.penalized)
 
 
+@where(lambda penalty: not has_a_strength(penalty))
+def test_what_has_no_strength_cannot_change_it(penalty):
+    with pytest.raises(InputError, match="strength"):
+        penalty.at(1.0)
+
+
+@where(has_a_strength)
 def test_critical_strength_is_where_zero_begins_to_be_optimal(penalty, rng):
     """Zero minimises g.b + penalty(b) iff -g is in the subdifferential at zero."""
-    if penalty.name == "none":
-        with pytest.raises(InputError, match="strength"):
-            penalty.at(1.0)
-        return
-    if penalty.name == "bounds" and penalty.inner.name == "none":
-        return
     for _ in range(20):
         gradient = rng.normal(size=(3, 2))
         critical = penalty.critical(gradient)
         zero = np.zeros((3, 2))
         if np.isfinite(critical):
             enough = penalty.at(critical * (1.0 + 1e-12))
-            seen = enough.charged
+            seen = enough.penalized
             np.testing.assert_array_equal(enough.slack(zero, gradient)[seen], 0.0)
             less = penalty.at(critical * (1.0 - 1e-9))
             assert critical == 0.0 or np.any(less.slack(zero, gradient)[seen] > 0.0)
         else:
             strong = penalty.at(1e12)
             outside = strong.value(zero) == INF
-            assert outside or np.any(strong.slack(zero, gradient)[strong.charged] > 0.0)
+            assert outside or np.any(strong.slack(zero, gradient)[strong.penalized] > 0.0)
 
 
+@where(lambda penalty: has_a_strength(penalty) and not penalty.smooth)
+def test_columns_enter_below_their_own_strength(penalty, rng):
+    """The largest of the strengths at which columns may stay zero is the critical one, where there is one."""
+    for _ in range(20):
+        gradient = rng.normal(size=(3, 2)) * (penalty.rate > 0.0)[:, None]
+        critical = penalty.critical(gradient)
+        if np.isfinite(critical):
+            assert np.max(penalty.entry_strengths(gradient)) == pytest.approx(critical, rel=1e-14)
+
+
+def test_costs_per_coefficient_say_what_the_penalty_says(penalty, rng):
+    """The form that sweeps take is the penalty itself: value, mismatch, its error, and where no derivative exists."""
+    for outputs in (1, 2):
+        if (costs := penalty.costs(outputs)) is None:
+            continue
+        seen = penalty.penalized
+        coef = allowed(penalty, rng.normal(size=(3, outputs)))
+        slope = feasible(penalty, rng, coef)
+        error = 1e-3 * np.abs(slope)
+        own = costs.columns(seen)
+        assert costs.columns().inside(coef)
+        np.testing.assert_array_equal(costs.columns().resting(coef), ~penalty.moving(coef))
+        assert own.value(coef[seen]).sum() == pytest.approx(penalty.value(coef), rel=1e-14)
+        assert own.mismatch(coef[seen], slope[seen]).sum() == pytest.approx(
+            penalty.mismatch(coef, slope), rel=1e-12, abs=1e-14
+        )
+        if np.isfinite(bound := penalty.mismatch_error(coef, slope, error)):
+            assert own.mismatch_error(coef[seen], slope[seen], error[seen]).sum() >= bound * (1.0 - 1e-12)
+
+
+def test_a_part_costs_what_its_columns_cost(penalty, rng):
+    coef, few = allowed(penalty, rng.normal(size=(3, 2))), np.array([0, 2])
+    rest = np.where(np.isin(np.arange(3), few)[:, None], coef, 0.0)
+    if np.isfinite(whole := penalty.value(rest)):
+        assert penalty.take(few).value(coef[few]) == pytest.approx(whole)
+
+
+def test_without_a_column_nothing_costs_more(penalty, rng):
+    coef, weak = allowed(penalty, rng.normal(size=(3, 2))), np.array([False, True, False])
+    lighter = penalty.without(weak)
+    assert lighter.value(coef) <= penalty.value(coef)
+    assert lighter.bounds == penalty.bounds or lighter.penalized[1] or not penalty.penalized[1]
+    assert lighter.without_bounds().penalized[1] == False  # noqa: E712  (a numpy bool)
+
+
+@where(has_a_strength)
 def test_at_changes_the_strength_and_nothing_else(penalty):
-    if penalty.name == "none" or getattr(penalty, "inner", penalty).name == "none":
-        return
-    plain = getattr(penalty, "inner", penalty)
+    plain = penalty.without_bounds()
     again = penalty.at(plain.strength).to_dict()
     np.testing.assert_equal(again, penalty.to_dict())
     coef = allowed(penalty, np.full((3, 1), 0.1))
@@ -278,16 +337,17 @@ def test_group_with_one_output_is_the_lasso(rng):
 
 
 @pytest.mark.parametrize("strength", [-1.0, np.nan, INF])
-@pytest.mark.parametrize("kind", [Ridge, L1, Group, lambda s, c: ElasticNet(s, 0.5, c)])
+@pytest.mark.parametrize("kind", STRONG)
 def test_strengths_must_be_finite_and_not_negative(kind, strength):
     with pytest.raises(InputError, match="strength"):
-        kind(strength, np.ones(2))
+        kind.example(np.ones(2)).at(strength)
 
 
-@pytest.mark.parametrize("kind", [Ridge, L1, Group, lambda s, c: ElasticNet(s, 0.5, c)])
-def test_charges_must_be_finite_and_not_negative(kind):
-    with pytest.raises(InputError, match="charges"):
-        kind(1.0, np.array([1.0, -1.0]))
+@pytest.mark.parametrize("kind", STRONG)
+@pytest.mark.parametrize("factor", [-1.0, np.nan, INF])
+def test_penalty_factors_must_be_finite_and_not_negative(kind, factor):
+    with pytest.raises(InputError, match="penalty factors"):
+        kind.example(np.array([1.0, factor]))
 
 
 @pytest.mark.parametrize("ratio", [-0.1, 1.1, np.nan])

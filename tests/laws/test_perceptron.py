@@ -11,99 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lineal.designs import Categorical, Dense, Ones, Stack, as_design
+from lineal.designs import Categorical, Dense, HStack, Ones, as_design
 from lineal.errors import InputError
 from lineal.ground.deadline import Deadline
 from lineal.perceptron.halfspace import exact, judge
 from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
-from lineal.solvers.presentation import window
+from lineal.solvers.presentation import Window
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
-
-
-def rows_of(x, y, weight=None, *, intercept=True):
-    return Memory(as_design(x, intercept=intercept), np.asarray(y, dtype=float), weight)
-
-
-def guess(scores, tie):
-    """The predicted class by the notes' rules."""
-    if len(scores) == 1:
-        return int(scores[0] >= 0) if tie == "positive" else int(scores[0] > 0)
-    best = max(scores)
-    places = [k for k, score in enumerate(scores) if score == best]
-    return places[-1] if tie == "positive" else places[0]
-
-
-def wrong(scores, own, tie):
-    """Whether it is a mistake, and the class whose weights lose."""
-    if len(scores) == 1:
-        tied = tie == "mistake" and scores[0] == 0
-        return tied or guess(scores, tie) != own, 1 - own
-    others = [k for k in range(len(scores)) if k != own]
-    best = max(scores[k] for k in others)
-    rivals = [k for k in others if scores[k] == best]
-    rival = rivals[-1] if tie == "positive" else rivals[0]
-    if tie == "mistake":
-        return best >= scores[own], rival
-    return guess(scores, tie) != own, rival
-
-
-class Twin:
-    """A perceptron in fractions, one row after another."""
-
-    def __init__(self, x, y, outputs, tie, epochs, repeats=None, start=None):
-        x = [[Fraction(float(v)) for v in row] for row in x]
-        p = len(x[0])
-        w = [[Fraction(0)] * p for _ in range(outputs)] if start is None else start
-        self.mistakes = self.epochs = 0
-        self.clean, self.repeated = False, None
-        self.votes = [(w, 0)]
-        total = [[Fraction(0)] * p for _ in range(outputs)]
-        shown = 0
-        seen = {str(w): 0}
-        order = [i for i in range(len(x)) for _ in range(1 if repeats is None else int(repeats[i]))]
-        for epoch in range(1, epochs + 1):
-            before = self.mistakes
-            for i in order:
-                scores = [sum(a * b for a, b in zip(wk, x[i], strict=True)) for wk in w]
-                bad, rival = wrong(scores, int(y[i]), tie)
-                if bad:
-                    self.mistakes += 1
-                    changes = {0: 1 if y[i] == 1 else -1} if outputs == 1 else {int(y[i]): 1, rival: -1}
-                    w = [[a + changes.get(k, 0) * b for a, b in zip(wk, x[i], strict=True)] for k, wk in enumerate(w)]
-                    self.votes.append((w, 1))
-                else:
-                    self.votes[-1] = (w, self.votes[-1][1] + 1)
-                shown += 1
-                total = [[a + b for a, b in zip(tk, wk, strict=True)] for tk, wk in zip(total, w, strict=True)]
-            self.epochs = epoch
-            if self.mistakes == before:
-                self.clean = True
-                break
-            if str(w) in seen:
-                self.repeated = (seen[str(w)], epoch)
-                break
-            seen[str(w)] = epoch
-        self.w = np.array([[float(v) for v in row] for row in w]).T
-        self.average = np.array([[float(v / shown) for v in row] for row in total]).T
-
-    def tally(self, x):
-        """Votes by brute force."""
-        found = []
-        for cells in x:
-            row = [Fraction(float(v)) for v in cells]
-            many = len(self.votes[0][0])
-            total = [0.0] * many
-            for w, count in self.votes:
-                scores = [sum(a * b for a, b in zip(wk, row, strict=True)) for wk in w]
-                k = guess(scores, self.tie)
-                if many == 1:
-                    total[0] += count if k == 1 else -count
-                else:
-                    total[k] += count
-            found.append(total)
-        return np.array(found)
-
+from tests.laws.perceptron_twin import Twin, wrong
 
 tables = st.integers(2, 7).flatmap(
     lambda n: st.tuples(
@@ -111,6 +27,10 @@ tables = st.integers(2, 7).flatmap(
         st.lists(st.integers(0, 2), min_size=n, max_size=n),
     )
 )
+
+
+def rows_of(x, y, weight=None, *, intercept=True):
+    return Memory(as_design(x, intercept=intercept), np.asarray(y, dtype=float), weight)
 
 
 @settings(max_examples=120, deadline=None)
@@ -225,6 +145,7 @@ def test_all_ways_to_store_rows_give_the_same_bits():
             assert np.array_equal(present(Blocks(pieces), outputs, plan).coef, expected.coef)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2, 7, 8, 9, 15, 17, 50, 63, 64, 65, 130])
 @pytest.mark.parametrize("calm", [True, False])
 def test_short_cuts_decide_nothing_else(columns, calm):
@@ -278,7 +199,7 @@ def test_categories_are_columns_of_ones():
     hot = (codes[:, None] == np.arange(5)).astype(float)
     for outputs in (1, 3):
         y = rng.integers(0, max(outputs, 2), size=80).astype(float)
-        stacked = Memory(Stack([Ones(80), Dense(x), Categorical(codes, 5)]), y)
+        stacked = Memory(HStack([Ones(80), Dense(x), Categorical(codes, 5)]), y)
         for plan in (Plan(epochs=6), Plan(epochs=6, variant="voted")):
             run = present(stacked, outputs, plan)
             assert np.array_equal(run.coef, present(rows_of(np.hstack([x, hot]), y), outputs, plan).coef)
@@ -295,7 +216,7 @@ def test_the_order_follows_contents_so_that_weights_are_repeats_and_sorting_chan
     mixed = rng.permutation(many)
     assert np.array_equal(present(rows_of(x[mixed], y[mixed]), 1, plan).coef, run.coef)
     assert not np.array_equal(present(rows_of(x, y, weight), 1, Plan(epochs=7, seed=12)).coef, run.coef)
-    rows = window(list(rows_of(x, y).blocks()))
+    rows = Window(list(rows_of(x, y).blocks()))
     from lineal import _core
 
     view = _core.Presenter([(p, target, None, None) for p, target, _, _ in rows.segments], 4, 1, True)

@@ -10,17 +10,18 @@ from lineal import _core
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
-from lineal.losses import Huber, Logistic, Poisson, Softmax, Sparsemax, Squared, SquaredHinge
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.losses import Logistic, Softmax, Sparsemax, Squared
+from lineal.penalties import ALL, L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
 from lineal.problem.problem import Problem
 from lineal.solvers import Coordinate, GradientDescent, ProxGradient, ProxNewton, choose
 from lineal.solvers import quadratic as quadratics
 from lineal.solvers.quadratic import minimise
 from lineal.sources.memory import Blocks, Memory
-from lineal.sources.source import Block
+from lineal.sources.source import Access, Block
+from tests.laws.catalogue import minimised, targets
 
 INF = np.inf
-LOSSES = [Squared(1), Squared(2), Logistic(), Softmax(3), Poisson(), SquaredHinge(), Huber(1.0)]
+LOSSES = minimised(smooth=True)
 SOLVERS = ["prox-newton", "prox-gradient", "coordinate", "quasi-newton"]
 
 
@@ -28,28 +29,19 @@ def data(loss, n=70, p=6, seed=0):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, p)) * np.linspace(0.5, 3.0, p) + np.linspace(0.0, 2.0, p)
     eta = (x - x.mean(axis=0)) @ rng.normal(size=(p, loss.outputs)) / 3.0
-    if loss.name in {"squared", "huber"}:
-        y = eta + rng.normal(size=eta.shape)
-    elif loss.name in {"logistic", "squared-hinge"}:
-        y = (eta + rng.logistic(size=eta.shape) > 0).astype(float)
-    elif loss.name == "poisson":
-        y = rng.poisson(np.exp(np.clip(eta, -3, 2))).astype(float)
-    else:
-        y = np.argmax(eta + rng.gumbel(size=eta.shape), axis=1)[:, None].astype(float)
+    y = targets(loss, eta, rng)
     return x, y, rng
 
 
 def penalties(columns):
-    charges = np.r_[0.0, np.ones(columns)]
+    penalty_factors = np.r_[0.0, np.ones(columns)]
     low, high = np.r_[-INF, np.zeros(columns)], np.full(columns + 1, INF)
     box = np.r_[-INF, np.full(columns, -0.1)], np.r_[INF, np.full(columns, 0.2)]
     return {
-        "l1": L1(0.05, charges),
-        "elastic": ElasticNet(0.05, 0.5, charges),
-        "group": Group(0.05, charges),
+        **{kind.name: kind.example(penalty_factors).at(0.05) for kind in ALL if kind.parameters and not kind.smooth},
         "box": Bounds(*box, NoPenalty(columns + 1)),
-        "non-negative l1": Bounds(low, high, L1(0.02, charges)),
-        "box ridge": Bounds(*box, Ridge(0.1, charges)),
+        "non-negative l1": Bounds(low, high, L1(0.02, penalty_factors)),
+        "box ridge": Bounds(*box, Ridge(0.1, penalty_factors)),
     }
 
 
@@ -76,7 +68,7 @@ def test_all_solvers_reach_one_optimum(loss, kind):
 
 
 @pytest.mark.parametrize("kind", ["l1", "box ridge"])
-@pytest.mark.parametrize("loss", LOSSES[:4], ids=ids)
+@pytest.mark.parametrize("loss", minimised(likelihood=True), ids=ids)
 def test_the_optimum_is_the_one_scipy_finds(loss, kind):
     """L-BFGS-B on b = u - v, u, v >= 0 makes l1 smooth; bounds it has itself."""
     x, y, _ = data(loss)
@@ -110,7 +102,7 @@ def test_the_optimum_is_the_one_scipy_finds(loss, kind):
 
 
 @pytest.mark.parametrize("solver", ["prox-newton", "coordinate", "prox-gradient"])
-@pytest.mark.parametrize("loss", LOSSES[:4], ids=ids)
+@pytest.mark.parametrize("loss", minimised(likelihood=True), ids=ids)
 def test_partitions_storages_and_weights(solver, loss):
     x, y, rng = data(loss)
     x = np.where(np.abs(x) < 0.7, 0.0, np.round(4 * x) / 4)
@@ -155,8 +147,8 @@ def test_one_class_has_no_finite_intercept():
 @pytest.mark.parametrize("kind", [ProxGradient, GradientDescent])
 def test_steps_too_small_just_right_too_large_and_decaying(kind):
     x, y, _ = data(Squared(1))
-    charges = np.r_[0.0, np.ones(6)]
-    penalty = L1(0.01, charges) if kind is ProxGradient else Ridge(0.01, charges)
+    penalty_factors = np.r_[0.0, np.ones(6)]
+    penalty = L1(0.01, penalty_factors) if kind is ProxGradient else Ridge(0.01, penalty_factors)
     source = Memory(as_design(x), y)
     objectives = {}
     for word, solver in {"small": kind(1e-4), "right": kind(0.3), "decay": kind(0.6, decay=0.01)}.items():
@@ -191,15 +183,15 @@ def test_choose_gives_reasons():
 
     class Stream(Memory):
         @property
-        def resident(self):
-            return False
+        def offers(self):
+            return Access.ITERATE
 
     assert isinstance(chosen(5)[0], ProxNewton)
     assert isinstance(chosen(500)[0], Coordinate)
     assert isinstance(chosen(500, Stream)[0], ProxNewton)
     assert isinstance(chosen(5000, Stream)[0], ProxGradient)
     assert "coefficients" in chosen(500)[1]
-    assert "memory" in Coordinate().declines(
+    assert "memory" in Coordinate().refuses(
         Problem.of(Stream(as_design(np.eye(3)), np.ones((3, 1))), Squared(1), L1(0.1, np.ones(4)))
     )
 
@@ -226,7 +218,7 @@ def test_sweeps_descend_to_the_conditions_of_optimality(seed):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_points_of_a_walk_reach_the_conditions_of_optimality(seed):
+def test_points_of_a_path_reach_the_conditions_of_optimality(seed):
     rng, gram, right = quadratic(seed)
     penalty = Bounds(np.full(8, -0.3), np.full(8, 0.5), ElasticNet(1.0, 0.5, rng.uniform(0.1, 2.0, size=8)))
     strengths = np.geomspace(1.0, 0.01, 7)
@@ -246,7 +238,7 @@ def test_points_of_a_walk_reach_the_conditions_of_optimality(seed):
 @pytest.mark.parametrize("bound", [np.inf, 0.2])
 @pytest.mark.parametrize("size", [1, 5, 40, 130])
 @pytest.mark.parametrize("seed", range(4))
-def test_exact_solves_find_the_points_of_a_walk(seed, size, bound):
+def test_exact_solves_find_the_points_of_a_path(seed, size, bound):
     """Columns come and go, some twice, in two calls with different columns around those in use."""
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(size // 2 + 4, size)) + rng.normal(size=(size // 2 + 4, 1))

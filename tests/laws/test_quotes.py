@@ -20,9 +20,9 @@ import lineal.tables.quoting
 from lineal import _core
 from lineal.errors import InputError
 from lineal.tables.table import as_table
-from lineal.verify import quoting as twin
-from lineal.verify.reading import kept
-from lineal.verify.reading import read as checker
+from lineal.verify.reading import quoting as twin
+from lineal.verify.reading.tables import kept
+from lineal.verify.reading.tables import read as checker
 
 LAW = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -35,7 +35,7 @@ def small(monkeypatch):
         monkeypatch.setattr(lineal.tables.file, "CHUNK_BYTES", size)
         monkeypatch.setattr(lineal.tables.quoting, "CHUNK_BYTES", size)
         monkeypatch.setattr(lineal.tables.file, "SAMPLE_BYTES", sample)
-        monkeypatch.setattr(lineal.tables.file, "LONG", long)
+        monkeypatch.setattr(lineal.tables.file, "LONG_FILE_BYTES", long)
         monkeypatch.setattr(lineal.tables.delimited, "BATCH_ROWS", 3)
 
     return to

@@ -22,8 +22,8 @@ import lineal.tables.file
 from lineal.cli import run
 from lineal.errors import InputError
 from lineal.tables.table import as_table
-from lineal.verify.reading import kept
-from lineal.verify.reading import read as checker
+from lineal.verify.reading.tables import kept
+from lineal.verify.reading.tables import read as checker
 
 Rows = list[tuple[float, str, str | None]]
 
@@ -68,6 +68,7 @@ FORMATS: dict[str, Callable[[Rows, Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("seed", range(3))
 def test_rows_in_are_rows_used_and_rows_dropped(name, seed, tmp_path, capsys):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lineal.designs import Categorical, Dense, Ones, Stack
+from lineal.designs import Categorical, Dense, HStack, Ones
 from lineal.errors import InputError
 from lineal.fitting.fitting import fit
 from lineal.losses import Huber, Logistic, Poisson, Squared
@@ -28,7 +28,7 @@ def table(seed, *, weights=False, rare=False, counts=False, rows=ROWS):
         codes[0][[5, 20_000, 29_000]] = 2
     score = numbers @ [0.5, 0.02, 20.0, -0.4] + np.sin(codes[1]) + 0.3 * np.cos(codes[2])
     y = rng.poisson(np.exp(0.3 * score)) if counts else rng.random(rows) < 1 / (1 + np.exp(-score))
-    design = Stack([Ones(rows), Dense(numbers), *(Categorical(c, k) for c, k in zip(codes, LEVELS, strict=True))])
+    design = HStack([Ones(rows), Dense(numbers), *(Categorical(c, k) for c, k in zip(codes, LEVELS, strict=True))])
     return Memory(design, y.astype(float)[:, None], rng.integers(0, 4, rows).astype(float) if weights else None)
 
 
@@ -60,7 +60,7 @@ def test_a_sample_that_misleads_is_given_up():
     x = rng.normal(size=(ROWS, 2))
     x[::1000] *= 1e3  # the rows that matter are one in a thousand
     y = (x[:, :1] + 0.5 * x[:, 1:] + rng.normal(size=(ROWS, 1)) > 0).astype(float)
-    source = Memory(Stack([Ones(ROWS), Dense(x)]), y)
+    source = Memory(HStack([Ones(ROWS), Dense(x)]), y)
     ours = fit(source, Logistic(), ridge(1e-4, 3), solver="sampled-newton", tol=1e-9)
     other = fit(source, Logistic(), ridge(1e-4, 3), solver="newton", tol=1e-9)
     assert ours.verdict.kind == "optimal"

@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -19,11 +19,12 @@ from scipy import sparse
 import lineal.tables.columnar
 import lineal.tables.delimited
 import lineal.tables.file
-from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs import Categorical, Dense, HStack, Ones, Sparse
 from lineal.features.encoded import Encoded
 from lineal.features.learning import learn
+from lineal.sources import rowwise
 from lineal.sources.memory import Blocks, Memory
-from lineal.sources.source import Block
+from lineal.sources.source import Access, Block
 from lineal.sources.spilled import Spilled
 from lineal.tables.table import as_table, split
 
@@ -156,12 +157,48 @@ def test_any_partition_gives_the_sum_in_memory(data, n, seed):
         rng.normal(size=(n, 1)),
         rng.integers(0, 3, n) * 1.0,
     )
-    design = Stack([Ones(n), Dense(numbers), Categorical(codes, 2)])
+    design = HStack([Ones(n), Dense(numbers), Categorical(codes, 2)])
     memory = Memory(design, y, weight)
     cuts = sorted({0, n, *data.draw(st.lists(st.integers(0, n), max_size=5))})
     blocks = Blocks([Block(design.slice(a, b), y[a:b], weight[a:b]) for a, b in pairwise(cuts)])
     assert [block.start for block in blocks.blocks()] == cuts[:-1]
     close(blocks.sum(task), memory.sum(task))
+    coef, values = rng.normal(size=(design.shape[1], 2)), rng.normal(size=(n, 2))
+    dense = design.dense()
+    for source in (blocks, blocks.map(Twice()).map(Halved()), blocks.map(Twice(), keep=True).map(Halved(), keep=True)):
+        np.testing.assert_allclose(rowwise.times(source, coef), dense @ coef, atol=1e-12)
+        np.testing.assert_allclose(rowwise.transpose_times(source, values), dense.T @ values, atol=1e-12)
+        np.testing.assert_allclose(rowwise.gram(source, values[:, 0]), dense.T @ (values[:, :1] * dense), atol=1e-12)
+        np.testing.assert_array_equal(rowwise.weights(source), weight)
+        picked = np.unique(rng.integers(0, n, 3))
+        np.testing.assert_array_equal(np.concatenate(source.collect(rowwise.Cells(picked))), dense[picked])
+        close(source.sum(task), memory.sum(task))
+
+
+@dataclass(frozen=True)
+class Twice:
+    """The change that doubles targets."""
+
+    def __call__(self, block):
+        return replace(block, y=2.0 * block.y)
+
+
+@dataclass(frozen=True)
+class Halved:
+    """The change that takes that back."""
+
+    def __call__(self, block):
+        return replace(block, y=0.5 * block.y)
+
+
+def test_only_rows_that_stay_in_memory_are_handed_out_at_once():
+    memory = Memory(Dense(np.eye(2)), np.zeros(2))
+    assert memory.offers == Access.ITERATE | Access.RESIDENT
+    assert memory.map(Twice()).held()[0].n_rows == 2
+    disk = Spilled(memory.blocks(), memory.columns)
+    assert disk.offers == disk.map(Twice()).offers == Access.ITERATE
+    with pytest.raises(TypeError, match="do not stay in memory"):
+        disk.held()
 
 
 @pytest.mark.parametrize("name", ["heart_scale.svm", "agaricus_test.svm"])
@@ -205,7 +242,7 @@ def test_rows_on_disk_are_the_rows_that_were_written(kind):
             parts += [Sparse(matrix).slice(1, rows + 1), Categorical(rng.integers(-1, 3, rows), 3)]
         weight = rng.random(rows) if kind == "mixed" else None
         blocks.append(
-            Block(Stack(parts), rng.normal(size=(rows, 1)), weight, None if weight is None else weight[:, None])
+            Block(HStack(parts), rng.normal(size=(rows, 1)), weight, None if weight is None else weight[:, None])
         )
     memory = Blocks(blocks)
     disk = Spilled(memory.blocks(), memory.columns)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from lineal.certify import directions
 from lineal.certify.squares import Prover
-from lineal.designs import Categorical, Dense, Ones, Stack, as_design
+from lineal.designs import Categorical, Dense, HStack, Ones, as_design
 from lineal.fitting.fitting import fit
 from lineal.losses import Squared
 from lineal.paths import squares
@@ -28,12 +28,12 @@ FAMILIES = ("l1", "elastic", "non-negative")
 
 
 def family(kind, columns, ones, rng):
-    charges = np.r_[np.zeros(ones), rng.uniform(0.5, 2.0, size=columns)]
+    penalty_factors = np.r_[np.zeros(ones), rng.uniform(0.5, 2.0, size=columns)]
     if kind == "elastic":
-        return ElasticNet(1.0, 0.6, charges)
+        return ElasticNet(1.0, 0.6, penalty_factors)
     if kind == "l1":
-        return L1(1.0, charges)
-    return Bounds(np.r_[np.full(ones, -INF), np.zeros(columns)], np.full(columns + ones, INF), L1(1.0, charges))
+        return L1(1.0, penalty_factors)
+    return Bounds(np.r_[np.full(ones, -INF), np.zeros(columns)], np.full(columns + ones, INF), L1(1.0, penalty_factors))
 
 
 def table(rng, n, p):
@@ -115,10 +115,10 @@ def test_every_storage_gives_the_same_path(storage):
     ones = int(storage != "no intercept")
     design = {
         "csr": as_design(sparse.csr_matrix(whole)),
-        "fortran": Stack([Ones(60), Dense(np.asfortranarray(whole))]),
+        "fortran": HStack([Ones(60), Dense(np.asfortranarray(whole))]),
         "float32": as_design(whole.astype(np.float32)),
-        "no intercept": Stack([Dense(x), Categorical(codes, 3)]),
-    }.get(storage, Stack([Ones(60), Dense(x), Categorical(codes, 3)]))
+        "no intercept": HStack([Dense(x), Categorical(codes, 3)]),
+    }.get(storage, HStack([Ones(60), Dense(x), Categorical(codes, 3)]))
     cuts = ((0, 20), (20, 21), (21, 60)) if storage == "three blocks" else ((0, 60),)
     blocks = [Block(design.slice(a, b), y[a:b, None], weight[a:b]) for a, b in cuts]
     if storage == "zero weights":
@@ -187,19 +187,19 @@ def test_columns_that_the_rules_miss_are_taken_up(monkeypatch):
     x, y = table(rng, 50, 700)
     source, penalty = Memory(as_design(x), y), L1(1.0, np.r_[0.0, np.ones(700)])
     plain = path(source, Squared(1), penalty, 12, ratio=0.1)
-    monkeypatch.setattr(directions, "TURN", -0.9)
+    monkeypatch.setattr(directions, "MAX_TURN", -0.9)
     blind = path(source, Squared(1), penalty, 12, ratio=0.1)
     for one, other in zip(plain.points, blind.points, strict=True):
         assert other.verdict.kind == "optimal"
         assert abs(one.objective - other.objective) <= one.verdict.gap + other.verdict.gap + 1e-14
 
 
-def test_a_walk_that_sweeps_cannot_end_hands_over(monkeypatch):
+def test_a_path_that_sweeps_cannot_end_hands_over(monkeypatch):
     """Where no exact solve is allowed and sweeps get no time, others find the points."""
     rng = np.random.default_rng(0)
     x, y = table(rng, 50, 20)
-    monkeypatch.setattr(squares, "MOST_JUMPS", 1)
-    monkeypatch.setattr(squares, "PATIENCE", -1e9)
+    monkeypatch.setattr(squares, "STRETCH_MAX_SOLVES", 1)
+    monkeypatch.setattr(squares, "POINT_MAX_SWEEPS", -1e9)
     found = path(Memory(as_design(x), y), Squared(1), L1(1.0, np.r_[0.0, np.ones(20)]), 6)
     assert {verdict.kind for verdict in found.verdicts} == {"optimal"}
 
@@ -224,8 +224,8 @@ def test_any_number_of_threads_gives_the_same_bits():
 
 @settings(max_examples=60, deadline=None)
 @given(seed=st.integers(0, 2**32 - 1), kind=st.sampled_from(FAMILIES), ones=st.integers(0, 1), near=st.floats(0.0, 1.0))
-def test_columns_that_a_few_directions_clear_are_within_their_charge(seed, kind, ones, near):
-    """Whatever the points are: a column that the look leaves out has a gradient that its charge allows, at every one."""
+def test_columns_that_a_few_directions_clear_are_within_their_penalty_factor(seed, kind, ones, near):
+    """Whatever the points are: a column that the look leaves out has a gradient that its penalty factor allows, at every one."""
     rng = np.random.default_rng(seed)
     n, p, count = int(rng.integers(3, 40)), 320, 9
     x, y = table(rng, n, p)
@@ -249,7 +249,7 @@ def test_columns_that_a_few_directions_clear_are_within_their_charge(seed, kind,
 
 
 def test_most_columns_are_looked_at_through_few_directions():
-    """Neighbouring points of a sparse path have few directions, and few columns are near their charge."""
+    """Neighbouring points of a sparse path have few directions, and few columns are near their penalty factor."""
     rng = np.random.default_rng(0)
     x = sparse.random_array((400, 3000), density=0.02, format="csc", rng=rng)
     y = x @ (rng.normal(size=3000) * (np.arange(3000) < 5)) + 0.1 * rng.normal(size=400)

@@ -5,27 +5,17 @@ Truth comes from other programs (rivals.py); that what was stated can be proven,
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from rivals import rival
-from test_endings import INF, LOSSES, target
 
 from lineal.designs import as_design
 from lineal.fitting.fitting import fit
 from lineal.losses import CrammerSinger
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalties import ALL, L1, Bounds, NoPenalty
 from lineal.sources.memory import Memory
-from lineal.verify.centring import centred
-from lineal.verify.charges import Charges
-from lineal.verify.dependence import NotProvenError, spanning
-from lineal.verify.formulas import Problem
-from lineal.verify.light import lighter_bound
+from tests.laws.checker import checked
+from tests.laws.drawn import INF, LOSSES, target
+from tests.laws.rivals import rival
 
 EVERY = [*LOSSES, CrammerSinger(3)]
 SITUATIONS = ("plain", "float32 weights", "offset", "dependent", "scaled", "wide", "one row", "heavy tails")
@@ -43,17 +33,14 @@ def columns(situation, rng):
     return x.astype(np.float32) if situation == "float32 weights" else x
 
 
-def penalties(charges):
-    none, inf = NoPenalty(len(charges)), np.full(len(charges), INF)
-    on = charges > 0.0
+def penalties(penalty_factors):
+    none, inf = NoPenalty(len(penalty_factors)), np.full(len(penalty_factors), INF)
+    on = penalty_factors > 0.0
     yield none
     for strength in (1e-20, 0.05, 10.0):
-        yield Ridge(strength, charges)
-        yield L1(strength, charges)
-        yield ElasticNet(strength, 0.5, charges)
-        yield Group(strength, charges)
+        yield from (kind.example(penalty_factors).at(strength) for kind in ALL if kind.parameters)
     yield Bounds(np.where(on, 0.0, -INF), inf, none)
-    yield Bounds(np.where(on, 0.0, -INF), inf, L1(0.05, charges))
+    yield Bounds(np.where(on, 0.0, -INF), inf, L1(0.05, penalty_factors))
     yield Bounds(np.where(on, -0.2, -INF), np.where(on, 0.3, INF), none)
 
 
@@ -74,41 +61,7 @@ def posed(loss, penalty, situation, intercept):
     return not (situation == "scaled" and loss.name == "crammer-singer" and penalty.name == "bounds")
 
 
-def checked(loss, x, y, weight, offset, penalty, intercept, result):
-    """Return the gap that the checker proves, or None."""
-    weight = np.ones(len(y)) if weight is None else weight
-    offset = np.zeros((len(y), loss.outputs)) if offset is None else offset
-    on = weight > 0.0
-    inner = getattr(penalty, "inner", penalty)
-    free = np.full(x.shape[1], INF)
-    linear = np.asarray(getattr(inner, "linear", np.zeros(x.shape[1])))
-    charges = Charges(
-        linear,
-        inner.curvature(),
-        getattr(penalty, "lower", -free),
-        getattr(penalty, "upper", free),
-        inner.name == "group",
-    )
-    theta = result.arrays.get("theta")
-    problem = Problem(
-        loss.name,
-        x[on],
-        (np.eye(loss.outputs)[y[:, 0].astype(int)] if loss.coupled else y)[on],
-        weight[on] / weight[on].sum(),
-        offset[on],
-        charges,
-        intercept,
-        np.flatnonzero(on),
-        next(iter(loss.parameters().values()), 0.0),
-        None if theta is None else theta[on],
-    )
-    try:
-        columns = spanning(problem, problem.uncharged)
-        return lighter_bound(centred(problem.at(result.coef), columns), columns, result.verdict.gap).gap
-    except NotProvenError:
-        return None
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("loss", EVERY, ids=lambda loss: f"{loss.name}-{loss.outputs}")
 def test_every_fit_that_has_an_optimum_ends_with_a_true_proof(loss, situation):
@@ -121,9 +74,9 @@ def test_every_fit_that_has_an_optimum_ends_with_a_true_proof(loss, situation):
     weight = rng.choice([0.0, 0.5, 1.0, 3.0], size=rows) if situation == "float32 weights" else None
     offset = rng.normal(size=(rows, loss.outputs)) if situation == "offset" else None
     design = as_design(x, intercept=intercept)
-    dense, charges = np.asarray(design.dense(), dtype=float), np.ones(design.shape[1])
-    charges[: int(intercept)] = 0.0
-    for count, penalty in enumerate(penalties(charges)):
+    dense, penalty_factors = np.asarray(design.dense(), dtype=float), np.ones(design.shape[1])
+    penalty_factors[: int(intercept)] = 0.0
+    for count, penalty in enumerate(penalties(penalty_factors)):
         if (count + turn // 2) % 4 or not posed(loss, penalty, situation, intercept):
             continue
         result = fit(Memory(design, y, weight, offset), loss, penalty)

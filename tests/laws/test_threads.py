@@ -53,6 +53,7 @@ def every():
     _core.set_threads(before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [*NUMBERS, *CLASSES, doors.PoissonRegressor()], ids=str)
 @pytest.mark.parametrize("seed", range(2))
 def test_any_number_of_threads_gives_the_same_bits(model, seed, every):

@@ -133,6 +133,7 @@ def test_without_an_intercept_the_boundary_passes_the_origin(n, p, seed):
     assert found.mistakes == float(brute(signed(x, y, intercept=False), [Fraction(1)] * n))
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(3, 9), st.integers(1, 3), st.integers(0, 10**6), st.sampled_from(["positive", "negative"]))
 def test_the_boundary_may_belong_to_a_class(n, p, seed, tie):
@@ -170,6 +171,7 @@ def test_a_weight_is_a_repeated_row_and_order_does_not_matter(seed):
     assert lineal.zero_one(x[order], y[order], sample_weight=weights[order]).mistakes == once.mistakes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [[1.0, 1.0], [1e6, 1.0], [1e-9, 1e9]])
 def test_units_change_nothing(scale):
     rng = np.random.default_rng(2)

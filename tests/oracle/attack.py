@@ -19,7 +19,7 @@ from . import boundaries, chosen, doors, forgery, halves, several, stationary, t
 from .doors import Case
 from .judge import Violation
 from .outcome import Outcome, of_claims
-from .telling import Tally, publish, report, table
+from .tally import Tally, publish, report, table
 
 PATIENCE = 10
 """Seconds of computing after which a fit of at most 40 x 5 numbers is given up; the oracle has four times as many."""

@@ -97,7 +97,7 @@ def _trials(case: Case, estimator: Any) -> list[Outcome]:
         verdict, strength, ratio = _trial(case, estimator, k, float(weight.sum()))
         claim = _at(estimator, part, verdict, strength, ratio)
         if case.door == "LogisticRegressionCV":
-            coef = np.roll(estimator.coefs_paths_[k, -1, 0], int(estimator.model_.intercept), axis=-1).T
+            coef = np.roll(estimator.coefs_paths_[k, -1, 0], int(estimator.model_.has_intercept), axis=-1).T
             found += of_claims(case, [Claim(**{**claim.__dict__, "coef": coef})])
         else:
             found.append(
@@ -122,12 +122,14 @@ def _at(estimator: Any, part: Case, verdict: Any, strength: float, ratio: float 
     """Return a claim about some rows at another strength, without coefficients."""
     model = estimator.model_
     claim = claim_of(model, part, verdict, None)
-    charges = [float(name != "(intercept)") for name in model.columns]
+    penalty_factors = [float(name != "(intercept)") for name in model.columns]
     name = "ridge" if not ratio else "l1" if ratio == 1.0 else "elastic"
-    own = plain_penalty(model.penalty, len(charges))
-    penalty = Penalty.of(name, len(charges), {"strength": strength, "l1_ratio": ratio}, charges, own.lower, own.upper)
+    own = plain_penalty(model.penalty, len(penalty_factors))
+    penalty = Penalty.of(
+        name, len(penalty_factors), {"strength": strength, "l1_ratio": ratio}, penalty_factors, own.lower, own.upper
+    )
     y = np.searchsorted(np.asarray(model.target.classes), part.y) if model.target.classes else part.y
-    problem = pose(part.X, y, claim.problem.loss, penalty, intercept=model.intercept, weight=part.weight)
+    problem = pose(part.X, y, claim.problem.loss, penalty, intercept=model.has_intercept, weight=part.weight)
     return Claim(**{**claim.__dict__, "problem": problem, "coef": np.zeros_like(model.coef)})
 
 
@@ -181,7 +183,7 @@ def _logistic(case: Case, estimator: Any) -> list[Violation]:
     folds = [held for _, held in case.params["cv"] if weight[held].any()]
     for k, held in enumerate(folds):
         coef = estimator.coefs_paths_[k, r, c]
-        eta = x[held] @ coef[:, : x.shape[1]].T + (coef[:, x.shape[1]] if estimator.model_.intercept else 0.0)
+        eta = x[held] @ coef[:, : x.shape[1]].T + (coef[:, x.shape[1]] if estimator.model_.has_intercept else 0.0)
         size = np.abs(x[held]) @ np.abs(coef[:, : x.shape[1]]).T
         sure = np.abs(eta) > 1e-9 * (1 + size)
         order = np.sort(eta, axis=1)
@@ -223,20 +225,20 @@ def _left_out(case: Case, weight: np.ndarray, i: int, alpha: float, intercept: b
     with flint.ctx.workprec(BITS):
         targets = np.asarray(case.y, float).reshape(len(weight), -1)
         outputs = targets.shape[1]
-        charges = [0.0] * intercept + [1.0] * case.X.shape[1]
+        penalty_factors = [0.0] * intercept + [1.0] * case.X.shape[1]
         others = weight.copy()
         others[i] = 0.0
         if np.count_nonzero(others) == 0:
             return None, 0.0
-        penalty = Penalty.of("ridge", len(charges), {"strength": alpha}, charges)
+        penalty = Penalty.of("ridge", len(penalty_factors), {"strength": alpha}, penalty_factors)
         problem = pose(case.X, targets, Loss("squared", outputs), penalty, intercept=intercept, weight=others)
         whole = pose(case.X, targets, Loss("squared", outputs), penalty, intercept=intercept)
-        s, p = arb(float(others.sum())), len(charges)
+        s, p = arb(float(others.sum())), len(penalty_factors)
         x = problem.x
         scaled = arb_mat(x.nrows(), p, [problem.share[r] * s * x[r, j] for r in range(x.nrows()) for j in range(p)])
         gram = x.transpose() * scaled
         for j in range(p):
-            gram[j, j] += arb(alpha) * arb(charges[j])
+            gram[j, j] += arb(alpha) * arb(penalty_factors[j])
         y = arb_mat(x.nrows(), outputs, [v for row in problem.y for v in row])
         try:
             b = gram.solve(scaled.transpose() * y)

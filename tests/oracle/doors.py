@@ -233,7 +233,7 @@ def claim_of(model: Any, case: Case, verdict: Any, objective: float | None, agai
         offset = np.column_stack([-0.5 * np.asarray(offset), 0.5 * np.asarray(offset)])
     problem = pose(
         case.X, y, loss, plain_penalty(model.penalty, len(model.columns)),
-        intercept=model.intercept, weight=case.weight, offset=offset,
+        intercept=model.has_intercept, weight=case.weight, offset=offset,
         center=None if verdict.kind == "at_infinity" else model.arrays.get("center"),
     )  # fmt: skip
     return Claim(verdict, np.asarray(model.coef), problem, model.columns, objective, model.tol, model.target.classes)
@@ -245,7 +245,7 @@ def _with_scale(estimator: Any, case: Case) -> Claim:
     p, total = len(model.columns), _total(case)
     loss = Loss("huber-scale", 2, threshold=float(estimator.epsilon))
     strength = {"strength": float(estimator.alpha) / total}
-    charges = [float(name != "(intercept)") for name in model.columns]
+    penalty_factors = [float(name != "(intercept)") for name in model.columns]
     X = case.X.toarray() if scipy.sparse.issparse(case.X) else np.asarray(case.X, float)
     wide = np.column_stack([X, np.ones(len(X))])
     low = np.full(p + 1, -np.inf)
@@ -253,12 +253,12 @@ def _with_scale(estimator: Any, case: Case) -> Claim:
     offset = None if case.offset is None else np.column_stack([case.offset, np.zeros(len(X))])
     center = model.arrays.get("center")
     problem = pose(
-        wide, case.y, loss, Penalty.of("ridge", p + 1, strength, [*charges, 0.0], low, None),
-        intercept=model.intercept, weight=case.weight, offset=offset, center=None if center is None else [*center, 0.0],
+        wide, case.y, loss, Penalty.of("ridge", p + 1, strength, [*penalty_factors, 0.0], low, None),
+        intercept=model.has_intercept, weight=case.weight, offset=offset, center=None if center is None else [*center, 0.0],
     )  # fmt: skip
     problem = Problem(**{**problem.__dict__, "free": (*((j, 0) for j in range(p)), (p, 1))})
     coef = np.zeros((p + 1, 2))
-    plain = np.r_[[estimator.intercept_] * model.intercept, estimator.coef_]
+    plain = np.r_[[estimator.intercept_] * model.has_intercept, estimator.coef_]
     coef[:p, 0] = plain if center is None else model.coef[:, 0]
     coef[p, 1] = estimator.scale_
     return Claim(

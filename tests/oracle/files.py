@@ -138,7 +138,7 @@ def untrue(file: File) -> str | None:
     slack = (
         4e-12 * size
         + 4 * score_noise(claim.problem, exact(claim.coef)) ** 2 / max(size, 1e-300)
-        + 64 * EPS * EPS * abs(float(found.null.value))
+        + 64 * EPS * EPS * abs(float(found.baseline.value))
     )
     if found.excess > verdict["gap"] * (1 + 1e-9) + slack:
         return f"gap {verdict['gap']:.3g}, truth {found.excess:.3g} of {found.gain:.3g} to gain"
@@ -148,7 +148,7 @@ def untrue(file: File) -> str | None:
         if not evidence["tol"] <= LARGEST_TOL:
             return f"optimal at tol {evidence['tol']:g}"
         # where what there is to gain cannot be seen either, a gap that doubles cannot see counts as zero (docs/verdicts.md)
-        dust = found.gain <= slack and verdict["gap"] <= 4e-11 * abs(float(found.null.value))
+        dust = found.gain <= slack and verdict["gap"] <= 4e-11 * abs(float(found.baseline.value))
         if (
             verdict["gap"] > (evidence["tol"] + 1e-3) * max(found.gain, slack)
             and claim.problem.loss.name != "crammer-singer"
@@ -158,13 +158,13 @@ def untrue(file: File) -> str | None:
     return None
 
 
-def restate(file: File, *, gap: float | None = None, tol: float | None = None, null: float | None = None) -> None:
+def restate(file: File, *, gap: float | None = None, tol: float | None = None, baseline: float | None = None) -> None:
     """State objective, gap and everything that follows from them anew, each figure in agreement with all others."""
     verdict, evidence = file.meta["verdict"], file.meta["verdict"]["evidence"]
     before = f"gap {verdict['gap']:.2g}", f"{100 * verdict['relative_gap']:.2g} %"
     evidence["objective"] = float(file.truth().here)
     verdict["gap"] = verdict["gap"] if gap is None else gap
-    evidence["null_objective"] = evidence["null_objective"] if null is None else null
+    evidence["null_objective"] = evidence["null_objective"] if baseline is None else baseline
     evidence["lower_bound"] = evidence["objective"] - verdict["gap"]
     left = evidence["null_objective"] - evidence["lower_bound"]
     verdict["relative_gap"] = verdict["gap"] / left if left > 0 else 0.0

@@ -160,9 +160,9 @@ FIGURES: dict[str, dict[str, float]] = {
     "gap 0, tol 1e6": {"gap": 0.0, "tol": 1e6},
     "tol 1e6": {"tol": 1e6},
     "gap 1e-9": {"gap": 1e-9},
-    "null 1e9": {"null": 1e9},
-    "gap 0, null 1e9": {"gap": 0.0, "null": 1e9},
-    "gap 1, null 1e9": {"gap": 1.0, "null": 1e9},
+    "null 1e9": {"baseline": 1e9},
+    "gap 0, null 1e9": {"gap": 0.0, "baseline": 1e9},
+    "gap 1, null 1e9": {"gap": 1.0, "baseline": 1e9},
 }
 
 
@@ -184,7 +184,7 @@ def lies(file: File, chosen: Collection[str] = FIGURES.keys()) -> Iterator[tuple
             alter(forged)
             restate(forged, **figures)
             false = untrue(forged)
-            if false is None and "null" in figures:
+            if false is None and "baseline" in figures:
                 false = "null objective 1e9"
             yield f"{first}, {second}", forged, false
     if (forged := other_rows(file)) is not None:
@@ -192,7 +192,7 @@ def lies(file: File, chosen: Collection[str] = FIGURES.keys()) -> Iterator[tuple
 
 
 def other_rows(file: File) -> File | None:
-    """Return the file as if other rows had been held out: its seed, rows, charges, fingerprint and figures agree."""
+    """Return the file as if other rows had been held out: its seed, rows, penalty factors, fingerprint and figures agree."""
     split = file.meta["training"]["split"]
     if split is None or split.get("by", "row") != "row" or file.weight is not None or file.offset is not None:
         return None
@@ -211,7 +211,7 @@ def other_rows(file: File) -> File | None:
     if "charges" in forged.arrays:
         spread = variances(forged.x)
         forged.arrays["charges"] = spread if forged.meta["report"]["charges"] == "variance" else np.sqrt(spread)
-    restate(forged, null=float(forged.truth().null.value))
+    restate(forged, baseline=float(forged.truth().baseline.value))
     return forged
 
 

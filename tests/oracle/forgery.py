@@ -10,7 +10,7 @@ from pathlib import Path
 from . import forger, kinds
 from .doors import Case
 from .judge import Violation
-from .telling import Tally
+from .tally import Tally
 
 NAMES = (*kinds.LIES, *forger.HONEST)
 

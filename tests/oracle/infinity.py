@@ -2,7 +2,7 @@
 
 Along a direction d the loss of a row never grows where all its gains are >= 0, and F falls for ever where one is > 0:
 ``(2 y - 1) x.d`` for two classes, ``x.(d_own - d_k)`` for every other class k, ``-x.d`` for a count of 0; a count above 0
-allows no movement. d is 0 where a penalty charges, and leads into no bound. Other losses have a minimum in any case.
+allows no movement. d is 0 where a penalty penalty factors, and leads into no bound. Other losses have a minimum in any case.
 """
 
 from __future__ import annotations
@@ -98,9 +98,9 @@ def falls_for_ever(problem: Problem) -> bool:
     if problem.loss.name not in ENDLESS:
         return False
     penalty, k, p = problem.penalty, problem.loss.outputs, problem.columns
-    charged = [bool(penalty.lasso[j] > 0 or penalty.ridge[j] > 0 or penalty.group[j] > 0) for j in range(p)]
-    up = [not charged[j] and penalty.upper[j] == math.inf for j in range(p)] * k
-    down = [not charged[j] and penalty.lower[j] == -math.inf for j in range(p)] * k
+    penalized = [bool(penalty.lasso[j] > 0 or penalty.ridge[j] > 0 or penalty.group[j] > 0) for j in range(p)]
+    up = [not penalized[j] and penalty.upper[j] == math.inf for j in range(p)] * k
+    down = [not penalized[j] and penalty.lower[j] == -math.inf for j in range(p)] * k
     bound = any(up[j] != down[j] or not up[j] for j in range(1, p))
     rows = short(whole(problem), problem.intercept and not bound)
     still: Rows = []

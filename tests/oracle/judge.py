@@ -21,7 +21,7 @@ EPS = 2.0**-52
 SLACK = 1e-9
 """A gap may be too small by this share of itself: its last digits are rounded."""
 CRUDE = ("crammer-singer", "huber-scale")
-"""Losses whose null fit is not the best one: see docs/model-file.md, and the scale of a Huber fit."""
+"""Losses whose baseline is not the best one: see docs/model-file.md, and the scale of a Huber fit."""
 SHARE = 1e-3
 """What doubles cannot see counts as zero up to this share of what there is to gain."""
 
@@ -37,11 +37,11 @@ class Violation:
 
 @dataclass(frozen=True)
 class Truth:
-    """What the oracle knows of a claim: F there, the lowest F it found, and that of the null fit."""
+    """What the oracle knows of a claim: F there, the lowest F it found, and that of the baseline."""
 
     here: arb
     best: Minimum
-    null: Minimum
+    baseline: Minimum
 
     @property
     def excess(self) -> float:
@@ -51,32 +51,32 @@ class Truth:
     @property
     def share(self) -> float:
         """What the size of a violation is measured by: what there is to gain, where that is visible beside F."""
-        return max(self.gain, 1e-9 * abs(float(self.null.value)), 1e-300)
+        return max(self.gain, 1e-9 * abs(float(self.baseline.value)), 1e-300)
 
     @property
     def gain(self) -> float:
-        """What there is to gain on the null fit."""
-        return float(self.null.value - self.best.value)
+        """What there is to gain on the baseline."""
+        return float(self.baseline.value - self.best.value)
 
 
 def truth(claim: Claim, seconds: float = 20.0) -> Truth:
-    """Minimise F anew, from where lineal ended and from the null fit."""
+    """Minimise F anew, from where lineal ended and from the baseline."""
     problem, gap = claim.problem, claim.verdict.gap
     here = exact(claim.coef)
     start = [[ZERO] * problem.loss.outputs for _ in range(problem.columns)]
     if problem.loss.name == "huber-scale":
         start[-1][1] = arb(1 + abs(float(claim.coef[-1, 1])))
     value = problem.value(here)
-    null = minimise(_null(problem), start, fine=1e-24, seconds=seconds / 4)
-    begin = here if value <= null.value and problem.loss.name != "huber-scale" else null.coef
-    size = max(abs(float(null.value)), 1e-300)
+    baseline = minimise(_null(problem), start, fine=1e-24, seconds=seconds / 4)
+    begin = here if value <= baseline.value and problem.loss.name != "huber-scale" else baseline.coef
+    size = max(abs(float(baseline.value)), 1e-300)
     fine = 1e-16 if gap is None else min(max(1e-5 * float(gap) / size, 1e-40), 1e-16)
     best = minimise(problem, begin, fine=fine, seconds=seconds)
     lowest = min(
-        (m for m in (best, null, Minimum(here, value, True, 0)) if problem.penalty.inside(m.coef)),
+        (m for m in (best, baseline, Minimum(here, value, True, 0)) if problem.penalty.inside(m.coef)),
         key=lambda m: m.value,
     )
-    return Truth(value, lowest, null)
+    return Truth(value, lowest, baseline)
 
 
 def _null(problem: Problem) -> Problem:
@@ -154,11 +154,13 @@ def _figures(claim: Claim, found: Truth) -> list[Violation]:
                     "lower bound", over / share, f"lower bound {lower!r}, but F = {float(found.best.value)!r} exists"
                 )
             )
-    null = evidence.get("null_objective")
-    if null is not None and found.null.settled and claim.problem.loss.name not in CRUDE:
-        off = float(arb(float(null)) - found.null.value)
-        if abs(off) > 1e-3 * share + noise + score_noise(claim.problem, found.null.coef):
-            out.append(Violation("null", abs(off) / share, f"null objective {null!r}, but {float(found.null.value)!r}"))
+    baseline = evidence.get("null_objective")
+    if baseline is not None and found.baseline.settled and claim.problem.loss.name not in CRUDE:
+        off = float(arb(float(baseline)) - found.baseline.value)
+        if abs(off) > 1e-3 * share + noise + score_noise(claim.problem, found.baseline.coef):
+            out.append(
+                Violation("null", abs(off) / share, f"null objective {baseline!r}, but {float(found.baseline.value)!r}")
+            )
     return out
 
 
@@ -186,16 +188,16 @@ def _tolerance(claim: Claim, found: Truth) -> list[Violation]:
     """``optimal`` says that no more than tol of what there is to gain is left, but for what doubles cannot see.
 
     That is what rounding the best coefficients costs, up to a share of what there is to gain; and where nearly nothing is to
-    gain, what rounding does to the null fit alone.
+    gain, what rounding does to the baseline alone.
     """
     if claim.verdict.kind not in ("optimal", "not_unique"):
         return []
     problem, evidence, gap, gain = claim.problem, claim.verdict.evidence, float(claim.verdict.gap), found.gain
-    if problem.loss.name == "crammer-singer":  # its null fit is a cruder one, docs/model-file.md
+    if problem.loss.name == "crammer-singer":  # its baseline is a cruder one, docs/model-file.md
         gain = max(gain, float(evidence["null_objective"]) - float(found.best.value))
     tol = float(evidence.get("tol", claim.tol))
-    least = 4 * rounded(problem, found.null) + 1e-10 * abs(float(found.null.value))
-    least += 8 * score_noise(problem, found.null.coef, corners=tuple(set(VALUES) - set(SMOOTH)))
+    least = 4 * rounded(problem, found.baseline) + 1e-10 * abs(float(found.baseline.value))
+    least += 8 * score_noise(problem, found.baseline.coef, corners=tuple(set(VALUES) - set(SMOOTH)))
     end = f"{claim.verdict.kind} at tol {tol:g}, gap {gap:.3g}, but"
     if found.excess > max(tol * gain, min(rounded(problem, found.best), SHARE * gain), least) * (1 + SLACK):
         return [

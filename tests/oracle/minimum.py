@@ -46,7 +46,7 @@ class _Place:
         loss = self.problem.loss
         return [loss.bend(y, e, self.mu) for y, e in zip(self.problem.y, eta, strict=True)]
 
-    def charge(self, b: Coef) -> tuple[Coef, dict[tuple[int, int, int], arb]]:
+    def penalty_factor(self, b: Coef) -> tuple[Coef, dict[tuple[int, int, int], arb]]:
         """Return slope and curvature of the penalty, l1, groups and bounds rounded off; curvature by (column, output, output)."""
         slope: Coef = []
         bend: dict[tuple[int, int, int], arb] = {}
@@ -84,7 +84,7 @@ class _Place:
         n, p = x.nrows(), problem.columns
         turned = x.transpose()
         slopes = turned * arb_mat(n, k, [q * v for q, (s, _) in zip(problem.share, bends, strict=True) for v in s])
-        own, extra = self.charge(self.b)
+        own, extra = self.penalty_factor(self.b)
         gradient = [slopes[j, c].mid() + own[j][c].mid() for j, c in free]
         blocks = {}
         for c in range(k):
@@ -115,7 +115,7 @@ class _Place:
         total = ZERO
         for q, (slope, _), way in zip(self.problem.share, self.bends(here), moved, strict=True):
             total += q * sum((s * m for s, m in zip(slope, way, strict=True)), ZERO)
-        slopes, _ = self.charge(self.shifted(d, t))
+        slopes, _ = self.penalty_factor(self.shifted(d, t))
         return (
             total + sum((s * v for a, b in zip(slopes, d, strict=True) for s, v in zip(a, b, strict=True)), ZERO)
         ).mid()

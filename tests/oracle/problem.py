@@ -41,10 +41,10 @@ class Penalty:
 
     @staticmethod
     def of(
-        name: str, columns: int, fields: dict[str, Any], charges: Any, lower: Any = None, upper: Any = None
+        name: str, columns: int, fields: dict[str, Any], penalty_factors: Any, lower: Any = None, upper: Any = None
     ) -> Penalty:
         """Return a penalty of docs/model-file.md by its name, its fields and its arrays."""
-        c = [arb(float(v)) for v in (np.zeros(columns) if charges is None else charges)]
+        c = [arb(float(v)) for v in (np.zeros(columns) if penalty_factors is None else penalty_factors)]
         none, strength = [ZERO] * columns, arb(float(fields.get("strength", 0.0)))
         lasso, ridge, group = none, none, none
         if name == "ridge":
@@ -62,7 +62,7 @@ class Penalty:
         high = [math.inf] * columns if upper is None else [float(v) for v in upper]
         return Penalty(lasso, ridge, group, low, high, float(fields.get("strength", 0.0)))
 
-    def charged(self, j: int) -> bool:
+    def penalized(self, j: int) -> bool:
         """Whether anything of the penalty sees the coefficients of a column."""
         bounded = self.lower[j] > -math.inf or self.upper[j] < math.inf
         return bounded or bool(self.lasso[j] > 0 or self.ridge[j] > 0 or self.group[j] > 0)
@@ -120,11 +120,11 @@ class Problem:
         return replace(self, free=tuple(place for place in self.free if place[0] in columns))
 
     def null_columns(self) -> list[int]:
-        """Return the columns of the null fit: the uncharged ones, or the intercept alone where nothing is charged."""
-        uncharged = [j for j in range(self.columns) if not self.penalty.charged(j)]
-        if len(uncharged) == self.columns:
+        """Return the columns of the baseline: the unpenalized ones, or the intercept alone where nothing is penalized."""
+        unpenalized = [j for j in range(self.columns) if not self.penalty.penalized(j)]
+        if len(unpenalized) == self.columns:
             return [0] if self.intercept else []
-        return uncharged
+        return unpenalized
 
 
 def exact(values: Any) -> Coef:

@@ -96,12 +96,14 @@ def _path(case: Case) -> list[Outcome]:
     if name not in NUMBERS:
         labels, y = np.unique(y, return_inverse=True)
     columns = ("(intercept)",) * intercept + tuple(f"x{j}" for j in range(case.X.shape[1]))
-    charges = [float(c != "(intercept)") for c in columns]
+    penalty_factors = [float(c != "(intercept)") for c in columns]
     loss = Loss(name, found.coef.shape[2], q=0.3, threshold=1.0)
     spelled = {"l1_ratio": case.params.get("l1_ratio")}
     claims = []
     for point, verdict in zip(found.points, found.verdicts, strict=True):
-        penalty = Penalty.of(case.params["penalty"], len(charges), {**spelled, "strength": point.strength}, charges)
+        penalty = Penalty.of(
+            case.params["penalty"], len(penalty_factors), {**spelled, "strength": point.strength}, penalty_factors
+        )
         problem = pose(case.X, y, loss, penalty, intercept=intercept, weight=case.weight, offset=case.offset)
         claims.append(Claim(verdict, np.asarray(point.coef), problem, columns, point.objective, 1e-6, labels))
     strengths = [point.strength for point in found.points]

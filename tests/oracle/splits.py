@@ -1,4 +1,4 @@
-"""Training rows, fingerprints and charges by the words of docs/model-file.md, for the forger."""
+"""Training rows, fingerprints and penalty factors by the words of docs/model-file.md, for the forger."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ def fingerprint(columns: dict[str, list[Any]]) -> str:
 
 
 def variances(x: np.ndarray) -> np.ndarray:
-    """Return the charge of every column, 0 for the intercept before them."""
+    """Return the penalty factor of every column, 0 for the intercept before them."""
     return np.r_[0.0, np.mean((x - x.mean(axis=0)) ** 2, axis=0)]

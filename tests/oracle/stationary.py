@@ -163,31 +163,31 @@ def _peak(value: Callable[[Row], arb], b: Row, info: arb_mat, norm: float) -> li
 # ---------------------------------------------------------------- evidence
 
 
-def _marginal(problem: Problem, total: arb, charges: Row, hyper: Row, logs: Row) -> arb:
-    """Return the log of the evidence at the logs of both precisions, uncharged columns at their best; hyperpriors added."""
+def _marginal(problem: Problem, total: arb, penalty_factors: Row, hyper: Row, logs: Row) -> arb:
+    """Return the log of the evidence at the logs of both precisions, unpenalized columns at their best; hyperpriors added."""
     alpha, lam = logs[0].exp(), logs[1].exp()
     x, n, p = problem.x, problem.x.nrows(), problem.columns
     s = [q * total for q in problem.share]
     y = [t[0] - o[0] for t, o in zip(problem.y, problem.offset, strict=True)]
     scaled = arb_mat(n, p, [s[i] * x[i, j] for i in range(n) for j in range(p)])
     gram, right = x.transpose() * scaled, scaled.transpose() * arb_mat(n, 1, y)
-    charged = [j for j in range(p) if charges[j] > 0]
-    free = [j for j in range(p) if not charges[j] > 0]
+    penalized = [j for j in range(p) if penalty_factors[j] > 0]
+    free = [j for j in range(p) if not penalty_factors[j] > 0]
     whole = arb_mat(
-        p, p, [alpha * gram[i, j] + (lam * charges[j] if i == j else 0) for i in range(p) for j in range(p)]
+        p, p, [alpha * gram[i, j] + (lam * penalty_factors[j] if i == j else 0) for i in range(p) for j in range(p)]
     )
     b = whole.solve(arb_mat(p, 1, [alpha * right[j, 0] for j in range(p)]))
     eta = x * b
     rss = sum((w * (t - eta[i, 0]) ** 2 for i, (w, t) in enumerate(zip(s, y, strict=True))), ZERO)
-    size = sum((charges[j] * b[j, 0] ** 2 for j in charged), ZERO)
-    # det of the charged part, the free columns projected out: a quotient of two determinants
+    size = sum((penalty_factors[j] * b[j, 0] ** 2 for j in penalized), ZERO)
+    # det of the penalized part, the free columns projected out: a quotient of two determinants
     det = whole.det()
-    for j in charged:
-        det /= charges[j]
+    for j in penalized:
+        det /= penalty_factors[j]
     if free:
         det /= arb_mat(len(free), len(free), [alpha * gram[i, j] for i in free for j in free]).det()
     found = (
-        len(charged) * logs[1] + total * (logs[0] - (2 * arb.pi()).log()) - alpha * rss - lam * size - det.log()
+        len(penalized) * logs[1] + total * (logs[0] - (2 * arb.pi()).log()) - alpha * rss - lam * size - det.log()
     ) / 2
     return found + hyper[2] * logs[1] - hyper[3] * lam + hyper[0] * logs[0] - hyper[1] * alpha
 
@@ -196,14 +196,14 @@ def _evidence(claim: Claim, total: arb) -> list[Violation]:
     with flint.ctx.workprec(BITS):
         problem, evidence = claim.problem, claim.verdict.evidence
         strength = arb(problem.penalty.strength)
-        charges = [(v / strength).mid() for v in problem.penalty.ridge]
+        penalty_factors = [(v / strength).mid() for v in problem.penalty.ridge]
         hyper = [arb(v) for v in evidence["hyper"]]
         logs = [-arb(evidence["noise"]).log(), -arb(evidence["prior"]).log()]
         try:
-            slopes = _slopes(lambda at: _marginal(problem, total, charges, hyper, at), logs)
-            value = float(_marginal(problem, total, charges, hyper, logs))
+            slopes = _slopes(lambda at: _marginal(problem, total, penalty_factors, hyper, at), logs)
+            value = float(_marginal(problem, total, penalty_factors, hyper, logs))
         except ZeroDivisionError:
-            return []  # uncharged columns that depend on each other
+            return []  # unpenalized columns that depend on each other
         norm = math.hypot(
             *(float(s) for s, name in zip(slopes, ("noise", "prior"), strict=True) if name in evidence["free"])
         )

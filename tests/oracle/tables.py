@@ -67,7 +67,7 @@ def small_blocks(seen: list[int]) -> Iterator[None]:
         seen.append(len(self._blocks))
 
     patches = [mock.patch.object(module, "BATCH_ROWS", BATCH) for module in (delimited, jsonlines, columnar)]
-    patches += [mock.patch.object(held_rows, "MEMORY", 0), mock.patch.object(Spilled, "__init__", counted)]
+    patches += [mock.patch.object(held_rows, "MAX_MEMORY_BYTES", 0), mock.patch.object(Spilled, "__init__", counted)]
     with ExitStack() as stack:
         for patch in patches:
             stack.enter_context(patch)

@@ -38,6 +38,7 @@ def test_the_honest_file_is_true_and_confirmed(file: File, tmp_path: Path) -> No
     assert accepted(file, tmp_path) is None
 
 
+@pytest.mark.slow
 def test_no_consistent_lie_is_confirmed(file: File, tmp_path: Path) -> None:
     told = [
         (words, false, accepted(forged, tmp_path)) for words, forged, false in lies(file, FIGURES) if false is not None
@@ -53,6 +54,7 @@ def test_no_field_is_altered_silently(name: str, tmp_path: Path) -> None:
     assert [words for words in found if not words.startswith(UNCHECKED) and words != "array theta"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in HONEST if " held out" in name or " with weights" in name])
 def test_honest_files_with_roles_and_splits_are_true_and_confirmed(name: str, tmp_path: Path) -> None:
     """The rows are chosen here by the words of docs/model-file.md."""

@@ -172,7 +172,7 @@ def test_a_false_dependency_and_a_false_direction_are_refuted() -> None:
     (claim,), _ = ask(logistic())
     stated = {**claim.verdict.evidence, "dependencies": [{"x0": 1.0, "x1": -1.0}]}
     assert "dependency" in families(replace(claim, verdict=replace(claim.verdict, kind="not_unique", evidence=stated)))
-    away = replace(claim.verdict, kind="at_infinity", evidence={"direction": {"x0": 1}})
+    away = replace(claim.verdict, kind="at_infinity", gap=None, evidence={"direction": {"x0": 1}})
     assert "direction" in families(replace(claim, verdict=away))
 
 
@@ -199,7 +199,7 @@ def test_only_places_that_may_move_are_put_inside_bounds() -> None:
     assert judge(claim, found) == []
 
 
-def test_the_null_fit_of_corners_moves_all_uncharged_columns() -> None:
+def test_the_null_fit_of_corners_moves_all_unpenalized_columns() -> None:
     x, y = rows(5)
     penalty = Penalty.of("ridge", 3, {"strength": 0.1}, [0.0, 0.0, 1.0])
     assert pose(x, y, Loss("absolute", 1), penalty, intercept=True).null_columns() == [0, 1]

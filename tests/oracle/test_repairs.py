@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
+import flint
 import numpy as np
 import pytest
 import scipy.sparse
@@ -12,10 +14,17 @@ import lineal
 from lineal import container
 from lineal.cli import run
 from lineal.verify import Refused, verify
+from lineal.verify.losses import BY_NAME
+from lineal.verify.problem.formulas import Problem
+from lineal.verify.problem.penalties import Penalty
+from lineal.verify.proof.baseline import baseline_objective
 
 from . import boundaries, chosen, doors, stationary
 from .doors import Case
+from .losses import ZERO
+from .minimum import minimise
 from .outcome import of_claims
+from .problem import BITS
 
 
 def refuted(outcomes: list) -> list:
@@ -226,8 +235,8 @@ def test_an_offset_below_a_unit_of_the_intercept_is_counted() -> None:
     assert refuted(stationary.ask(case)) == [], case.code
 
 
-def test_a_column_with_an_unseen_charge_may_spare_the_charges_of_others() -> None:
-    """Three rows, and a column of 7e19 whose charge is below the last digit of its square: it meets them at no cost."""
+def test_a_column_with_an_unseen_charge_may_spare_the_penalty_factors_of_others() -> None:
+    """Three rows, and a column of 7e19 whose penalty factor is below the last digit of its square: it meets them at no cost."""
     x = [[1914548.6614163276, 7.104691942271105e19, -22.877260611298556]]
     x += [[1357933.9856901364, 7.104691942367226e19, 8.321263945470779]]
     x += [[252171.3409410356, 7.10469194256365e19, 29.47363121781878]]
@@ -268,3 +277,59 @@ def test_the_margin_of_far_columns_is_refused_in_a_sentence_by_the_command(
     assert run(["separable", str(tmp_path / "t.csv"), "--target", "y"]) == 0
     assert run(["separable", str(tmp_path / "t.csv"), "--target", "y", "--bound"]) == 2
     assert "Subtract a constant from the columns" in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("classes", [3, 4, 5])
+def test_the_null_fit_hears_rows_of_hardly_any_weight(seed: int, classes: int) -> None:
+    """A row of weight 1e-10 pulls less than the last digit of F shows, and was not followed to where others object."""
+    draw = np.random.default_rng([seed, classes])
+    x = np.repeat(draw.normal(size=(1, 2)), classes, axis=0)
+    weight, offset = 10.0 ** draw.uniform(-6, 10, size=classes), 30.0 * draw.uniform(-1.0, 1.0, size=(classes, 1))
+    offset = offset * (0.5 + np.arange(classes))
+    case = Case("SparsemaxClassifier", {"C": 1e3}, x, np.arange(classes), weight, offset)
+    (claim,), _ = doors.ask(case)
+    with flint.ctx.workprec(BITS):
+        null = claim.problem.only(claim.problem.null_columns())
+        true = float(minimise(null, [[ZERO] * classes for _ in range(null.columns)], fine=1e-24, seconds=20.0).value)
+    assert claim.verdict.evidence["null_objective"] == pytest.approx(true, rel=1e-9, abs=0.0), case.code
+    rows = Problem(
+        BY_NAME["sparsemax"], np.column_stack([np.ones(classes), x]), np.eye(classes), weight / weight.sum(), offset,
+        Penalty.ridge(np.array([0.0, 1.0, 1.0])), intercept=True, numbers=np.arange(classes), weight=weight,
+    )  # fmt: skip
+    assert baseline_objective(rows) == pytest.approx(true, rel=1e-9, abs=0.0), case.code
+
+
+def test_nothing_to_gain_is_measured_by_what_the_weights_leave() -> None:
+    """Weights of 1e-11 beside 1e10 leave a loss of 1e-15, and errors of scores that count by their weight as well."""
+    x = np.repeat([[-506068999.607166, -49577.13937441504]], 3, axis=0)
+    weight = np.array([4.844885110565039e-07, 20943460280.860825, 6.643977704255982e-11])
+    params = {"loss": "log_loss", "alpha": 0.00032931058717576843, "max_iter": 20}
+    case = Case("SGDClassifier", params, x, np.arange(3), weight)
+    assert refuted(of_claims(case, doors.ask(case)[0])) == [], case.code
+
+
+@pytest.mark.parametrize("apart", [1e-10, 1e-11, 1e-12, 1e-13])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_evidence_of_as_many_near_columns_as_rows(apart: float, seed: int) -> None:
+    """Residuals of least squares that came out at -300 were made 0, and what the columns explain was not: 1e-8 of all."""
+    draw = np.random.default_rng([seed, round(-math.log10(apart))])
+    x = draw.normal(size=(4, 4))
+    x[:, 2] = x[:, 0] + apart * draw.normal(size=4)
+    case = Case("fit", {"model": "bayes", "intercept": False}, x, 1e6 + 3.0 * draw.normal(size=4))
+    assert refuted(stationary.ask(case)[:1]) == [], case.code
+
+
+@pytest.mark.parametrize("ratio", [1e3, 1e5, 1e7, 1e9])
+@pytest.mark.parametrize("shape", [(4, 4), (12, 5), (30, 3)])
+@pytest.mark.parametrize("dependent", [False, True])
+def test_huber_far_below_its_residuals_is_proven(ratio: float, shape: tuple[int, int], *, dependent: bool) -> None:
+    """No row bends: thousands of Newton steps led nowhere, where thresholds that fall and walks along slopes do."""
+    draw = np.random.default_rng([shape[0], dependent])
+    x = np.round(8.0 * draw.normal(size=shape)) / 8.0
+    x[:, 0] = x[:, 1] + x[:, 2] if dependent else x[:, 0]
+    y = ratio * (x @ draw.normal(size=shape[1]) + draw.standard_t(2.0, size=shape[0]))
+    case = Case("HuberRegressor", {"alpha": 0.0, "scale": 1.0, "max_iter": None}, x, y)
+    ((claim,), _) = doors.ask(case)
+    assert claim.verdict.kind in ("optimal", "not_unique"), claim.verdict.sentence
+    assert refuted(of_claims(case, [claim])) == [], case.code

@@ -85,10 +85,10 @@ def test_ridge_of_five_degrees(rows):
     np.testing.assert_allclose(found.coef[:, 0], RIDGE, atol=5.01e-4)
     assert errors(rows, found.coef) == pytest.approx((0.490, 0.162), abs=1e-3)
     assert found.verdict.kind == "optimal"
-    charges = np.ones(9)
-    charges[0] = 0.0
+    penalty_factors = np.ones(9)
+    penalty_factors[0] = 0.0
     strength = dialects.strength_of_alpha(24.0, 67)
-    same = fit(source(rows), Squared(1), Ridge(strength, charges))
+    same = fit(source(rows), Squared(1), Ridge(strength, penalty_factors))
     np.testing.assert_allclose(same.coef, found.coef, atol=1e-8)
     assert found.strength == pytest.approx(strength, rel=1e-12)
 

@@ -180,8 +180,8 @@ def test_ridge_of_five_degrees(diabetes):
     found = evidence(source, noise=1.0, prior=1.0 / single["lambda"])
     assert found.degrees == pytest.approx(5.0, rel=1e-9)
     np.testing.assert_allclose(found.coef[:, 0], estimates, rtol=1e-7)
-    charges = np.r_[0.0, np.ones(10)]
-    same = fit(source, Squared(1), Ridge(dialects.strength_of_alpha(single["lambda"], len(y)), charges))
+    penalty_factors = np.r_[0.0, np.ones(10)]
+    same = fit(source, Squared(1), Ridge(dialects.strength_of_alpha(single["lambda"], len(y)), penalty_factors))
     np.testing.assert_allclose(same.coef[:, 0], estimates, rtol=1e-7)
 
 

@@ -7,19 +7,20 @@ import pytest
 from scipy.linalg import lapack
 
 from lineal import _core
-from lineal.algebra.factor import LONG, Bordered, Cholesky
+from lineal.algebra.cholesky import BORDERED_MIN_COLUMNS, Bordered, Cholesky
 
 
-def gram(sizes: list[int], rows: int, order: int, charge: float = 1e-3) -> np.ndarray:
+def gram(sizes: list[int], rows: int, order: int, penalty_factor: float = 1e-3) -> np.ndarray:
     rng = np.random.default_rng(rows)
     parts = [rng.normal(size=(rows, 4))]
     for size in sizes:
         codes = rng.integers(-1, size, rows)
         parts.append((codes[:, None] == np.arange(size)).astype(float))
     columns = np.hstack(parts[order:] + parts[:order])
-    return (columns * rng.random((rows, 1))).T @ columns / rows + charge * np.eye(columns.shape[1])
+    return (columns * rng.random((rows, 1))).T @ columns / rows + penalty_factor * np.eye(columns.shape[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sizes", [[300], [5, 40, 300], [300, 40, 5], [40, 300, 5]])
 @pytest.mark.parametrize("rows", [500, 5000])
 @pytest.mark.parametrize("order", [0, 1])
@@ -45,26 +46,26 @@ def test_a_category_is_eliminated_first(sizes, rows, order):
 
 def test_dense_and_short_matrices_are_factored_as_before():
     rng = np.random.default_rng(1)
-    columns = rng.normal(size=(600, LONG + 10))
+    columns = rng.normal(size=(600, BORDERED_MIN_COLUMNS + 10))
     assert not isinstance(Cholesky.of(columns.T @ columns), Bordered)
-    assert not isinstance(Cholesky.of(gram([LONG - 10], 500, 0)), Bordered)
+    assert not isinstance(Cholesky.of(gram([BORDERED_MIN_COLUMNS - 10], 500, 0)), Bordered)
 
 
 def test_what_is_singular_is_left_to_the_other_factor():
-    matrix = gram([300], 5000, 0, charge=0.0)
+    matrix = gram([300], 5000, 0, penalty_factor=0.0)
     matrix[0] = matrix[:, 0] = matrix[1]
     matrix[0, 0] = matrix[1, 0] = matrix[0, 1] = matrix[1, 1]
     assert Cholesky.of(matrix).singular
     matrix = gram([300], 5000, 0)
-    matrix[50] = matrix[:, 50] = 0.0  # a level that does not occur and is not charged
+    matrix[50] = matrix[:, 50] = 0.0  # a level that does not occur and is not penalized
     assert Cholesky.of(matrix).singular
 
 
 def test_a_diagonal_matrix_of_many_columns():
-    diagonal = np.random.default_rng(1).uniform(0.5, 2.0, LONG + 50)
+    diagonal = np.random.default_rng(1).uniform(0.5, 2.0, BORDERED_MIN_COLUMNS + 50)
     factor = Cholesky.of(np.diag(diagonal))
     assert not factor.singular
-    np.testing.assert_allclose(factor.solve(np.ones((LONG + 50, 1)))[:, 0], 1.0 / diagonal, rtol=1e-14)
+    np.testing.assert_allclose(factor.solve(np.ones((BORDERED_MIN_COLUMNS + 50, 1)))[:, 0], 1.0 / diagonal, rtol=1e-14)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 7, 40, 90])

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -225,8 +225,7 @@ def test_random_damage_raises_nothing_but_model_file_errors(data):
             damaged[position:position] = damaged[position : position + data.draw(st.integers(1, 40))]
         if not damaged:
             break
-    if bytes(damaged) == good:
-        return
+    assume(bytes(damaged) != good)
     with pytest.raises(ModelFileError):
         container.parse(bytes(damaged))
 
@@ -255,6 +254,7 @@ ARRAY = st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.uint8]).
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(
     st.dictionaries(st.text(st.characters(codec="utf-8"), min_size=1).filter(lambda key: key != "sha256"), JSON),
@@ -323,9 +323,8 @@ def test_ctrl_c_while_writing_leaves_nothing(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_device_is_written_to_and_never_replaced():
-    if not Path("/dev/full").exists():
-        pytest.skip("this system has no /dev/full")
     with pytest.raises(InputError, match="no space left"):
         container.write("/dev/full", META, ARRAYS)
     assert stat.S_ISCHR(Path("/dev/full").stat().st_mode)

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lineal import _core
-from lineal.designs import Categorical, Dense, Ones, Stack
-from lineal.tables.plain import MOST, Lexicons, plain_batch
+from lineal.designs import Categorical, Dense, HStack, Ones
+from lineal.tables.plain import MAX_SHARED_TEXTS, Lexicons, plain_batch
 
 finite = st.floats(-1e12, 1e12) | st.integers(-(10**6), 10**6).map(float)
 number = finite | st.just(math.nan)
@@ -126,7 +126,7 @@ def test_several_categories_are_their_dense_columns(first, sizes):
     rng = np.random.default_rng(len(sizes))
     rows = 700
     parts = [Categorical(rng.integers(-1, size, rows).astype(np.int32), size) for size in sizes]
-    whole = Stack([Ones(rows), Dense(rng.normal(size=(rows, 3))), *parts]) if first == "numbers" else Stack(parts)
+    whole = HStack([Ones(rows), Dense(rng.normal(size=(rows, 3))), *parts]) if first == "numbers" else HStack(parts)
     dense = whole.dense()
     coef, values = rng.integers(-9, 9, (dense.shape[1], 1)) / 4.0, rng.integers(-9, 9, (rows, 1)) / 8.0
     assert np.allclose(whole.times(coef), dense @ coef, rtol=1e-14, atol=1e-13)
@@ -143,8 +143,8 @@ def test_batches_of_a_file_share_a_dictionary_in_the_order_of_its_rows():
 
 
 def test_too_many_different_texts_are_not_shared():
-    rows = [f"t{k}" for k in range(MOST + 5)]
+    rows = [f"t{k}" for k in range(MAX_SHARED_TEXTS + 5)]
     lexicons = Lexicons()
-    for piece in (rows[: MOST - 2], rows[MOST - 2 :], rows[:3]):
+    for piece in (rows[: MAX_SHARED_TEXTS - 2], rows[MAX_SHARED_TEXTS - 2 :], rows[:3]):
         batch = plain_batch("".join(f"{row}\n" for row in piece).encode(), ",", ["a"], (), {"a"})
         assert lexicons.unified(batch).column(0).to_pylist() == piece

@@ -23,7 +23,7 @@ def system(loss: int, k: int, n: int = 700, p: int = 9, *, weighted: bool = True
     coef, kept = 0.1 * rng.normal(size=(p, k)), np.zeros((k, n))
     rows.evaluate(loss, y, weight, None, coef, 0, 1, 0.0, kept)
     shift, scale = np.append(0.0, x.mean(axis=0)), np.append(1.0, x.std(axis=0))
-    charges = np.append(0.0, rng.uniform(0.01, 0.1, p - 1))
+    penalty_factors = np.append(0.0, rng.uniform(0.01, 0.1, p - 1))
     s = np.ones(n) if weight is None else weight
     z = (np.hstack([np.ones((n, 1)), x]) - shift) / scale
     eta = (np.hstack([np.ones((n, 1)), x])) @ coef
@@ -38,15 +38,15 @@ def system(loss: int, k: int, n: int = 700, p: int = 9, *, weighted: bool = True
         for c in range(k):
             hessian[:, c, :, c] = (z.T * (s / s.sum() * chance[:, c] * (1.0 - chance[:, c]))) @ z
     for c in range(k):
-        hessian[:, c, :, c] += np.diag(charges)
-    return rows, weight, kept, shift, scale, charges, hessian.reshape(p * k, p * k)
+        hessian[:, c, :, c] += np.diag(penalty_factors)
+    return rows, weight, kept, shift, scale, penalty_factors, hessian.reshape(p * k, p * k)
 
 
 @pytest.mark.parametrize(("loss", "k"), LOSSES)
 @pytest.mark.parametrize("blocks", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> None:
-    rows, weight, kept, shift, scale, charges, hessian = system(loss, k, weighted=weighted)
+    rows, weight, kept, shift, scale, penalty_factors, hessian = system(loss, k, weighted=weighted)
     p = len(shift)
     rng = np.random.default_rng(5)
     gradient = rng.normal(size=(p, k))
@@ -58,7 +58,7 @@ def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> 
     eased = np.stack([(square[c] if blocks else square) @ gradient[:, c] for c in range(k)], axis=1)
     rho = float(np.vdot(gradient, eased))
     solution, residual, direction = np.zeros((p, k)), gradient.copy(), eased.copy()
-    given = (loss, weight, kept, shift, scale, charges, square, solution, residual, direction)
+    given = (loss, weight, kept, shift, scale, penalty_factors, square, solution, residual, direction)
     count, rest, bend, stuck, closed, far = rows.conjugate(*given, rho, 1e-22 * rho, 500)
     assert (stuck, closed, far) == (False, False, False)
     assert 0 < count < 500
@@ -71,14 +71,14 @@ def test_a_system_is_solved(loss: int, k: int, blocks: bool, weighted: bool) -> 
 @pytest.mark.parametrize(("loss", "k"), LOSSES)
 def test_a_preconditioner_may_be_a_diagonal(loss: int, k: int) -> None:
     """The same products as with the matrix that has it and zeros elsewhere."""
-    rows, weight, kept, shift, scale, charges, hessian = system(loss, k)
+    rows, weight, kept, shift, scale, penalty_factors, hessian = system(loss, k)
     p = len(shift)
     rng = np.random.default_rng(6)
     gradient, own = rng.normal(size=(p, k)), rng.uniform(0.5, 2.0, (p, 1))
     found = []
     for inverse in (own, np.diag(own[:, 0])):
         place = np.zeros((p, k)), gradient.copy(), own * gradient
-        given = (loss, weight, kept, shift, scale, charges, inverse, *place)
+        given = (loss, weight, kept, shift, scale, penalty_factors, inverse, *place)
         count, rho, *_ = rows.conjugate(*given, float(np.vdot(gradient, own * gradient)), 0.0, 4)
         assert count == 4
         np.testing.assert_allclose(place[1], gradient - (hessian @ place[0].ravel()).reshape(p, k), atol=1e-10)
@@ -88,7 +88,7 @@ def test_a_preconditioner_may_be_a_diagonal(loss: int, k: int) -> None:
 
 
 def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
-    rows, weight, kept, shift, scale, charges, _ = system(2, 4, n=30_000)
+    rows, weight, kept, shift, scale, penalty_factors, _ = system(2, 4, n=30_000)
     p, found = len(shift), []
     gradient = np.random.default_rng(6).normal(size=(p, 4))
     try:
@@ -97,7 +97,7 @@ def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
             place = np.zeros((p, 4)), gradient.copy(), gradient.copy()
             rho = float(np.vdot(gradient, gradient))
             for most in pieces:
-                given = (2, weight, kept, shift, scale, charges, np.eye(p), *place, rho, 0.0, most)
+                given = (2, weight, kept, shift, scale, penalty_factors, np.eye(p), *place, rho, 0.0, most)
                 count, rho, *_ = rows.conjugate(*given)
                 assert count == most
             found.append([part.tobytes() for part in place])
@@ -107,34 +107,34 @@ def test_products_can_be_taken_in_pieces_and_by_any_number_of_threads() -> None:
 
 
 def test_a_direction_without_curvature_is_said() -> None:
-    rows, weight, kept, shift, scale, charges, _ = system(2, 4)
+    rows, weight, kept, shift, scale, penalty_factors, _ = system(2, 4)
     p = len(shift)
     for wrong in (np.zeros((p, 4)), np.full((p, 4), np.nan)):
         place = np.zeros((p, 4)), np.ones((p, 4)), wrong
-        found = rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
+        found = rows.conjugate(2, weight, kept, shift, scale, penalty_factors, np.eye(p), *place, 1.0, 0.0, 9)
         assert found == (0, 1.0, 0.0, True, False, False)
         assert not np.any(place[0])
 
 
 def test_shapes_are_checked() -> None:
-    rows, weight, kept, shift, scale, charges, _ = system(2, 4)
+    rows, weight, kept, shift, scale, penalty_factors, _ = system(2, 4)
     p = len(shift)
     place = [np.zeros((p, 4)) for _ in range(3)]
     with pytest.raises(ValueError, match="inverse must have 81 entries, got 64"):
-        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p - 1), *place, 1.0, 0.0, 9)
+        rows.conjugate(2, weight, kept, shift, scale, penalty_factors, np.eye(p - 1), *place, 1.0, 0.0, 9)
     with pytest.raises(ValueError, match="kept must have"):
-        rows.conjugate(2, weight, kept[:, 5:].copy(), shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9)
+        rows.conjugate(2, weight, kept[:, 5:].copy(), shift, scale, penalty_factors, np.eye(p), *place, 1.0, 0.0, 9)
     with pytest.raises(ValueError, match="sample must be at least 1"):
-        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, 0)
+        rows.conjugate(2, weight, kept, shift, scale, penalty_factors, np.eye(p), *place, 1.0, 0.0, 9, 0)
     with pytest.raises(ValueError, match="shape"):
         _core.invert(np.zeros((3, 2)))
     with pytest.raises(ValueError, match="closing step"):
-        rows.conjugate(2, weight, kept, shift, scale, charges, np.eye(p), *place, 1.0, 0.0, 9, cost=np.ones(p))
+        rows.conjugate(2, weight, kept, shift, scale, penalty_factors, np.eye(p), *place, 1.0, 0.0, 9, cost=np.ones(p))
 
 
 @pytest.mark.parametrize(("loss", "k"), LOSSES)
 def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> None:
-    rows, weight, kept, shift, scale, charges, hessian = system(loss, k)
+    rows, weight, kept, shift, scale, penalty_factors, hessian = system(loss, k)
     p = len(shift)
     rng = np.random.default_rng(9)
     gradient, cost = rng.normal(size=(p, k)), rng.uniform(0.1, 10.0, p)
@@ -150,7 +150,7 @@ def test_a_closing_step_ends_with_the_residual_asked_for(loss: int, k: int) -> N
             kept,
             shift,
             scale,
-            charges,
+            penalty_factors,
             np.eye(p),
             *place,
             float(np.vdot(gradient, gradient)),

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from lineal import _core
 from lineal.designs import as_design
-from lineal.fitting import fitting
-from lineal.fitting import small_fit as closed
+from lineal.fitting import fitting, small_fit
 from lineal.losses import Huber, Logistic, Poisson, Softmax, Squared
 from lineal.model.model import Model
 from lineal.model.target import Target
@@ -86,9 +85,9 @@ def test_steps_in_one_call_are_the_steps_one_by_one(kind, strength, weighted, mo
     source = Memory(as_design(X), y, weight=weight if weighted else None, offset=offset if weighted else None)
     loss = Logistic() if kind == "logistic" else Poisson()
     penalty = Ridge(strength, np.array([0.0, 1.0, 1.0, 1.0, 1.0])) if strength else NoPenalty(5)
-    monkeypatch.setattr(closed, "close", lambda *_: None)
+    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
     together = fitting.fit(source, loss, penalty, solver="newton")
-    monkeypatch.setattr(descent, "SHORT", 0.0)
+    monkeypatch.setattr(descent, "NATIVE_MAX_WORK", 0.0)
     single = fitting.fit(source, loss, penalty, solver="newton")
     assert together.verdict.kind == single.verdict.kind == "optimal"
     assert len(together.trace) == len(single.trace)
@@ -108,7 +107,7 @@ def test_steps_stop_where_the_budget_says_and_go_on_where_tol_asks():
 
 
 def test_two_blocks_take_the_same_steps(monkeypatch):
-    monkeypatch.setattr(closed, "close", lambda *_: None)
+    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
     X, y, _, _ = rows("logistic")
     one = Memory(as_design(X), y)
     block = one.block

@@ -53,6 +53,7 @@ def at_level(level: str, x: dict[str, Array]) -> dict[str, Array]:
     return {name: np.array([float.fromhex(v) for v in values]) for name, values in json.loads(done.stdout).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", _core.cpu_levels())
 def test_a_few_ulp(level: str) -> None:
     x = points()

@@ -88,18 +88,18 @@ def test_threads_is_a_count() -> None:
     assert _core.threads() >= 1
 
 
+ROOT = pathlib.Path(__file__).parents[2]
 LEVEL_PROGRAM = """
 import sys
-sys.path.insert(0, sys.argv[1])
 import numpy as np
 from lineal import _core
-from test_core_threads import design, passes
-assert _core.cpu_level() == sys.argv[2]
+from tests.unit.test_core_threads import design, passes
+assert _core.cpu_level() == sys.argv[1]
 out = {}
 for name, run in passes(design(3000)).items():
     for i, value in enumerate(run()):
         out[f"{name} {i}"] = np.asarray(value, dtype=float)
-np.savez(sys.argv[3], **out)
+np.savez(sys.argv[2], **out)
 """
 
 
@@ -107,8 +107,8 @@ def test_all_cpu_levels_agree(tmp_path: pathlib.Path) -> None:
     results = {}
     for level in _core.cpu_levels():
         file = tmp_path / f"{level}.npz"
-        command = [sys.executable, "-c", LEVEL_PROGRAM, str(pathlib.Path(__file__).parent), level, str(file)]
-        subprocess.run(command, check=True, env={**os.environ, "LINEAL_CPU": level})
+        command = [sys.executable, "-c", LEVEL_PROGRAM, level, str(file)]
+        subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "LINEAL_CPU": level})
         results[level] = dict(np.load(file))
     first = results[_core.cpu_levels()[0]]
     for level, result in results.items():
@@ -190,17 +190,18 @@ def test_threads_that_wait_for_work_survive_a_fork() -> None:
     assert int(done.stdout.split()[1]) >= 4  # it has started its own
 
 
+TASKS = pathlib.Path("/proc/self/task")
+
+
+@pytest.mark.skipif(not TASKS.is_dir(), reason="threads are counted the Linux way")
 def test_passes_wake_the_same_threads() -> None:
-    tasks = pathlib.Path("/proc/self/task")
-    if not tasks.is_dir():
-        pytest.skip("threads are counted the Linux way")
     _core.set_threads(3)
     rows = design(40_000)
     rows.gram()
-    before = set(tasks.iterdir())
+    before = set(TASKS.iterdir())
     for _ in range(20):
         rows.gram()
-    assert set(tasks.iterdir()) == before
+    assert set(TASKS.iterdir()) == before
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent the POSIX way")
@@ -238,15 +239,17 @@ def test_the_interpreter_is_free_during_a_pass() -> None:
     assert ticks > 3  # with the lock held this thread would not have run at all
 
 
+KERNELS = ROOT / "cpp" / "lineal"
+COMPILER = shutil.which("c++") or shutil.which("g++")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(COMPILER is None or not KERNELS.exists(), reason="needs a compiler and the source tree")
 def test_no_instructions_of_another_level_leak_out() -> None:
     """Kernels compiled for one CPU must not offer the linker functions that others could pick up."""
-    folder = pathlib.Path(__file__).parents[2] / "cpp" / "lineal"
-    compiler = shutil.which("c++") or shutil.which("g++")
-    if compiler is None or not folder.exists():
-        pytest.skip("needs a compiler and the source tree")
-    source = folder / "passes" / "kernels.cpp"
-    flags = ["-std=c++20", "-I", str(folder), "-O2", "-fPIC", "-fvisibility=hidden", "-DLINEAL_LEVEL=check", "-o", "-"]
-    done = subprocess.run([compiler, *flags, "-S", str(source)], capture_output=True, text=True, check=True)
+    source = KERNELS / "passes" / "kernels.cpp"
+    flags = ["-std=c++20", "-I", str(KERNELS), "-O2", "-fPIC", "-fvisibility=hidden", "-DLINEAL_LEVEL=check", "-o", "-"]
+    done = subprocess.run([COMPILER, *flags, "-S", str(source)], capture_output=True, text=True, check=True)
     weak = [line for line in done.stdout.splitlines() if ".weak" in line and "DW.ref" not in line]
     assert weak == []
     assert "kernels_check" in done.stdout

@@ -11,7 +11,7 @@ import lineal
 from lineal.errors import InputError
 from lineal.tables.derived import SIGNS, derived
 from lineal.tables.table import as_table
-from lineal.verify import questions
+from lineal.verify.reading import questions
 
 
 @given(

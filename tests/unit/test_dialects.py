@@ -70,7 +70,7 @@ def test_logistic_regression(cancer):
 
 
 def test_liblinear(cancer):
-    """Its intercept is charged, so there is none; l1 as well."""
+    """Its intercept is penalized, so there is none; l1 as well."""
     X, y, weight = cancer
     for l1_ratio in (0.0, 1.0):
         fit = linear_model.LogisticRegression(
@@ -202,8 +202,8 @@ def test_the_notes(diabetes, name):
     y = y - y.mean()
     lam, gram, right = 50.0, X.T @ X, X.T @ y
     # LM1: lam |w|^2 + |y - X w|^2; LM2 with the loss (y - eta)^2 / 2: (lam/2) |w|^2 + ...; LC: |y - X w|^2 / 2 + lam |w|^2
-    charge = {"LM1": lam, "LM2": lam, "LC": 2 * lam}[name]
-    coef = np.linalg.solve(gram + charge * np.eye(10), right)
+    penalty_factor = {"LM1": lam, "LM2": lam, "LC": 2 * lam}[name]
+    coef = np.linalg.solve(gram + penalty_factor * np.eye(10), right)
     stationary(slope(X, X @ coef - y, np.ones(len(y))), of(name, lam, np.ones(len(y))), coef)
 
 

@@ -31,6 +31,16 @@ def test_help_loads_neither_numpy_nor_scipy():
     assert not modules & {"numpy", "scipy", "pyarrow", "rich", "sklearn"}
 
 
+@pytest.mark.parametrize("name", ["Ridge", "TextFeatures", "LogisticRegressionCV"])
+def test_without_scikit_learn_an_estimator_says_what_to_install(name):
+    script = f"import sys\nsys.modules['sklearn'] = None\nimport lineal\nlineal.{name}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    *_, sentence = done.stderr.splitlines()
+    assert sentence.startswith("ModuleNotFoundError: the estimators need scikit-learn")
+    assert "pip install 'lineal[sklearn]'" in sentence
+
+
 RARE = ["scipy", "sklearn", "pandas", "polars", "narwhals", "matplotlib", "pyarrow.parquet", "rich.progress"]
 """What no command needs for a short table of numbers and categories; scipy costs as much as such a fit."""
 
@@ -52,6 +62,7 @@ def ran(*words):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [

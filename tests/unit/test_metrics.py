@@ -146,7 +146,7 @@ def test_what_cannot_be_said_is_nan_not_an_error() -> None:
     assert all(math.isnan(value) for value in empty.figures().values())
 
 
-def test_only_what_has_a_meaning_is_told() -> None:
+def test_only_what_has_a_meaning_is_shown() -> None:
     y, eta = np.array([[0.0], [1.0], [1.0]]), np.array([[-2.0], [0.5], [-0.5]])
     design, coef = as_design(eta, intercept=False), np.ones((1, 1))
     hinge = Memory(design, y).sum(Score(Hinge(), coef, classes=True)).figures()

@@ -9,28 +9,14 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal import container
+from lineal import container, losses
 from lineal.api.model_file import load, model
 from lineal.errors import InputError, LinealError, ModelFileError
-from lineal.losses import (
-    Absolute,
-    CrammerSinger,
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Logistic,
-    Poisson,
-    Quantile,
-    Softmax,
-    Sparsemax,
-    Squared,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
 from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.verdict import Verdict
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalties import ALL, L1, Bounds, ElasticNet, NoPenalty
+from tests.json_places import every_place
 
 PENGUINS = Path(__file__).parents[2] / "examples" / "penguins.csv"
 
@@ -170,7 +156,7 @@ WRONG = {
     "too few coefficients": (array("coef", np.zeros((1, 1))), "array 'coef'"),
     "NaN coefficients": (array("coef", np.full((5, 1), np.nan)), "'coef' holds NaN"),
     "no charges": (array("charges", ...), "lacks the array 'charges'"),
-    "charges below zero": (array("charges", -np.ones(5)), "charges"),
+    "charges below zero": (array("charges", -np.ones(5)), "penalty factors"),
     "charges of another shape": (array("charges", np.ones((5, 1))), "array 'charges'"),
     "an array of another kind": (array("direction", np.zeros((5, 1))), "'direction', which a verdict 'optimal'"),
     "an array unknown": (array("phi", np.zeros(3)), "'phi'"),
@@ -195,7 +181,8 @@ def test_a_wrong_field_is_named(name, ridge, tmp_path):
 def test_no_field_of_any_type_raises_another_error(ridge, tmp_path):
     ridge.save(tmp_path / "m.lineal")
     meta, arrays = container.read(tmp_path / "m.lineal")
-    for path in list(walk(meta)):
+    refused, paths = 0, list(every_place(meta))
+    for path in paths:
         for value in (None, "x", -1, 0.5, [], {}, True, [1], {"a": 1}):
             changed = copy.deepcopy(meta)
             inner = changed
@@ -205,14 +192,8 @@ def test_no_field_of_any_type_raises_another_error(ridge, tmp_path):
             try:
                 model(changed, arrays)
             except LinealError:
-                continue
-
-
-def walk(node, path=()):
-    for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
-        yield (*path, key)
-        if isinstance(inner, dict | list):
-            yield from walk(inner, (*path, key))
+                refused += 1
+    assert refused > len(paths)
 
 
 def test_a_damaged_file_and_no_file(ridge, tmp_path):
@@ -225,18 +206,11 @@ def test_a_damaged_file_and_no_file(ridge, tmp_path):
         load(tmp_path / "n.lineal")
 
 
-LOSSES = [
-    *(Squared(1), Absolute(), Quantile(0.3), Huber(0.7), EpsilonInsensitive(0.2), SquaredEpsilonInsensitive(0.2)),
-    *(Poisson(), Logistic(), Hinge(), SquaredHinge(), Softmax(3), CrammerSinger(3), Sparsemax(3)),
-]
+LOSSES = [kind.examples()[0] for kind in losses.ALL]
 CHARGES = np.array([0.0, 1.0, 2.5])
 INF = np.inf
 PENALTIES = {
-    "none": NoPenalty(3),
-    "ridge": Ridge(0.1, CHARGES),
-    "l1": L1(0.1, CHARGES),
-    "elastic": ElasticNet(0.1, 0.3, CHARGES),
-    "group": Group(0.1, CHARGES),
+    **{kind.name: kind.example(CHARGES) for kind in ALL},
     "bounds on none": Bounds(np.array([-INF, 0.0, -1.0]), np.array([INF, INF, 1.0]), NoPenalty(3)),
     "bounds on l1": Bounds(np.array([-INF, 0.0, -1.0]), np.array([INF, 2.0, 1.0]), L1(0.1, CHARGES)),
     "bounds on elastic": Bounds(np.array([-INF, 0.0, 0.5]), np.array([INF, 2.0, 0.5]), ElasticNet(0.1, 0.3, CHARGES)),
@@ -246,7 +220,7 @@ PENALTIES = {
 def built(loss, penalty) -> Model:
     """Return a model that nobody fitted: the file does not care."""
     draw = np.random.default_rng(3)
-    classes = None if loss.name in NUMBERS else ("a", "b", "c")[: max(loss.outputs, 2)]
+    classes = None if not loss.of_classes() else ("a", "b", "c")[: max(loss.outputs, 2)]
     return Model(
         coef=draw.normal(size=(3, loss.outputs)),
         columns=("(intercept)", "x0", "x1"),
@@ -256,9 +230,6 @@ def built(loss, penalty) -> Model:
         verdict=Verdict("budget", "Stopped without a proof: never begun.", None, None, {}, "never begun"),
         arrays={} if loss.smooth else {"theta": draw.normal(size=(7, loss.outputs))},
     )
-
-
-NUMBERS = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson")
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)

@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.designs import as_design
 from lineal.losses import Logistic, Softmax
 from lineal.penalties import Ridge
 from lineal.problem.passes import Kept
 from lineal.problem.problem import Problem
-from lineal.problem.standardized import equilibrated
+from lineal.problem.standardized import standardize
 from lineal.solvers import newton_cg
 from lineal.solvers.newton_cg import NewtonCG, _complete
+from lineal.solvers.solver import Goal
 from lineal.solvers.system import Preconditioner, System
 from lineal.sources.memory import Memory
 
@@ -60,7 +61,7 @@ def _words(seed: int, rows: int = 6000, columns: int = 5000, per_row: int = 8) -
 def test_a_step_made_the_last_one_leaves_what_a_proof_can_use(seed: int) -> None:
     """``r = g - H d`` with the second derivative written out by numpy."""
     problem = _words(seed, rows=600, columns=300)
-    view = equilibrated(problem)
+    view = standardize(problem)
     inner = view.problem
     coef = 0.1 * np.random.default_rng(seed).normal(size=inner.shape)
     here = inner.evaluate(coef)
@@ -82,9 +83,9 @@ def test_a_step_made_the_last_one_leaves_what_a_proof_can_use(seed: int) -> None
 
 def test_a_fall_that_can_be_seen_is_taken_below_the_bound_of_rounding() -> None:
     problem = _words(0)
-    rest = null(problem)
+    rest = baseline_fit(problem)
     values = []
-    for step in NewtonCG().towards(1e-15, 1e-12, rest.value).steps(problem, rest.coef):
+    for step in NewtonCG().steps(problem, rest.coef, Goal(1e-15, 1e-12, rest.value)):
         values.append(step.objective)
         bound = problem.evaluate(step.coef).error
         if len(values) > 12 or (len(values) > 2 and values[-2] - values[-1] < 1e-13):

@@ -6,14 +6,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from lineal.algebra.factor import Cholesky
+from lineal.algebra.cholesky import Cholesky
 from lineal.designs import as_design
 from lineal.fitting.fitting import fit
 from lineal.losses import Squared
 from lineal.penalties import NoPenalty, Ridge
 from lineal.problem.moments import survey
 from lineal.problem.problem import EPS, Problem
-from lineal.solvers.direct import PLENTY, remaining
+from lineal.solvers.direct import PRODUCTS_MAX_LOSS, remaining
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
 
@@ -30,15 +30,15 @@ def rows(n: int = 40_000, p: int = 30, k: int = 1) -> tuple[Array, Array]:
 @pytest.mark.parametrize("strength", [0.0, 0.1])
 def test_one_look_at_the_rows_is_enough(k: int, strength: float) -> None:
     x, y = rows(k=k)
-    charges = np.r_[0.0, np.ones(x.shape[1])]
-    penalty = Ridge(strength, charges) if strength else NoPenalty(len(charges))
+    penalty_factors = np.r_[0.0, np.ones(x.shape[1])]
+    penalty = Ridge(strength, penalty_factors) if strength else NoPenalty(len(penalty_factors))
     found = fit(Memory(as_design(x), y), Squared(k), penalty, tol=1e-12)
     assert found.verdict.kind == "optimal"
     assert found.problem.passes == 1
     wide = np.hstack([np.ones((len(x), 1)), x]).astype(np.longdouble)
-    gram = wide.T @ wide / len(x) + np.diag(strength * charges)
+    gram = wide.T @ wide / len(x) + np.diag(strength * penalty_factors)
     left = wide @ found.coef - y
-    gradient = (wide.T @ left / len(x) + strength * charges[:, None] * found.coef).astype(float)
+    gradient = (wide.T @ left / len(x) + strength * penalty_factors[:, None] * found.coef).astype(float)
     truth = found.coef - np.linalg.solve(gram.astype(float), gradient)
     np.testing.assert_allclose(found.coef, truth, rtol=1e-11, atol=1e-12)
     value = float(np.sum(left**2)) / 2 / len(x) + strength / 2 * float(np.sum(found.coef[1:] ** 2))
@@ -57,14 +57,14 @@ def test_means_cost_the_other_columns_no_digits() -> None:
     schur = gram[1:, 1:] - np.outer(gram[1:, 0], gram[0, 1:])
     left = np.diagonal(schur)
     condition = 1.0 / np.linalg.cond(schur / np.sqrt(np.outer(left, left)), 1)
-    assert factor.condition * PLENTY < EPS  # by itself it would ask for the rows
+    assert factor.condition * PRODUCTS_MAX_LOSS < EPS  # by itself it would ask for the rows
     assert remaining(factor) == pytest.approx(condition * left.min(), rel=0.5)  # LAPACK estimates the condition
     found = fit(Memory(as_design(x), y), Squared(1), Ridge(0.01, np.r_[0.0, np.ones(600)]), tol=1e-12, solver="direct")
     assert found.verdict.kind == "optimal"
     assert found.problem.passes == 1
-    long, charges = wide.astype(np.longdouble), 0.01 * np.r_[0.0, np.ones(600)][:, None]
-    gradient = long.T @ (long @ found.coef - y) / 4000 + charges * found.coef
-    truth = found.coef - np.linalg.solve(wide.T @ wide / 4000 + np.diag(charges[:, 0]), gradient.astype(float))
+    long, penalty_factors = wide.astype(np.longdouble), 0.01 * np.r_[0.0, np.ones(600)][:, None]
+    gradient = long.T @ (long @ found.coef - y) / 4000 + penalty_factors * found.coef
+    truth = found.coef - np.linalg.solve(wide.T @ wide / 4000 + np.diag(penalty_factors[:, 0]), gradient.astype(float))
     np.testing.assert_allclose(found.coef, truth, rtol=1e-9, atol=1e-11)
 
 
@@ -75,10 +75,10 @@ def test_evaluations_are_those_of_the_rows_and_their_errors_are_bounded() -> Non
     for seed in range(5):
         coef = np.random.default_rng(seed).normal(size=(7, 1))
         a, b = quick.evaluate(coef, hessian=7), slow.evaluate(coef, hessian=7)
-        assert a.noise is not None
-        assert b.noise is None
+        assert a.gradient_error is not None
+        assert b.gradient_error is None
         assert abs(a.value - b.value) <= a.error
-        assert np.all(np.abs(a.gradient - b.gradient) <= a.noise)
+        assert np.all(np.abs(a.gradient - b.gradient) <= a.gradient_error)
         assert np.all(a.slope >= b.slope)
         np.testing.assert_allclose(a.hessian, b.hessian, rtol=1e-12)
 
@@ -92,7 +92,7 @@ def test_too_few_digits_ask_the_rows() -> None:
         problem = Problem.of(source, Squared(1), NoPenalty(7), products=True)
         coef = np.linalg.lstsq(np.hstack([np.ones((5000, 1)), x]), target, rcond=None)[0]
         here = problem.evaluate(coef, hessian=7)
-        assert here.noise is None
+        assert here.gradient_error is None
         asked = Problem.of(source, Squared(1), NoPenalty(7)).evaluate(coef, hessian=7)
         # a pass without a second derivative adds in another order; products would be off by far more than this
         assert abs(here.value - asked.value) <= here.error < 1e-6 * here.value

@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-if not (ROOT / "benchmarks" / "problems.py").exists():
-    pytest.skip("the benchmarks are not part of this copy", allow_module_level=True)
-sys.path.insert(0, str(ROOT))
-
-from benchmarks import scaling  # noqa: E402
-from benchmarks.peers import PEERS  # noqa: E402
-from benchmarks.problems import PROBLEMS  # noqa: E402
+from benchmarks import pages, scaling
+from benchmarks.peers import PEERS
+from benchmarks.rows import PROBLEMS, find
 
 HEADER = {
     "date": "2026-01-01",
@@ -31,7 +24,7 @@ def run(
     name = scaling.AXES[0].problem(size)
     return {
         "kind": "run",
-        "row": name,
+        "problem": name,
         "peer": peer,
         "cores": cores,
         "seconds": seconds,
@@ -42,9 +35,9 @@ def run(
 def test_axes_name_problems_their_peers_solve() -> None:
     for axis in scaling.AXES:
         for size in axis.sizes:
-            problem = scaling.find(axis.problem(size))
-            assert problem.row == axis.row
-            assert problem.points == (size if axis.key == "points" else PROBLEMS[axis.row].points)
+            problem = find(axis.problem(size))
+            assert problem.name.partition("@")[0] == axis.problem_name
+            assert problem.points == (size if axis.key == "points" else PROBLEMS[axis.problem_name].points)
             assert all(isinstance(PEERS[peer].offers(problem), list) for peer in ("lineal", *axis.peers))
         assert list(axis.sizes) == sorted(axis.sizes)
 
@@ -52,13 +45,13 @@ def test_axes_name_problems_their_peers_solve() -> None:
 def test_curves_keep_the_shortest_time_that_reached_the_target() -> None:
     records = [run(10_000, 2.0), run(10_000, 1.0), run(30_000, 3.0), run(100_000, 0.1, suboptimality=1.0)]
     assert scaling.curves([*records, {"kind": "setting"}]) == {("rows", "lineal", 1): {10_000: 1.0, 30_000: 3.0}}
-    block = scaling.markdown([*records, run(10_000, 0.5, cores=2)], HEADER)
+    block = pages.scaling_block(HEADER, [*records, run(10_000, 0.5, cores=2)])
     assert "| rows, 10,000 to 300,000 | 1 | 1.00 s to - (1.00) | - | - |" in block
     assert "| rows, 10,000 to 300,000 | 2 | 500 ms to - | - | - |" in block
     peers = [run(10_000, 3.0, "snapml"), run(300_000, 90.0, "snapml"), run(300_000, 20.0)]
-    block = scaling.markdown([*records, *peers], HEADER)
+    block = pages.scaling_block(HEADER, [*records, *peers])
     assert "| 1 | 1.00 s to 20.00 s (0.87) | 3.00 s to 90.00 s (1.00) | - |" in block
-    assert "- rows (logit, 50 columns): 0.88 against 1.00 on 1 core" in block
+    assert "- rows (logit/mixed, 50 columns): 0.88 against 1.00 on 1 core" in block
     assert max(map(len, block.splitlines())) <= 120
 
 
@@ -78,9 +71,11 @@ def test_the_limit_of_the_machine_stands_beside_an_axis_along_which_it_grows() -
     roof = {"1": {"bytes": 1e10, "flops": 1e11}, "2": {"bytes": 2e10, "flops": 2e11}}
     columns, strengths = scaling.AXES[1], scaling.AXES[4]
     records = [
-        {"kind": "data", "row": columns.problem(size), "facts": {"rows": 40_000, "columns": size}} for size in (25, 800)
+        {"kind": "data", "problem": columns.problem(size), "facts": {"rows": 40_000, "columns": size}}
+        for size in (25, 800)
     ] + [
-        {"kind": "data", "row": strengths.problem(size), "facts": {"rows": 500, "columns": 5_000}} for size in (10, 30)
+        {"kind": "data", "problem": strengths.problem(size), "facts": {"rows": 500, "columns": 5_000}}
+        for size in (10, 30)
     ]
     found = scaling.bounds(records, HEADER | {"roof": roof})
     assert set(found) == {("columns", scaling.LIMIT, 1), ("columns", scaling.LIMIT, 2)}
@@ -108,20 +103,17 @@ def test_several_files_of_records_are_one_table(tmp_path: Path) -> None:
     for name, repeats, version in (("a", 2, "1"), ("b", 3, "2")):
         header = HEADER | {"repeats": repeats, "versions": {name: version}}
         (tmp_path / name).write_text(json.dumps(header) + "\n" + json.dumps(run(10_000, 1.0)) + "\n")
-    header, records = _read(f"{tmp_path / 'a'},{tmp_path / 'b'}")
-    assert header["repeats"] == "2 to 3"
+    header, records = _read([tmp_path / "a", tmp_path / "b"])
+    assert header["repeats"] == 3
     assert header["versions"] == {"a": "1", "b": "2"}
     assert len(records) == 2
 
 
 def test_an_unknown_axis_is_refused_in_words() -> None:
-    from benchmarks.__main__ import _scaled
-
     with pytest.raises(SystemExit, match="no axis called 'colums'; the axes are rows, columns"):
-        list(_scaled("rows,colums", ["lineal"], 1))
-    plans = list(_scaled("columns", ["lineal", "scikit-learn-intelex"], 1))
-    assert [plan.cores for plan in plans] == [1, 2]
-    assert [problem.row for problem in plans[0].rows] == ["ridge"] * 6
+        scaling.chosen("rows,colums")
+    ((axis, problems),) = scaling.chosen("columns")
+    assert (axis.name, [problem.row for problem in problems]) == ("columns", ["ridge"] * 6)
 
 
 def test_growth_is_held_against_the_best_peer_and_the_machine() -> None:

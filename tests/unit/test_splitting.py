@@ -15,7 +15,7 @@ from lineal.cli import run
 from lineal.errors import InputError
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
 from lineal.tables.table import as_table
-from lineal.verify import parts as twin
+from lineal.verify.reading import split as twin
 
 N = 400
 

@@ -21,7 +21,7 @@ import pytest
 
 from lineal.errors import InputError
 from lineal.tables.table import as_table, split, uniform
-from lineal.verify.text_files import TextFile
+from lineal.verify.reading.text_files import TextFile
 
 COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -133,7 +133,7 @@ def test_a_header_may_be_longer_than_the_sample(tmp_path):
     assert sum(batch.num_rows for batch in table.batches()) == 2
 
 
-def test_what_is_told_is_not_guessed(tmp_path):
+def test_what_is_declared_is_not_guessed(tmp_path):
     path = written(tmp_path / "t.csv", "name;2019\n'x';3\n")
     assert as_table(path, header=True, quote="'").names == ("name", "2019")
     assert cells(as_table(path, header=True, quote="'"))["name"] == ["x"]

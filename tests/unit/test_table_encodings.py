@@ -16,7 +16,7 @@ ROWS = 400
 @pytest.fixture(autouse=True)
 def short(monkeypatch):
     """Make a file of some kilobytes a long one of many pieces."""
-    monkeypatch.setattr(file, "LONG", 2000)
+    monkeypatch.setattr(file, "LONG_FILE_BYTES", 2000)
     monkeypatch.setattr(file, "SAMPLE_BYTES", 500)
     monkeypatch.setattr(file, "CHUNK_BYTES", 300)
 

@@ -77,7 +77,7 @@ def _cast(cells: list[int], kind: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_a_column_of_numbers_is_refused_or_taken_as_told(name, tmp_path):
+def test_a_column_of_numbers_is_refused_or_taken_as_declared(name, tmp_path):
     data = form(name, {"z": Z, "t": [FAR + k for k in range(N)], "y": Y}, tmp_path)
     with pytest.raises(
         InputError, match=r"column 't' holds whole numbers beyond 2\^53 .* 9007199254740993(\.000)? in row 2 .*--drop t"

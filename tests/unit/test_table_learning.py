@@ -16,7 +16,7 @@ from lineal.errors import InputError, ModelFileError
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
 from lineal.features.learning import Learned, learn
-from lineal.features.terms.base import Boolean, Category, Number
+from lineal.features.terms import Boolean, Category, Number
 from lineal.features.types.survey import exact_sum
 from lineal.tables.table import as_table, split
 

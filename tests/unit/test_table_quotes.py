@@ -10,8 +10,8 @@ import pytest
 import lineal.tables.file
 from lineal.errors import InputError
 from lineal.tables.table import as_table
-from lineal.verify.reading import kept
-from lineal.verify.reading import read as checker
+from lineal.verify.reading.tables import kept
+from lineal.verify.reading.tables import read as checker
 
 PLAIN = "do not enclose whole cells; they are read as plain text"
 
@@ -47,8 +47,9 @@ def test_a_tagged_corpus_keeps_the_rows_between_two_lone_quotes(tmp_path, distan
     assert [note for note in notes if PLAIN in note and "line 102;" in note] == list(notes) != []
 
 
+@pytest.mark.slow
 def test_a_lone_quote_beyond_the_first_megabyte_changes_nothing_before_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(lineal.tables.file, "LONG", 1)
+    monkeypatch.setattr(lineal.tables.file, "LONG_FILE_BYTES", 1)
     lines = ["word\tNN"] * 300_000
     lines[280_000] = lines[290_000] = '"\tPUNCT'
     found, notes = rows(written(tmp_path / "t.tsv", "token\ttag\n" + "\n".join(lines)))
@@ -120,7 +121,7 @@ def test_quotes_that_quote(tmp_path, case):
 
 
 @pytest.mark.parametrize("quote", ['"', "'"])
-def test_a_cell_of_many_lines_is_refused_until_it_is_told(tmp_path, quote):
+def test_a_cell_of_many_lines_is_refused_until_it_is_declared(tmp_path, quote):
     text = f"a,b\n{quote}" + "x\n" * 20 + f"x{quote},1\n" + "y,2\n" * 9
     path = written(tmp_path / "t.csv", text)
     if quote == '"':
@@ -183,7 +184,7 @@ def test_a_quoted_line_end_at_the_border_of_two_pieces(tmp_path, monkeypatch, si
     assert found == [("a", "b"), ("one\ntwo", "1"), ('5" pipe', "2"), ('three\n"\n', "3")] * 3
 
 
-def test_what_was_told_is_still_read_with_care(tmp_path):
+def test_what_was_declared_is_still_read_with_care(tmp_path):
     path = written(tmp_path / "t.csv", 'a,b\n"x" y,1\n"z",2\n')
     with pytest.raises(InputError, match=r"in line 2 of t\.csv text follows"):
         as_table(path, quote='"')

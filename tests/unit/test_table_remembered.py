@@ -57,15 +57,15 @@ def cells(table, *, numbers_of=(), texts_of=()):
 
 def test_later_passes_are_served_from_memory(path, passes):
     table = remembered(as_table(path), 10**8)
-    wish = {"numbers_of": ["a", "b"], "texts_of": ["c", "y"]}
-    whole = cells(table, **wish)
-    assert whole == cells(as_table(path), **wish)
+    request = {"numbers_of": ["a", "b"], "texts_of": ["c", "y"]}
+    whole = cells(table, **request)
+    assert whole == cells(as_table(path), **request)
     before = passes[0]
-    assert cells(table, **wish) == whole
+    assert cells(table, **request) == whole
     assert cells(table, texts_of=["y"]) == cells(table, texts_of=["y"])
     assert cells(table, numbers_of=["y", "a"]) == [(row, str(float(y)), a) for row, a, _, _, y in whole]
     train, test = split(table, 3, 0.25)
-    assert sorted(cells(train, **wish) + cells(test, **wish)) == whole
+    assert sorted(cells(train, **request) + cells(test, **request)) == whole
     assert passes[0] == before
     assert cells(table, texts_of=["a"]) == cells(as_table(path), texts_of=["a"])  # the text of a number: read again
     assert passes[0] == before + 2
@@ -113,7 +113,7 @@ def test_a_fit_parses_its_file_once(path, passes, test_size):
 
 def test_memory_changes_nothing(path, monkeypatch):
     kept = lineal.fit(path, target="y", penalty="ridge:0.01", test_size=0.2)
-    monkeypatch.setattr("lineal.api.dataset.MEMORY", 0)
+    monkeypatch.setattr("lineal.api.dataset.MAX_MEMORY_BYTES", 0)
     streamed = lineal.fit(path, target="y", penalty="ridge:0.01", test_size=0.2)
     assert kept.training == streamed.training
     np.testing.assert_allclose(kept.coef, streamed.coef, rtol=1e-6)

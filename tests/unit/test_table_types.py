@@ -10,9 +10,9 @@ import lineal
 from lineal.errors import InputError
 from lineal.features.learning import learn
 from lineal.features.recipe import Recipe
-from lineal.features.terms.base import Boolean, Category, Number
-from lineal.features.terms.merged import Merged
+from lineal.features.terms import Boolean, Category, Merged, Number
 from lineal.features.terms.written import Ordinal, Written
+from lineal.features.types import declared_types
 from lineal.features.types.declared_types import pairs
 from lineal.tables.table import as_table
 from lineal.verify import terms
@@ -58,7 +58,7 @@ def test_a_row_number_can_be_a_number():
     assert found.encoder.terms == (Number("id", 11.5, indicator=False),)
 
 
-def test_numbers_are_told_by_an_example():
+def test_numbers_are_declared_by_an_example():
     cells = [f"{k},125" for k in range(N)]
     assert isinstance(term(cells, "number"), Written)
     assert term(cells, "number").notation.group == ","  # a thousand, by default
@@ -68,7 +68,7 @@ def test_numbers_are_told_by_an_example():
     refused(cells, "number:five", "no way to write numbers")
 
 
-def test_orders_are_told():
+def test_orders_are_declared():
     cells = ["low", "high", "middle", None] * (N // 4)
     found = term(cells, "ordinal:low<middle<high")
     assert found == Ordinal("a", ("low", "middle", "high"), 1.0, indicator=True)
@@ -85,14 +85,14 @@ def test_an_unknown_level_of_an_order_is_filled_and_counted():
     assert out[:, 0].tolist() == [1.0, 0.5, 0.5]
 
 
-def test_booleans_are_told():
+def test_booleans_are_declared():
     cells = ["ja", "nein"] * (N // 2)
     assert term(cells, "boolean:ja") == Boolean("a", ("ja",), ("nein",), 0.5, indicator=False)
     assert term([0, 1] * (N // 2), "boolean") == Boolean("a", ("1",), ("0",), 0.5, indicator=False)
     refused(cells, "boolean", "say which word means true")
 
 
-def test_dates_are_told():
+def test_dates_are_declared():
     cells = [f"{1 + k % 12}/{1 + k % 11}/2020" for k in range(N)]
     month = learn(as_table({"y": Y, "a": cells}), target="y")
     day = learn(as_table({"y": Y, "a": cells}), target="y", types={"a": "date:DMY"})
@@ -233,7 +233,7 @@ def test_dates_and_odd_columns_are_inspected():
     assert found.types == {"day": "date:YMD", "one": "drop", "gone": "drop", "id": "drop"}
 
 
-def test_what_is_inspected_can_be_told():
+def test_what_is_inspected_can_be_declared():
     """The types that inspection finds, told to a fit, give the fit that finds them itself."""
     table = leaky()
     table["paid text"][3] = "-"
@@ -241,3 +241,11 @@ def test_what_is_inspected_can_be_told():
     plain = learn(as_table(table), target="y")
     told = learn(as_table(table), target="y", types=found.types)
     assert told.encoder == plain.encoder
+
+
+@pytest.mark.parametrize("kind", declared_types.ALL, ids=lambda kind: kind.name)
+def test_every_declared_type_is_read_by_its_name(kind):
+    found = declared_types.parse("a", kind.name)
+    assert type(found) is kind
+    assert pairs((f"a={kind.name}",)) == {"a": kind.name}
+    assert kind.name in kind.__name__.lower()

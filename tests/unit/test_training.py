@@ -80,7 +80,7 @@ def test_the_strength_is_the_one_that_brute_force_picks(folds: int, monkeypatch:
     x = rng.normal(size=(90, 12)) * np.arange(1, 13)  # many columns of noise, so that a penalty pays
     y = np.where(2 * x[:, 0] + x[:, 1] + rng.logistic(size=90) > 0, 1.0, -1.0)
     if folds == 1:
-        monkeypatch.setattr(estimate_module, "FEW", 0)  # as if the table were large
+        monkeypatch.setattr(estimate_module, "CROSS_VALIDATED_MAX_CELLS", 0)  # as if the table were large
     model = lineal.fit(x, y, seed=5)
     fold = np.floor(uniform(6, np.arange(90)) * 5)
     z = np.column_stack([np.ones(90), (x - x.mean(axis=0)) / x.std(axis=0)])
@@ -200,7 +200,7 @@ def test_arrays_tables_and_streams_give_the_same_model(
         writer.writerows(zip(*(column.tolist() for column in table(target).values()), strict=True))
     held = lineal.fit(path, target, penalty=0.01)
     assert held.coef.tobytes() == first.coef.tobytes()
-    monkeypatch.setattr(rows_module, "MEMORY", 0)
+    monkeypatch.setattr(rows_module, "MAX_MEMORY_BYTES", 0)
     streamed = lineal.fit(path, target, penalty=0.01, test_size=0.1)
     monkeypatch.undo()
     again = lineal.fit(path, target, penalty=0.01, test_size=0.1)
@@ -320,14 +320,28 @@ def test_without_an_intercept_scores_go_through_the_origin(penalty: str, tmp_pat
     x, y = rng.normal(1.0, 1.0, (60, 2)), rng.normal(3.0, 1.0, 60)
     model = lineal.fit(x, y, model="linear", penalty=penalty, intercept=False)
     assert model.columns == ("x0", "x1")
-    charge = 0.0 if penalty == "none" else 0.1 * np.diag(x.var(axis=0))
-    np.testing.assert_allclose(model.coef[:, 0], np.linalg.solve(x.T @ x / 60 + charge, x.T @ y / 60), rtol=1e-9)
+    penalty_factor = 0.0 if penalty == "none" else 0.1 * np.diag(x.var(axis=0))
+    np.testing.assert_allclose(
+        model.coef[:, 0], np.linalg.solve(x.T @ x / 60 + penalty_factor, x.T @ y / 60), rtol=1e-9
+    )
     named = lineal.fit(
         {"a": x[:, 0], "b": x[:, 1], "y": y}, target="y", model="linear", penalty=penalty, intercept=False
     )
     np.testing.assert_allclose(named.coef, model.coef, rtol=1e-12)
     named.save(tmp_path / "m.lineal")
-    assert not lineal.load(tmp_path / "m.lineal").intercept
+    assert not lineal.load(tmp_path / "m.lineal").has_intercept
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_the_intercept_of_a_model_is_what_it_predicts_at_zero(intercept: bool) -> None:
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(60, 2))
+    for y in (x @ [1.0, -2.0] + 3.0, rng.integers(0, 3, size=60)):
+        model = lineal.fit(x, y, model="linear" if y.dtype.kind == "f" else "logistic", intercept=intercept)
+        at_zero = model.scores(np.zeros((1, 2)))[0]
+        np.testing.assert_array_equal(np.atleast_1d(model.intercept), at_zero)
+        assert model.has_intercept is intercept
+        assert isinstance(model.intercept, float) is (len(at_zero) == 1)
 
 
 def test_a_notebook_sees_the_verdict_first_and_nothing_of_the_data_is_markup() -> None:
@@ -346,8 +360,8 @@ def test_folds_that_keep_their_rows_are_those_drawn_in_every_pass(monkeypatch, l
     table = {"a": x[:, 0], "b": x[:, 1], "c": x[:, 2], "w": rng.choice([0.0, 1.0, 2.0], 300)}
     table["y"] = y if loss == "linear" else np.where(y > 0, "yes", "no")
     found = []
-    for most in (selection.KEPT, 0):
-        monkeypatch.setattr(selection, "KEPT", most)
+    for most in (selection.KEPT_MAX_ROWS, 0):
+        monkeypatch.setattr(selection, "KEPT_MAX_ROWS", most)
         found.append(lineal.fit(table, target="y", weight="w").report["selection"])
     kept, drawn = found
     assert kept["strength"] == drawn["strength"]

@@ -23,8 +23,15 @@ class Reader {
 public:
     Reader(std::string_view text, char delimiter, Index lines, const std::vector<Cell>& kinds, const std::vector<std::string>& missing,
            Cells& out)
-        : at_(text.data()), end_(at_ + text.size()), delimiter_(delimiter), width_(kinds.size()), missing_(missing),
-          most_(lines + 1), places_(ROOM + SPARE + 1), ends_(ROOM + 1), stops_(width_) {
+        : at_(text.data()),
+          end_(at_ + text.size()),
+          delimiter_(delimiter),
+          width_(kinds.size()),
+          missing_(missing),
+          most_(lines + 1),
+          places_(ROOM + SPARE + 1),
+          ends_(ROOM + 1),
+          stops_(width_) {
         for (const Cell kind : kinds) {
             if (kind == Cell::skipped) continue;
             CellColumn& column = out.columns.emplace_back();
@@ -39,8 +46,10 @@ public:
         for (std::size_t j = 0; j < width_; ++j) {
             if (kinds[j] == Cell::skipped) continue;
             CellColumn& column = out.columns[wanted++];
-            if (column.codes) texts_.push_back(j), words_.emplace_back(column), codes_.push_back(column.codes.get());
-            else numbers_.push_back(j), columns_.push_back(&column);
+            if (column.codes)
+                texts_.push_back(j), words_.emplace_back(column), codes_.push_back(column.codes.get());
+            else
+                numbers_.push_back(j), columns_.push_back(&column);
         }
         quotients_.resize(numbers_.size());
     }
@@ -69,7 +78,9 @@ private:
             std::size_t rows = 0;
             for (; line < lines && rows < MOST; ++rows, used += stride, line += stride - width_ + 1) {
                 const std::size_t last = used + width_ - 1, end = used + stride - 1;
-                if (ends_[line] != last || (stride > width_ && (line + 1 == lines || ends_[line + 1] != end || stops[end] != stops[last] + 1))) break;
+                if (ends_[line] != last ||
+                    (stride > width_ && (line + 1 == lines || ends_[line + 1] != end || stops[end] != stops[last] + 1)))
+                    break;
                 const char* stop = base + stops[end];
                 if (*stop != '\n' || end_ - stop < 10 || (width_ == 1 && stops[used] == stops[used - 1] + 1)) break;
             }
@@ -170,7 +181,8 @@ Dictionary::~Dictionary() = default;
 std::vector<std::int32_t> Dictionary::merge(const std::int32_t* ends, Index count, std::string_view text) {
     std::vector<std::int32_t> out{-1};
     const char *data = text.data(), *limit = data + text.size();
-    for (Index k = 0; k < count; ++k) out.push_back(table_->words.code(data + ends[k], static_cast<std::size_t>(ends[k + 1] - ends[k]), limit));
+    for (Index k = 0; k < count; ++k)
+        out.push_back(table_->words.code(data + ends[k], static_cast<std::size_t>(ends[k + 1] - ends[k]), limit));
     return out;
 }
 

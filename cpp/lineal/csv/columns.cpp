@@ -29,7 +29,8 @@ LINEAL_INLINE void gather(double& high, double& low, double value) {
 
 LINEAL_INLINE bool whole(const double* values, Index count) {
     for (Index i = 0; i < count; ++i)
-        if (std::abs(values[i]) < 4503599627370496.0 && values[i] != static_cast<double>(static_cast<std::int64_t>(values[i]))) return false;
+        if (std::abs(values[i]) < 4503599627370496.0 && values[i] != static_cast<double>(static_cast<std::int64_t>(values[i])))
+            return false;
     return true;  // beyond 2^52 all numbers are whole
 }
 
@@ -135,7 +136,8 @@ void recode(const Code* codes, Index count, const Entry* table, Value* out) {
     for (Index i = 0; i < count; ++i) out[i] = static_cast<Value>(table[static_cast<Index>(codes[i]) + 1]);
 }
 
-std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride) {
+std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out,
+                              Index stride) {
     constexpr Index ROWS = 128;  // of a matrix of some dozen columns, what the first-level cache holds
     constexpr std::uint64_t EXPONENT = 0x7ff0000000000000u;
     std::vector<std::uint64_t> odd(columns.size());
@@ -158,12 +160,12 @@ std::vector<Index> interleave(const std::vector<const double*>& columns, const s
     return which;
 }
 
-#define LINEAL_CODES(Code)                                                                              \
-    template bool tally(const Code*, Index, Index, std::int64_t*);                                      \
-    template void recode(const Code*, Index, const double*, double*);                                   \
-    template void recode(const Code*, Index, const std::int32_t*, std::int8_t*);                     \
-    template void recode(const Code*, Index, const std::int32_t*, std::int16_t*);                    \
-    template void recode(const Code*, Index, const std::int32_t*, std::int32_t*);                    \
+#define LINEAL_CODES(Code)                                                        \
+    template bool tally(const Code*, Index, Index, std::int64_t*);                \
+    template void recode(const Code*, Index, const double*, double*);             \
+    template void recode(const Code*, Index, const std::int32_t*, std::int8_t*);  \
+    template void recode(const Code*, Index, const std::int32_t*, std::int16_t*); \
+    template void recode(const Code*, Index, const std::int32_t*, std::int32_t*); \
     template bool fits(const Code*, Index, Index);
 LINEAL_CODES(std::int8_t)
 LINEAL_CODES(std::int16_t)

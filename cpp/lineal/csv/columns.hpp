@@ -31,6 +31,7 @@ template <class Code, class Entry, class Value>
 void recode(const Code* codes, Index count, const Entry* table, Value* out);
 
 // out[i * stride + at[j]] = columns[j][i]; returns the columns that hold a NaN or an infinity
-std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out, Index stride);
+std::vector<Index> interleave(const std::vector<const double*>& columns, const std::vector<Index>& at, Index count, double* out,
+                              Index stride);
 
 }  // namespace lineal

@@ -6,8 +6,8 @@
 namespace lineal {
 
 struct Figures {
-    double surprise = 0, rest = 0;  // the sum of -log p of what happened, as a double and the rest
-    double squares = 0;             // the sum of (p - y)^2
+    double surprise = 0, rest = 0;         // the sum of -log p of what happened, as a double and the rest
+    double squares = 0;                    // the sum of (p - y)^2
     Index weights[2] = {}, right[2] = {};  // rows of each class, and those whose score is on its side of zero
 };
 

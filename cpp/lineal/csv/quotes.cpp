@@ -79,8 +79,10 @@ void Quotes::line(const char* begin, const char* end) {
     filled_ += begin < end;
     even_ += begin < end && cells == wide;
     if (dense_ && cells != wide && !ragged_line) ragged_line = lines, ragged_cells = cells;
-    if (inside_) holds_ = true, ++inner;
-    else ended();
+    if (inside_)
+        holds_ = true, ++inner;
+    else
+        ended();
 }
 
 // One line, 64 bytes at a time and there from quote to quote; returns how many delimiters it has, quoted or not.
@@ -89,7 +91,8 @@ Index Quotes::walk(const char* begin, const char* end) {
     Index all = 0;
     for (const char* base = begin; base < end; base += 64) {
         std::uint64_t quotes = 0, stops = 0;
-        if (end - base >= 64) quotes = equal(base, quote_), stops = equal(base, delimiter_);
+        if (end - base >= 64)
+            quotes = equal(base, quote_), stops = equal(base, delimiter_);
         else {
             char rest[64] = {};
             std::memcpy(rest, base, static_cast<std::size_t>(end - base));
@@ -106,13 +109,17 @@ Index Quotes::walk(const char* begin, const char* end) {
             if (inside_) {
                 holds_ = holds_ || passed;
                 if (!ahead) continue;
-                if (at < end && *at == quote_) ++at;  // a doubled one stands for itself
-                else at = closed(at, end);
+                if (at < end && *at == quote_)
+                    ++at;  // a doubled one stands for itself
+                else
+                    at = closed(at, end);
             } else {
                 outer_ += passed;
                 if (!ahead) continue;
-                if (next == begin || next[-1] == delimiter_) inside_ = quoted_ = true, opened_ = lines;
-                else ++middle;
+                if (next == begin || next[-1] == delimiter_)
+                    inside_ = quoted_ = true, opened_ = lines;
+                else
+                    ++middle;
             }
         }
     }
@@ -135,9 +142,12 @@ void Quotes::ended() {
     if (!width_) width_ = outer_ + 1;
     if (!quoted_) return;
     if (doubt_ == Against::nothing && holds_ && outer_ + 1 != width_) doubt_ = Against::cells;
-    if (doubt_ != Against::nothing) against(doubt_, first_);
-    else if (lines == first_ || even_ < filled_ || wide == 1) ++sound;
-    else if (!alike++) alike_line = first_;
+    if (doubt_ != Against::nothing)
+        against(doubt_, first_);
+    else if (lines == first_ || even_ < filled_ || wide == 1)
+        ++sound;
+    else if (!alike++)
+        alike_line = first_;
     if (2 * even_ >= filled_ && lines - first_ + 1 > doubtful) doubtful = lines - first_ + 1, doubtful_line = first_;
 }
 

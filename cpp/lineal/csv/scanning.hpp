@@ -31,7 +31,7 @@ std::size_t places_plainly(const char* text, std::size_t size, char delimiter, s
 #if defined(__x86_64__) && defined(__GNUC__)
 // The same 64 bytes at a time; eight places are written at once, so that how many there are is no branch.
 __attribute__((target("avx2,bmi,popcnt"))) std::size_t places_quickly(const char* text, std::size_t size, char delimiter,
-                                                                       std::uint32_t* out) {
+                                                                      std::uint32_t* out) {
     const __m256i stop = _mm256_set1_epi8(delimiter), line = _mm256_set1_epi8('\n'), carriage = _mm256_set1_epi8('\r');
     const auto mask = [&](const char* at) __attribute__((target("avx2"))) {
         const __m256i some = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
@@ -60,7 +60,8 @@ __attribute__((target("avx2,bmi,popcnt"))) std::size_t places_quickly(const char
 #pragma GCC diagnostic ignored "-Wuninitialized"  // what the compiler's own header leaves open on purpose
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 // The same with 512 bits. Places of line ends among the places go to `ends`, which has room for one more.
-LINEAL_WIDE std::size_t places_widely(const char* text, std::size_t size, char delimiter, std::uint32_t* out, std::uint32_t* ends, std::size_t& rows) {
+LINEAL_WIDE std::size_t places_widely(const char* text, std::size_t size, char delimiter, std::uint32_t* out, std::uint32_t* ends,
+                                      std::size_t& rows) {
     const __m512i stop = _mm512_set1_epi8(delimiter), line = _mm512_set1_epi8('\n'), carriage = _mm512_set1_epi8('\r');
     alignas(64) static constexpr char counted[64] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
                                                      22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43,
@@ -95,14 +96,17 @@ LINEAL_WIDE std::size_t places_widely(const char* text, std::size_t size, char d
 
 // What this machine can, and the level of the other loops (LINEAL_CPU) allows.
 bool wide() {
-    static const bool can = std::string_view(kernels().name) == "v4" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi2") &&
-                            __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    static const bool can = std::string_view(kernels().name) == "v4" && __builtin_cpu_supports("avx512f") &&
+                            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") &&
+                            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
+                            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     return can;
 }
 
 bool quick() {
-    static const bool can = std::string_view(kernels().name) != "v2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
+    static const bool can = std::string_view(kernels().name) != "v2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                            __builtin_cpu_supports("popcnt");
     return can;
 }
 #endif
@@ -152,7 +156,8 @@ __attribute__((target("avx2"))) Index lines_quickly(std::string_view text, char 
         }
         if (!_mm256_testz_si256(odd, odd) || (ascii && _mm256_movemask_epi8(high) != 0)) return -1;
         const __m256i sums = _mm256_sad_epu8(some, none);
-        count += _mm256_extract_epi64(sums, 0) + _mm256_extract_epi64(sums, 1) + _mm256_extract_epi64(sums, 2) + _mm256_extract_epi64(sums, 3);
+        count +=
+            _mm256_extract_epi64(sums, 0) + _mm256_extract_epi64(sums, 1) + _mm256_extract_epi64(sums, 2) + _mm256_extract_epi64(sums, 3);
     }
     const Index rest = lines_plainly(text.substr(at), quote, ascii);
     return rest < 0 ? -1 : count + rest;

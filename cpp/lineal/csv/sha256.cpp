@@ -35,8 +35,8 @@ void blocks_plainly(std::uint32_t* state, const std::uint8_t* data, std::size_t 
         for (int t = 0; t < 64; ++t) {
             const std::uint32_t one = s[7] + (std::rotr(s[4], 6) ^ std::rotr(s[4], 11) ^ std::rotr(s[4], 25)) +
                                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + ROUNDS[t] + w[t];
-            const std::uint32_t two = (std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22)) +
-                                      ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
+            const std::uint32_t two =
+                (std::rotr(s[0], 2) ^ std::rotr(s[0], 13) ^ std::rotr(s[0], 22)) + ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
             std::copy_backward(s, s + 7, s + 8);
             s[4] += one;
             s[0] = one + two;

@@ -58,8 +58,8 @@ inline Doubled<double> root(Doubled<double> a) {
 
 // One vector of columns a against B columns b, summed over the rows with all rounding errors kept (Ogita, Rump, Oishi).
 template <int B, bool weighted>
-inline void tile_dd(const double* left, const double* left_low, const double* right, Index count, double* high,
-                    double* low, Index out_stride) {
+inline void tile_dd(const double* left, const double* left_low, const double* right, Index count, double* high, double* low,
+                    Index out_stride) {
     V sum[B], rest[B];
     for (int b = 0; b < B; ++b) sum[b] = rest[b] = V{};
     for (Index i = 0; i < count; ++i) {
@@ -81,8 +81,7 @@ inline void tile_dd(const double* left, const double* left_low, const double* ri
     }
 }
 
-void gram_dd(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high, double* low,
-             Index gram_stride) {
+void gram_dd(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high, double* low, Index gram_stride) {
     constexpr int B = W == 8 ? 8 : W == 4 ? 4 : 2;
     for (Index g = 0; g < right.groups; ++g)
         for (int v = 0; v < VG; ++v)
@@ -91,7 +90,8 @@ void gram_dd(const Panel& left, const Panel& left_low, const Panel& right, Index
                 const Index from = (b / 8) * left.stride + b % 8, to = b * gram_stride + 8 * g + v * W;
                 if (left_low.data)
                     tile_dd<B, true>(left.data + from, left_low.data + from, x, count, high + to, low + to, gram_stride);
-                else tile_dd<B, false>(left.data + from, nullptr, x, count, high + to, low + to, gram_stride);
+                else
+                    tile_dd<B, false>(left.data + from, nullptr, x, count, high + to, low + to, gram_stride);
             }
 }
 
@@ -101,8 +101,7 @@ void scale_dd(const Panel& panel, Index count, const double* weight, const Panel
             for (int v = 0; v < VG; ++v) {
                 const Index at = 8 * i + v * W;
                 V error;
-                store(out.data + g * out.stride + at,
-                      two_prod(load(panel.data + g * panel.stride + at), splat(weight[i]), error));
+                store(out.data + g * out.stride + at, two_prod(load(panel.data + g * panel.stride + at), splat(weight[i]), error));
                 store(low.data + g * low.stride + at, error);
             }
 }
@@ -143,19 +142,17 @@ void add_dd(const double* from_high, const double* from_low, double* high, doubl
 }
 
 // row -= factor * source over columns from `first`, in double-double
-inline void eliminate(double* high, double* low, const double* source_high, const double* source_low,
-                      Doubled<double> factor, Index first, Index last) {
+inline void eliminate(double* high, double* low, const double* source_high, const double* source_low, Doubled<double> factor, Index first,
+                      Index last) {
     Index j = first;
     const Doubled<V> f{splat(factor.high), splat(factor.low)};
     for (; j + W <= last; j += W) {
-        const Doubled<V> value = Doubled<V>{load(high + j), load(low + j)} -
-                                 f * Doubled<V>{load(source_high + j), load(source_low + j)};
+        const Doubled<V> value = Doubled<V>{load(high + j), load(low + j)} - f * Doubled<V>{load(source_high + j), load(source_low + j)};
         store(high + j, value.high);
         store(low + j, value.low);
     }
     for (; j < last; ++j) {
-        const Doubled<double> value =
-            Doubled<double>{high[j], low[j]} - factor * Doubled<double>{source_high[j], source_low[j]};
+        const Doubled<double> value = Doubled<double>{high[j], low[j]} - factor * Doubled<double>{source_high[j], source_low[j]};
         high[j] = value.high;
         low[j] = value.low;
     }
@@ -235,8 +232,7 @@ Index factor_dd(double* high, double* low, Index n, Index candidates, double thr
 }
 
 // L z = r, or L' z = r, with the leading rank x rank triangle of a factor; right is [rank][right_columns]
-void solve_dd(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high,
-              double* right_low, Index m) {
+void solve_dd(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high, double* right_low, Index m) {
     for (Index step = 0; step < rank; ++step) {
         const Index i = transpose ? rank - 1 - step : step;
         for (Index c = 0; c < m; ++c) {
@@ -248,8 +244,7 @@ void solve_dd(const double* high, const double* low, Index n, Index rank, bool t
         for (Index t = 0; t < rank; ++t) {
             if (transpose ? t >= i : t <= i) continue;
             const Index at = transpose ? i * n + t : t * n + i;
-            eliminate(right_high + t * m, right_low + t * m, right_high + i * m, right_low + i * m, {high[at], low[at]},
-                      0, m);
+            eliminate(right_high + t * m, right_low + t * m, right_high + i * m, right_low + i * m, {high[at], low[at]}, 0, m);
         }
     }
 }

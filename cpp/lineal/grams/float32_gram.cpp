@@ -14,7 +14,11 @@ constexpr Index least_rows = 120;
 
 struct Worker {
     Worker(const Layout& layout, const Request& request, Index groups)
-        : block(layout, request, 0, least_rows), stride(16 * (block.room + 1)), memory((groups + 3) * stride), weight(block.room), sums(gram_size<float>(groups)) {
+        : block(layout, request, 0, least_rows),
+          stride(16 * (block.room + 1)),
+          memory((groups + 3) * stride),
+          weight(block.room),
+          sums(gram_size<float>(groups)) {
         panel = {memory.get(), stride, groups};
         scratch = memory.get() + groups * stride;
     }
@@ -28,15 +32,19 @@ struct Worker {
 // The whole matrix from its lower triangle in blocks, strip by strip: or every line of a column would be written once for each entry.
 void assemble(const Team& team, const double* sums, Index groups, Index columns, double* out) {
     constexpr Index across = 3 * lanes<float>;
-    run(team, (groups + 2) / 3, [&](int, Index strip, Watch&) {
-        const Index left = across * strip;
-        const double* block = sums + gram_start<float>(groups, strip);
-        for (Index top = left; top < columns; top += across)
-            for (Index b = top; b < std::min(top + across, columns); ++b) {
-                const double* row = block + across * (b - left);
-                for (Index a = left; a < std::min(left + across, b + 1); ++a) out[b * columns + a] = out[a * columns + b] = row[a - left];
-            }
-    }, nullptr);
+    run(
+        team, (groups + 2) / 3,
+        [&](int, Index strip, Watch&) {
+            const Index left = across * strip;
+            const double* block = sums + gram_start<float>(groups, strip);
+            for (Index top = left; top < columns; top += across)
+                for (Index b = top; b < std::min(top + across, columns); ++b) {
+                    const double* row = block + across * (b - left);
+                    for (Index a = left; a < std::min(left + across, b + 1); ++a)
+                        out[b * columns + a] = out[a * columns + b] = row[a - left];
+                }
+        },
+        nullptr);
 }
 
 }  // namespace
@@ -60,8 +68,10 @@ void Rows::rough(const Team& team, const Matrix& weight, double unit, const Matr
         mine, count,
         [&](int id, Index chunk, Watch& watch) {
             std::unique_ptr<Worker>& worker = workers[static_cast<std::size_t>(id)];
-            if (!worker) worker = std::make_unique<Worker>(layout_, request, groups);
-            else worker->sums.clear();
+            if (!worker)
+                worker = std::make_unique<Worker>(layout_, request, groups);
+            else
+                worker->sums.clear();
             Block& block = worker->block;
             block.seek(cut(rows(), chunk, count), cut(rows(), chunk + 1, count));
             while (block.next()) {
@@ -69,7 +79,8 @@ void Rows::rough(const Team& team, const Matrix& weight, double unit, const Matr
                 if (y.columns > 0) block.k.round(all.back(), block.rows, centre + own, factor + own, worker->panel, own);
                 for (Index i = 0; weight && i < block.rows.count; ++i) worker->weight.get()[i] = static_cast<float>(block.weight[i] / unit);
                 block.foresee();
-                block.k.single_gram(worker->panel, block.rows.count, weight ? worker->weight.get() : nullptr, worker->scratch, worker->sums.get(), block.ahead);
+                block.k.single_gram(worker->panel, block.rows.count, weight ? worker->weight.get() : nullptr, worker->scratch,
+                                    worker->sums.get(), block.ahead);
                 if (watch.stop()) return;
             }
         },

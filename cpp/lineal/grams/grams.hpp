@@ -81,19 +81,21 @@ inline void single_tile(const float* left, const float* right, Index stride, Ind
 
 // One block of the result, eight columns b against `groups` groups of columns a: one register tile, or several.
 template <bool fetching>
-inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out,
-                     Ahead* ahead) {
+inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out, Ahead* ahead) {
     if constexpr (W == 8) {
 #if defined(__AVX512F__)
-        if (groups == 3) full_tile<fetching>(left, right, right_stride, count, out, ahead);
-        else if (groups == 2) tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
-        else tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+        if (groups == 3)
+            full_tile<fetching>(left, right, right_stride, count, out, ahead);
+        else if (groups == 2)
+            tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+        else
+            tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
 #endif
     } else {
         for (Index a = 0; a < groups; ++a)
             for (int b = 0; b < 8; b += wide)
-                tile<1, wide, fetching>(left + b, 8, right + a * right_stride, right_stride, count,
-                                        out + b * lineal::block_columns + 8 * a, lineal::block_columns, ahead);
+                tile<1, wide, fetching>(left + b, 8, right + a * right_stride, right_stride, count, out + b * lineal::block_columns + 8 * a,
+                                        lineal::block_columns, ahead);
     }
 }
 
@@ -105,9 +107,12 @@ inline void block_of(const float* left, const float* right, Index right_stride, 
     if constexpr (W == 8) {
 #if defined(__AVX512F__)
         for (Index b = 0; b < 16; b += 8) {
-            if (groups == 3) full_tile<fetching>(left + b, right, right_stride, count, out + b * across, ahead);
-            else if (groups == 2) single_tile<2, 8>(left + b, right, right_stride, count, out + b * across);
-            else single_tile<1, 8>(left + b, right, right_stride, count, out + b * across);
+            if (groups == 3)
+                full_tile<fetching>(left + b, right, right_stride, count, out + b * across, ahead);
+            else if (groups == 2)
+                single_tile<2, 8>(left + b, right, right_stride, count, out + b * across);
+            else
+                single_tile<1, 8>(left + b, right, right_stride, count, out + b * across);
         }
 #endif
     } else {
@@ -133,10 +138,12 @@ void gram_strips(const lineal::PanelOf<T>& panel, Index first, Index last, Index
         const Index most = panel.groups - h < 3 ? panel.groups - h : 3;
         const T* right = panel.data + h * panel.stride;
         if constexpr (sizeof(T) == 8)
-            if (extents && h >= first) extent(right, panel.stride, most, count, extents->weight, extents->sum + 8 * h, extents->largest + 8 * h);
+            if (extents && h >= first)
+                extent(right, panel.stride, most, count, extents->weight, extents->sum + 8 * h, extents->largest + 8 * h);
         if (weight) {
             for (Index a = 0; a < most; ++a)
-                for (Index i = 0; i < count; ++i) weigh(right + a * panel.stride + lanes * i, weight[i], scratch + a * panel.stride + lanes * i);
+                for (Index i = 0; i < count; ++i)
+                    weigh(right + a * panel.stride + lanes * i, weight[i], scratch + a * panel.stride + lanes * i);
             right = scratch;
         }
         const Index from = h < first ? first : h;
@@ -144,8 +151,10 @@ void gram_strips(const lineal::PanelOf<T>& panel, Index first, Index last, Index
         for (Index g = from; g < last; ++g, out += block) {
             const T* left = panel.data + g * panel.stride;
             const Index some = g - h + 1 < most ? g - h + 1 : most;
-            if (ahead.at < ahead.end) block_of<true>(left, right, panel.stride, some, count, out, &ahead);
-            else block_of<false>(left, right, panel.stride, some, count, out, &ahead);
+            if (ahead.at < ahead.end)
+                block_of<true>(left, right, panel.stride, some, count, out, &ahead);
+            else
+                block_of<false>(left, right, panel.stride, some, count, out, &ahead);
         }
     }
 }
@@ -164,8 +173,7 @@ void gram_of(const lineal::PanelOf<T>& panel, Index count, const T* weight, T* s
     }
 }
 
-void gram(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
-          Ahead& ahead) {
+void gram(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram, Ahead& ahead) {
     gram_of(panel, count, weight, scratch, extents, gram, ahead);
 }
 
@@ -204,8 +212,10 @@ void round_dense(const Part& part, const Selection& rows, const double* centre, 
 
 void round_rows(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
                 Index first) {
-    if (part.single) round_dense<float>(part, rows, centre, factor, panel, first);
-    else round_dense<double>(part, rows, centre, factor, panel, first);
+    if (part.single)
+        round_dense<float>(part, rows, centre, factor, panel, first);
+    else
+        round_dense<double>(part, rows, centre, factor, panel, first);
 }
 
 void add_singles(const float* from, double* to, Index count) {

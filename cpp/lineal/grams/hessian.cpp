@@ -4,8 +4,7 @@
 
 namespace lineal {
 
-Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
-    : layout_(layout), loss_(loss), outputs_(outputs), h_(h) {
+Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h) : layout_(layout), loss_(loss), outputs_(outputs), h_(h) {
     if (h == 0) return;
     // columns of the design below h are the first ones of the panel and of the loose columns, or all of them are wanted
     const auto below = [&](const std::vector<Index>& columns) {
@@ -31,8 +30,7 @@ Hessian::Hessian(const Layout& layout, Loss loss, Index outputs, Index h)
 double Hessian::cost() const {
     const double width = static_cast<double>(width_);
     double loose = 0;  // entries of a row
-    if (loose_columns_ > 0 && layout_.rows > 0)
-        loose = static_cast<double>(layout_.nonzeros) / static_cast<double>(layout_.rows);
+    if (loose_columns_ > 0 && layout_.rows > 0) loose = static_cast<double>(layout_.nonzeros) / static_cast<double>(layout_.rows);
     return static_cast<double>(count_) * (width * width / 50 + 3 * loose * (loose + width / 8));
 }
 
@@ -47,17 +45,19 @@ void Hessian::add_one(Block& block, Index count, const double* weight, bool plai
                 for (Index r = 0; r < 4; ++r) sums[r] += term(i + r);
             for (; i < count; ++i) sums[0] += term(i);
         };
-        if (block.request.in_place || layout_.bare()) sum([&](Index i) { return weight[i]; });
-        else if (plain) sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i]; });
-        else sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i] * weight[i]; });
+        if (block.request.in_place || layout_.bare())
+            sum([&](Index i) { return weight[i]; });
+        else if (plain)
+            sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i]; });
+        else
+            sum([&](Index i) { return panel.data[8 * i] * panel.data[8 * i] * weight[i]; });
         partial[0] += (sums[0] + sums[2]) + (sums[1] + sums[3]);
         return;
     }
-    block.k.gram(panel, count, plain ? nullptr : weight, block.extra.data, extents,
-                 partial, block.ahead);
+    block.k.gram(panel, count, plain ? nullptr : weight, block.extra.data, extents, partial, block.ahead);
     if (loose_columns_ > 0)
-        block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(),
-                           count, weight, panel, partial, table_.rows.data(), table_.pairs.data());
+        block.k.loose_gram(block.entry_starts.data(), block.entry_columns.data(), block.entry_values.data(), count, weight, panel, partial,
+                           table_.rows.data(), table_.pairs.data());
 }
 
 void Hessian::add(Block& block, double* partial, const Extent* extents) const {
@@ -76,7 +76,8 @@ void Hessian::add(Block& block, double* partial, const Extent* extents) const {
         return;
     }
     if (loss_ != Loss::softmax) {
-        for (Index c = 0; c < outputs_; ++c) add_one(block, block.rows.count, block.curvature + c * block.room, false, partial + c * each());
+        for (Index c = 0; c < outputs_; ++c)
+            add_one(block, block.rows.count, block.curvature + c * block.room, false, partial + c * each());
         return;
     }
     for (Index a = 0; a < outputs_; ++a)
@@ -98,40 +99,46 @@ void Hessian::place(const Team& team, const double* partial, double* out, Index 
     const std::vector<Index>& to = layout_.panel_to_column;
     const std::vector<Index>& loose = layout_.loose_to_column;
     constexpr Index tile = block_columns;  // or every line of a column would be written once for each of its entries
-    run(panel_columns_ > 512 ? team : Team{1, team.interrupted}, (panel_columns_ + tile - 1) / tile, [&](int, Index band, Watch&) {
-        const Index left = tile * band, right = std::min(left + tile, panel_columns_);
-        const double* block = partial + block_start(width_ / 8, band);
-        for (Index top = left; top < panel_columns_; top += tile)
-            for (Index b = top; b < std::min(top + tile, panel_columns_); ++b) {
-                const double* row = block + block_columns * (b - left);
-                const Index i = to[static_cast<std::size_t>(b)];
-                for (Index a = left; a < std::min(right, b + 1); ++a) {
-                    const Index j = to[static_cast<std::size_t>(a)];
-                    out[i * stride + j] = out[j * stride + i] = row[a - left];
+    run(
+        panel_columns_ > 512 ? team : Team{1, team.interrupted}, (panel_columns_ + tile - 1) / tile,
+        [&](int, Index band, Watch&) {
+            const Index left = tile * band, right = std::min(left + tile, panel_columns_);
+            const double* block = partial + block_start(width_ / 8, band);
+            for (Index top = left; top < panel_columns_; top += tile)
+                for (Index b = top; b < std::min(top + tile, panel_columns_); ++b) {
+                    const double* row = block + block_columns * (b - left);
+                    const Index i = to[static_cast<std::size_t>(b)];
+                    for (Index a = left; a < std::min(right, b + 1); ++a) {
+                        const Index j = to[static_cast<std::size_t>(a)];
+                        out[i * stride + j] = out[j * stride + i] = row[a - left];
+                    }
                 }
-            }
-    }, nullptr);
-    run(loose_columns_ > 512 ? team : Team{1, team.interrupted}, (loose_columns_ + tile - 1) / tile, [&](int, Index band, Watch&) {
-        const Index top = tile * band, bottom = std::min(top + tile, loose_columns_);
-        for (Index a = top; a < bottom; ++a) {
-            const Index i = loose[static_cast<std::size_t>(a)];
-            const double* row = partial + table_.rows[static_cast<std::size_t>(a)];
-            for (Index b = 0; b < panel_columns_; ++b) {
-                const Index j = to[static_cast<std::size_t>(b)];
-                out[i * stride + j] = out[j * stride + i] = row[b];
-            }
-            out[i * stride + i] = row[width_];
-        }
-        for (Index left = top; left < loose_columns_; left += tile)
+        },
+        nullptr);
+    run(
+        loose_columns_ > 512 ? team : Team{1, team.interrupted}, (loose_columns_ + tile - 1) / tile,
+        [&](int, Index band, Watch&) {
+            const Index top = tile * band, bottom = std::min(top + tile, loose_columns_);
             for (Index a = top; a < bottom; ++a) {
-                const Index i = loose[static_cast<std::size_t>(a)], first = first_[static_cast<std::size_t>(a)];
-                const double* pairs = partial + table_.pairs[static_cast<std::size_t>(a)];
-                for (Index b = std::max(a + 1, left); b < std::min(left + tile, loose_columns_); ++b) {
-                    const Index j = loose[static_cast<std::size_t>(b)];
-                    out[i * stride + j] = out[j * stride + i] = b < first ? 0.0 : pairs[b];
+                const Index i = loose[static_cast<std::size_t>(a)];
+                const double* row = partial + table_.rows[static_cast<std::size_t>(a)];
+                for (Index b = 0; b < panel_columns_; ++b) {
+                    const Index j = to[static_cast<std::size_t>(b)];
+                    out[i * stride + j] = out[j * stride + i] = row[b];
                 }
+                out[i * stride + i] = row[width_];
             }
-    }, nullptr);
+            for (Index left = top; left < loose_columns_; left += tile)
+                for (Index a = top; a < bottom; ++a) {
+                    const Index i = loose[static_cast<std::size_t>(a)], first = first_[static_cast<std::size_t>(a)];
+                    const double* pairs = partial + table_.pairs[static_cast<std::size_t>(a)];
+                    for (Index b = std::max(a + 1, left); b < std::min(left + tile, loose_columns_); ++b) {
+                        const Index j = loose[static_cast<std::size_t>(b)];
+                        out[i * stride + j] = out[j * stride + i] = b < first ? 0.0 : pairs[b];
+                    }
+                }
+        },
+        nullptr);
 }
 
 void Hessian::assemble(const Team& team, const double* partial, double* out) const {

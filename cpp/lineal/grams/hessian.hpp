@@ -13,7 +13,7 @@ public:
     // Squared: one gram; logistic: one per output; softmax: one per pair of outputs. h = 0: none.
     Hessian(const Layout& layout, Loss loss, Index outputs, Index h);
 
-    Index size() const { return count_ * each(); }  // doubles of a partial result
+    Index size() const { return count_ * each(); }   // doubles of a partial result
     Index groups() const { return h_ > 0 ? 3 : 0; }  // working memory it needs of a block
     // Rows of a block that are worth the reading and writing of a result larger than the second-level cache.
     Index rows() const { return width_ >= 512 && 2 * width_ > layout_.width() ? 120 : 16; }

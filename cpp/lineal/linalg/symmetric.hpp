@@ -109,8 +109,7 @@ bool invert(double* matrix, lineal::Index n, double* scratch) {
             if (top == k) continue;
             for (Index i = top; i < top + 8; i += R) {
                 Index j = top;
-                for (; j + N * W <= width; j += N * W)
-                    subtract_eight<R, N>(whole + i * width + j, width, columns + 8 * i, rows + j);
+                for (; j + N * W <= width; j += N * W) subtract_eight<R, N>(whole + i * width + j, width, columns + 8 * i, rows + j);
                 for (; j < width; j += W) subtract_eight<R, 1>(whole + i * width + j, width, columns + 8 * i, rows + j);
             }
         }

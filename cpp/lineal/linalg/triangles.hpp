@@ -5,7 +5,7 @@
 
 namespace {
 
-constexpr Index strip_block = 48;  // rows whose sums are made together
+constexpr Index strip_block = 48;   // rows whose sums are made together
 constexpr Index strip_depth = 128;  // rows that stay in the first-level cache meanwhile
 
 // The eight rows and columns at `at` (row r at 8 r) become their Cholesky factor, the lower half zero.

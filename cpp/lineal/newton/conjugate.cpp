@@ -26,8 +26,15 @@ double dot(const double* a, const double* b, std::size_t size) {
 class Operators {
 public:
     Operators(const Rows& rows, const Team& team, const Request& request, double* kept, const System& system)
-        : rows_(rows), team_(team), request_(request), kept_{kept, true}, system_(system), p_(rows.columns()), k_(request.outputs),
-          inner_(size()), moved_(at(k_)) {
+        : rows_(rows),
+          team_(team),
+          request_(request),
+          kept_{kept, true},
+          system_(system),
+          p_(rows.columns()),
+          k_(request.outputs),
+          inner_(size()),
+          moved_(at(k_)) {
         if (system.blocks != 1 || k_ < 3) return;
         // one matrix for all outputs: a tile of it serves several of them
         panel_ = {nullptr, 8 * (p_ + 1), (p_ + 7) / 8};
@@ -75,21 +82,28 @@ public:
         const bool dear = static_cast<double>(k_ * p_ * p_) > 2e5;  // fifty microseconds
         if (panel_.data) {
             constexpr Index some = 6;  // groups of columns
-            run(dear ? team_ : Team{1, team_.interrupted}, (panel_.groups + some - 1) / some, [&](int, Index piece, Watch&) {
-                const Index first = some * piece, groups = std::min(some, panel_.groups - first);
-                Vector solved(at(8 * groups * k_));
-                kernels().backward({panel_.data + first * panel_.stride, panel_.stride, groups}, p_, residual, k_, solved.data(), 8 * groups);
-                for (Index j = 8 * first; j < std::min(8 * (first + groups), p_); ++j)
-                    for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = solved[at(c * 8 * groups + j - 8 * first)];
-            }, nullptr);
+            run(
+                dear ? team_ : Team{1, team_.interrupted}, (panel_.groups + some - 1) / some,
+                [&](int, Index piece, Watch&) {
+                    const Index first = some * piece, groups = std::min(some, panel_.groups - first);
+                    Vector solved(at(8 * groups * k_));
+                    kernels().backward({panel_.data + first * panel_.stride, panel_.stride, groups}, p_, residual, k_, solved.data(),
+                                       8 * groups);
+                    for (Index j = 8 * first; j < std::min(8 * (first + groups), p_); ++j)
+                        for (Index c = 0; c < k_; ++c) out[at(j * k_ + c)] = solved[at(c * 8 * groups + j - 8 * first)];
+                },
+                nullptr);
             return;
         }
-        run(dear ? team_ : Team{1, team_.interrupted}, k_, [&](int, Index c, Watch&) {
-            Vector column(at(p_)), solved(at(p_));
-            for (Index j = 0; j < p_; ++j) column[at(j)] = residual[j * k_ + c];
-            kernels().symmetric(system_.inverse + (system_.blocks > 1 ? c * p_ * p_ : 0), p_, column.data(), solved.data());
-            for (Index j = 0; j < p_; ++j) out[at(j * k_ + c)] = solved[at(j)];
-        }, nullptr);
+        run(
+            dear ? team_ : Team{1, team_.interrupted}, k_,
+            [&](int, Index c, Watch&) {
+                Vector column(at(p_)), solved(at(p_));
+                for (Index j = 0; j < p_; ++j) column[at(j)] = residual[j * k_ + c];
+                kernels().symmetric(system_.inverse + (system_.blocks > 1 ? c * p_ * p_ : 0), p_, column.data(), solved.data());
+                for (Index j = 0; j < p_; ++j) out[at(j * k_ + c)] = solved[at(j)];
+            },
+            nullptr);
     }
 
 private:
@@ -190,11 +204,13 @@ bool invert(const Team& team, double* matrices, Index count, Index n) {
     const bool one = static_cast<double>(count) * static_cast<double>(n * n * n) < 2e6;  // a tenth of a millisecond
     const Team mine = one ? Team{1, team.interrupted} : team;
     std::vector<std::unique_ptr<Buffer>> rooms(static_cast<std::size_t>(std::max(mine.threads, 1)));
-    run(mine, count, [&](int id, Index which, Watch&) {
-        std::unique_ptr<Buffer>& room = rooms[static_cast<std::size_t>(id)];
-        if (!room) room = std::make_unique<Buffer>(width * (width + 16));
-        if (!kernels().invert(matrices + which * n * n, n, room->get())) good = false;
-    }, {});
+    run(mine, count,
+        [&](int id, Index which, Watch&) {
+            std::unique_ptr<Buffer>& room = rooms[static_cast<std::size_t>(id)];
+            if (!room) room = std::make_unique<Buffer>(width * (width + 16));
+            if (!kernels().invert(matrices + which * n * n, n, room->get())) good = false;
+        },
+        {});
     return good;
 }
 

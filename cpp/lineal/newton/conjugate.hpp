@@ -28,11 +28,11 @@ struct Closing {
 };
 
 struct Progress {
-    Index count = 0;   // products taken
-    double rho = 0;    // r' M^-1 r
-    double first = 0;  // d' H d of the first product
+    Index count = 0;                   // products taken
+    double rho = 0;                    // r' M^-1 r
+    double first = 0;                  // d' H d of the first product
     bool closed = false, far = false;  // the goal of a closing step was reached; it is given up
-    bool stuck = false;  // d' H d was not above zero, or not finite: that product was not used
+    bool stuck = false;                // d' H d was not above zero, or not finite: that product was not used
 };
 
 // Goes on from `solution`, `residual`, `direction`, all [p][k], and rho = r' M^-1 r; curvatures of the rows are known.

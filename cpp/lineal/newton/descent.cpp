@@ -84,10 +84,10 @@ double SmallFactor::spread(double* out) const {
 }
 
 Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
-                double* hessian, unsigned char* sides) {
+                double* hessian) {
     const Request& request = passes.request;
     const Index p = passes.rows.columns(), k = request.outputs;
-    const Evaluation sums = passes.evaluate(coef, h, slope, gradient, hessian, sides);
+    const Evaluation sums = passes.evaluate(coef, h, slope, gradient, hessian);
     const double total = sums.weight_sum;
     // one second derivative for all outputs, one for each, or one of all of them together
     const bool coupled = request.loss == Loss::softmax;
@@ -118,61 +118,33 @@ Value objective(const Passes& passes, const Charges& charges, const Matrix& coef
 
 namespace {
 
-// A t at which F hardly falls or rises along b - t shift any more: by a tenth of `fall`, what it falls by at t = 0. 1 is tried first.
-double best(Table& table, const Charges& charges, const std::vector<double>& coef, const std::vector<double>& shift, double fall) {
-    const Index p = static_cast<Index>(coef.size());
-    table.aim(Matrix{coef.data(), p, 1, 1, 1}, Matrix{shift.data(), p, 1, 1, 1});
-    double charge = 0, bent = 0;  // the penalty's derivatives at t = 0
-    for (Index j = 0; j < p; ++j) {
-        charge -= charges.square[j] * coef[at(j)] * shift[at(j)];
-        bent += charges.square[j] * shift[at(j)] * shift[at(j)];
-    }
-    double step = 1, low = 0, high = 8;
-    for (int tried = 0; tried < 6; ++tried) {
-        double slope = 0, bend = 0;
-        table.along(step, slope, bend);
-        slope += charge + step * bent;
-        if (std::fabs(slope) <= 0.1 * fall) break;
-        (slope < 0 ? low : high) = step;
-        const double next = step - slope / (bend + bent);
-        step = next > low && next < high ? next : 0.5 * (low + high);
-    }
-    return step;
-}
-
 class Walk {
 public:
     Walk(const Passes& passes, const Descent& asked, Walked& walked)
-        : passes_(passes), asked_(asked), walked_(walked), here_(walked.here), p_(passes.rows.columns()), k_(passes.request.outputs),
-          parts_(passes.request.loss == Loss::squared ? 1 : k_), constant_(passes.request.loss == Loss::squared), factors_(walked.factors), shift_(walked.shift), trial_(at(p_ * k_)) {
-        factors_.resize(at(parts_));
-        shift_.resize(at(p_ * k_));
-    }
+        : passes_(passes),
+          asked_(asked),
+          walked_(walked),
+          here_(walked.here),
+          p_(passes.rows.columns()),
+          k_(passes.request.outputs),
+          parts_(passes.request.loss == Loss::squared ? 1 : k_),
+          constant_(passes.request.loss == Loss::squared),
+          factors_(at(parts_)),
+          shift_(at(p_ * k_)),
+          trial_(at(p_ * k_)) {}
 
     void run(const double* coef) {
         std::vector<double> now(coef, coef + p_ * k_);
         walked_.coefs = now;
-        bool known = false;  // the factor is one of an earlier point
-        double before = 0;   // what was left there
         for (Index step = 0;; ++step) {
-            if (!known && !factor()) return;
-            double fall = solve(), left = std::fabs(0.5 * fall);
-            const double gain = asked_.baseline - here_.value, enough = asked_.share * gain;
-            if (known && !constant_ && left > enough && left > 0.01 * before) {  // too old
-                evaluate(now, p_, here_);
-                if (!factor()) return;
-                fall = solve();
-                left = std::fabs(0.5 * fall);
-                known = false;
-            }
+            if ((step == 0 || !constant_) && !factor()) return;
+            const double fall = solve(), enough = asked_.share * (asked_.baseline - here_.value);
             walked_.values.push_back(here_.value);
             walked_.estimates.push_back(0.5 * fall);
             walked_.passes.push_back(walked_.count);
-            if (left <= enough || step == asked_.most) return;
-            known = known || constant_ || spared(left, before, gain);
-            if (!search(now, fall, constant_ ? 0 : known ? 1 : p_)) return;
+            if (std::fabs(0.5 * fall) <= enough || step == asked_.most) return;
+            if (!search(now, fall)) return;
             walked_.coefs.insert(walked_.coefs.end(), now.begin(), now.end());
-            before = left;
         }
     }
 
@@ -181,14 +153,6 @@ private:
         for (Index c = 0; c < parts_; ++c)
             if (!(factors_[at(c)].make(here_.hessian.data() + c * p_ * p_, p_) > least_pivot)) return false;
         return true;
-    }
-
-    // Whether the factor serves for the next point too. Newton's steps square the share r that each leaves of an estimate; a step from there
-    // by this factor would leave about 4 r^2 of the next one.
-    bool spared(double left, double before, double gain) const {
-        if (left <= asked_.last * gain) return true;
-        const double share = before > 0 ? left / before : 1.0, next = share * share;
-        return asked_.last > 0 && 4 * left * next * next <= asked_.share * gain;
     }
 
     // The step H^-1 g; returns what a quadratic would fall by, twice.
@@ -200,21 +164,16 @@ private:
         return fall;
     }
 
-    // The first of b - shift, b - shift/2, ... that lowers F enough, with the second derivative in its first h columns; false where rounding hides any descent.
-    bool search(std::vector<double>& now, double fall, Index h) {
+    // The first of b - shift, b - shift/2, ... that lowers F enough; false where rounding hides any descent.
+    bool search(std::vector<double>& now, double fall) {
         double size = 0;
         if (asked_.unbounded)
             for (Index c = 0; c < k_; ++c) size = std::max(size, reach(shift_.data() + c));
         double step = size > 0 ? std::min(1.0, 1e8 / size) : 1.0;
-        // far from the optimum the best point of the step is worth a look at the scores: it spares whole passes
-        if (asked_.last > 0 && passes_.table && !constant_ && k_ == 1 && step == 1.0 && fall > 2e-3 * (asked_.baseline - here_.value)) {
-            step = best(*passes_.table, asked_.charges, now, shift_, fall);
-            ++walked_.count;
-        }
         Here there;
         for (int tried = 0; tried < 60; ++tried) {
             for (Index i = 0; i < p_ * k_; ++i) trial_[at(i)] = now[at(i)] - step * shift_[at(i)];
-            evaluate(trial_, h, there);
+            evaluate(trial_, constant_ ? 0 : p_, there);
             bool good = there.value <= here_.value - 1e-4 * step * fall;
             if (fall <= 128 * eps * std::fabs(here_.value) + 2 * here_.error) {
                 // close to the optimum the fall of F drowns in rounding; then the gradient tells
@@ -246,8 +205,8 @@ private:
         out.slope.resize(at(k_));
         out.hessian.resize(at(parts_ * h * h));
         const Matrix b{coef.data(), p_, k_, k_, 1};
-        const Value found = objective(passes_, asked_.charges, b, h, out.slope.data(), out.gradient.data(),
-                                      h ? out.hessian.data() : nullptr);
+        const Value found =
+            objective(passes_, asked_.charges, b, h, out.slope.data(), out.gradient.data(), h ? out.hessian.data() : nullptr);
         out.value = found.value;
         out.error = found.error;
         ++walked_.count;
@@ -259,15 +218,12 @@ private:
     Here& here_;
     const Index p_, k_, parts_;
     const bool constant_;
-    std::vector<SmallFactor>& factors_;
-    std::vector<double>& shift_;
-    std::vector<double> trial_;
+    std::vector<SmallFactor> factors_;
+    std::vector<double> shift_, trial_;
 };
 
 }  // namespace
 
-void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked) {
-    Walk(passes, asked, walked).run(coef);
-}
+void descend(const Passes& passes, const Descent& asked, const double* coef, Walked& walked) { Walk(passes, asked, walked).run(coef); }
 
 }  // namespace lineal

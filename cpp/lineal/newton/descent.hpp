@@ -36,9 +36,9 @@ struct Value {
 };
 
 // F with its gradient[p][k], the mean |slope| [k] and its second derivative in the first `h` columns, laid out as
-// Rows::evaluate does, in one pass; sides[n] as in Rows::evaluate, if given.
+// Rows::evaluate does, in one pass.
 Value objective(const Passes& passes, const Charges& charges, const Matrix& coef, Index h, double* slope, double* gradient,
-                double* hessian, unsigned char* sides = nullptr);
+                double* hessian);
 
 // The same kept in one place.
 struct Here {
@@ -48,23 +48,17 @@ struct Here {
 
 struct Descent {
     Charges charges;
-    bool unbounded = false;             // scores may run away: cut steps that are far too long
-    double baseline = 0, share = 0;   // enough: estimate <= share (baseline - value)
-    Index most = 0;                   // steps
-    // From an estimate of this share on, or where two more steps promise to be enough, no second derivative is made as long as the last
-    // factor leaves at most a hundredth of an estimate; and on a short table the best point of a long step is looked for.
-    // 0: neither, steps by halving alone.
-    double last = 0;
+    bool unbounded = false;          // scores may run away: cut steps that are far too long
+    double baseline = 0, share = 0;  // enough: estimate <= share (baseline - value)
+    Index most = 0;                  // steps
 };
 
 struct Walked {
-    std::vector<double> coefs;                // [points][p][k]: the start and every point after it
-    std::vector<double> values, estimates;    // of the points at which a step was computed
-    std::vector<Index> passes;                // before each of them
-    Index count = 0;                          // passes in all
-    Here here;                                // at the last point; where an earlier factor served, only the second derivative in the first column
-    std::vector<SmallFactor> factors;         // of the second derivative that was made last, where there is one
-    std::vector<double> shift;                // [p][k] the step that was computed last
+    std::vector<double> coefs;              // [points][p][k]: the start and every point after it
+    std::vector<double> values, estimates;  // of the points at which a step was computed
+    std::vector<Index> passes;              // before each of them
+    Index count = 0;                        // passes in all
+    Here here;                              // at the last point
 };
 
 // Steps from `coef`, whose evaluation is `walked.here`, until near enough, no factor, no descent, or `most` steps.

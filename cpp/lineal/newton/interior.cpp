@@ -24,17 +24,37 @@ double added(Index count, F f) {
 class Path {
 public:
     Path(const Corners& given, const Team& team, PathPoint& point)
-        : given_(given), team_(team), point_(point), rows_(given.rows.rows()), p_(given.rows.columns()), size_(rows_ * given.corners),
-          by_row_(at(rows_)), gram_(at(p_ * p_)), spread_(at(p_)), slope_(at(p_)), shift_(at(p_)),
-          over_(at(size_)), under_(over_), room_(over_), off_(over_), first_(over_), second_(over_), apart_(over_), move_(over_),
-          du_(over_), dv_(over_), angle_(over_), total_(added(size_, [&](Index i) { return given.weight[i]; })) {
+        : given_(given),
+          team_(team),
+          point_(point),
+          rows_(given.rows.rows()),
+          p_(given.rows.columns()),
+          size_(rows_ * given.corners),
+          by_row_(at(rows_)),
+          gram_(at(p_ * p_)),
+          spread_(at(p_)),
+          slope_(at(p_)),
+          shift_(at(p_)),
+          over_(at(size_)),
+          under_(over_),
+          room_(over_),
+          off_(over_),
+          first_(over_),
+          second_(over_),
+          apart_(over_),
+          move_(over_),
+          du_(over_),
+          dv_(over_),
+          angle_(over_),
+          total_(added(size_, [&](Index i) { return given.weight[i]; })) {
         for (Index j = 0; j < p_; ++j) bent_ = bent_ || given.smooth[j] != 0;
     }
 
     double gap() const {
         return added(size_, [&](Index i) {
             const double p = given_.high[i] - point_.theta[i], q = point_.theta[i] - given_.low[i];
-            return given_.weight[i] * (point_.u[i] * p + point_.v[i] * q + std::fabs(point_.residual[i] - point_.u[i] + point_.v[i]) * (p + q));
+            return given_.weight[i] *
+                   (point_.u[i] * p + point_.v[i] * q + std::fabs(point_.residual[i] - point_.u[i] + point_.v[i]) * (p + q));
         });
     }
 
@@ -148,7 +168,8 @@ private:
     }
 
     bool central(double primal, double dual) const {
-        const double middle = added(size_, [&](Index i) { return given_.weight[i] * (above(i, primal, dual) + below(i, primal, dual)); }) / (2.0 * total_);
+        const double middle =
+            added(size_, [&](Index i) { return given_.weight[i] * (above(i, primal, dual) + below(i, primal, dual)); }) / (2.0 * total_);
         double least = above(0, primal, dual);
         for (Index i = 0; i < size_; ++i) least = std::min({least, above(i, primal, dual), below(i, primal, dual)});
         return least >= given_.central * middle;
@@ -188,7 +209,7 @@ Followed follow(const Corners& corners, const Team& team, PathPoint& point, doub
     Path path(corners, team, point);
     Followed out;
     auto asked = std::chrono::steady_clock::now();
-    for (out.gap = path.gap(); ; out.gap = path.gap()) {
+    for (out.gap = path.gap();; out.gap = path.gap()) {
         out.ending = out.gap <= tol * std::fabs(path.loss()) ? Ending::enough : Ending::most;
         if (out.ending == Ending::enough || out.steps == most) return out;
         bool lame = false;

@@ -10,14 +10,14 @@ struct Corners {
     const Rows& rows;
     Index corners = 1;
     const double *weight = nullptr, *low = nullptr, *high = nullptr;  // [corners][n]
-    const double *smooth = nullptr, *linear = nullptr;               // [p]: D, and what is added
-    double central = 0;     // no product may fall below this share of their mean
-    double singular = 0;    // a gram of a smaller reciprocal condition is left to somebody else
+    const double *smooth = nullptr, *linear = nullptr;                // [p]: D, and what is added
+    double central = 0;                                               // no product may fall below this share of their mean
+    double singular = 0;                                              // a gram of a smaller reciprocal condition is left to somebody else
 };
 
 // A point of the path, moved in place: eta - at = u - v but for what is not yet feasible.
 struct PathPoint {
-    double* coef = nullptr;                                                     // [p]
+    double* coef = nullptr;                                                    // [p]
     double *residual = nullptr, *u = nullptr, *v = nullptr, *theta = nullptr;  // [corners][n]; residual = eta - at
 };
 

@@ -1,7 +1,6 @@
 #include "passes/block.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
@@ -80,7 +79,8 @@ namespace {
 
 // to[i] = the selected rows of one column of `from`, `otherwise` where it is not given; zeros up to `filled`
 void take(const Matrix& from, Index column, const Selection& rows, double otherwise, Index filled, double* to) {
-    if (!from) std::fill(to, to + rows.count, otherwise);
+    if (!from)
+        std::fill(to, to + rows.count, otherwise);
     else if (!rows.index && from.row_stride == 1)
         std::copy_n(from.data + rows.first + column * from.column_stride, rows.count, to);
     else
@@ -246,20 +246,10 @@ void Block::remember(double* kept) const {
     for (Index c = 0; c < request.outputs; ++c) {
         const double* from = curvature + c * room;
         double* to = kept + c * layout.rows;
-        if (!rows.index) std::copy_n(from, rows.count, to + rows.first);
+        if (!rows.index)
+            std::copy_n(from, rows.count, to + rows.first);
         else
             for (Index i = 0; i < rows.count; ++i) to[rows[i]] = from[i];
-    }
-}
-
-void Block::leave(unsigned char* sides) const {
-    const double within = request.parameter;
-    const auto exponent = [](double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52 & 0x7ff); };
-    const int own = exponent(within);
-    for (Index i = 0; i < rows.count; ++i) {
-        const double size = std::fabs(eta[i] - y[i]);
-        const int level = std::clamp(own - exponent(size - within), 0, 127);
-        sides[rows[i]] = static_cast<unsigned char>(level + (size < within ? 128 : 0));
     }
 }
 
@@ -268,7 +258,8 @@ void Block::recall(const double* kept) {
     for (Index c = 0; c < request.outputs; ++c) {
         const double* from = kept + c * layout.rows;
         double* to = curvature + c * room;
-        if (!rows.index) std::copy_n(from + rows.first, rows.count, to);
+        if (!rows.index)
+            std::copy_n(from + rows.first, rows.count, to);
         else
             for (Index i = 0; i < rows.count; ++i) to[i] = from[rows[i]];
         std::fill(to + rows.count, to + filled, 0.0);

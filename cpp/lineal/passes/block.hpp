@@ -15,9 +15,9 @@ struct Request {
     Matrix y, weight, offset;
     double scale = 1;  // of a dual point
     Index sample = 1;
-    bool single = false;  // products may be made in single precision where the rows are stored so
+    bool single = false;    // products may be made in single precision where the rows are stored so
     bool in_place = false;  // rows are read where they lie: a block needs no panel
-    Index turn = 0;  // another sample for every turn
+    Index turn = 0;         // another sample for every turn
 };
 
 // The sum of some numbers, in four chains.
@@ -61,9 +61,6 @@ public:
     // curvature to and from kept[outputs][n]
     void remember(double* kept) const;
     void recall(const double* kept);
-    // Of the distance d = ||score - y| - T|, T the parameter of the loss: 128 where |score - y| < T, and as the lower seven bits
-    // L between 0 and 127 with 2^(E - L) <= d < 2^(E - L + 1), T in [2^E, 2^(E + 1)); 0 for all above, 127 for all below.
-    void leave(unsigned char* sides) const;
     // The entries of the loose columns below `limit` (in the design), for loose_gram.
     void entries(Index limit);
 

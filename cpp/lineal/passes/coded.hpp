@@ -33,9 +33,12 @@ void codes_forward_of(const Coded* parts, const Selection& rows, double* sums) {
 // take twice as long on many processors.
 void codes_forward(const Coded* parts, Index count, const Selection& rows, double* sums) {
     for (; count >= 4; count -= 4, parts += 4) codes_forward_of<4>(parts, rows, sums);
-    if (count == 3) codes_forward_of<3>(parts, rows, sums);
-    else if (count == 2) codes_forward_of<2>(parts, rows, sums);
-    else if (count == 1) codes_forward_of<1>(parts, rows, sums);
+    if (count == 3)
+        codes_forward_of<3>(parts, rows, sums);
+    else if (count == 2)
+        codes_forward_of<2>(parts, rows, sums);
+    else if (count == 1)
+        codes_forward_of<1>(parts, rows, sums);
 }
 
 // Every second of 2 N - 1 parts. What has code -1 goes to the entry before the table, which belongs to another part and gets its
@@ -67,10 +70,14 @@ void codes_backward(const Coded* parts, Index count, const Selection& rows, cons
     for (Index odd = 0; odd < 2; ++odd) {
         Index left = (count + 1 - odd) / 2;
         for (const Coded* at = parts + odd; left > 0; at += 8, left -= 4) {
-            if (left >= 4) codes_backward_of<4>(at, rows, values);
-            else if (left == 3) codes_backward_of<3>(at, rows, values);
-            else if (left == 2) codes_backward_of<2>(at, rows, values);
-            else codes_backward_of<1>(at, rows, values);
+            if (left >= 4)
+                codes_backward_of<4>(at, rows, values);
+            else if (left == 3)
+                codes_backward_of<3>(at, rows, values);
+            else if (left == 2)
+                codes_backward_of<2>(at, rows, values);
+            else
+                codes_backward_of<1>(at, rows, values);
         }
     }
 }

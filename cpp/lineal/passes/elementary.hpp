@@ -44,11 +44,10 @@ inline V log_1p(V x) {
     const V half_square = 0.5 * f * f;
     const V s = f / (2.0 + f);
     const V z = s * s, w = z * z;
-    const V odd = w * fma(w, fma(w, splat(1.531383769920937332e-01), splat(2.222219843214978396e-01)),
-                          splat(3.999999999940941908e-01));
-    const V even = z * fma(w, fma(w, fma(w, splat(1.479819860511658591e-01), splat(1.818357216161805012e-01)),
-                                  splat(2.857142874366239149e-01)),
-                           splat(6.666666666666735130e-01));
+    const V odd = w * fma(w, fma(w, splat(1.531383769920937332e-01), splat(2.222219843214978396e-01)), splat(3.999999999940941908e-01));
+    const V even =
+        z * fma(w, fma(w, fma(w, splat(1.479819860511658591e-01), splat(1.818357216161805012e-01)), splat(2.857142874366239149e-01)),
+                splat(6.666666666666735130e-01));
     V out = s * (half_square + (even + odd)) + (k * 1.90821492927058770002e-10 + lost);
     out = (out - half_square) + f + k * 6.93147180369123816490e-01;
     out = x == splat(-1.0) ? splat(-__builtin_inf()) : out;

@@ -39,8 +39,10 @@ void straight(const Part& part, const Selection& rows, const double* coef, doubl
 }
 
 void straight(const Part& part, const Selection& rows, const double* coef, double constant, double* eta) {
-    if (part.single) straight<float>(part, rows, coef, constant, eta);
-    else straight<double>(part, rows, coef, constant, eta);
+    if (part.single)
+        straight<float>(part, rows, coef, constant, eta);
+    else
+        straight<double>(part, rows, coef, constant, eta);
 }
 
 // Columns `from` ... `from` + count - 1 of a row as N vectors, the last one filled up with zeros.
@@ -92,7 +94,8 @@ inline void spread_of(const T* x, const Part& part, const Selection& rows, Index
     row_of<N>(largest, count, top);
     for (Index i = first; i < last; ++i) {
         const T* own = x + rows[i] * part.row_stride;
-        for (Index line = 0; line < N * W; line += 64 / static_cast<Index>(sizeof(T))) __builtin_prefetch(own + 4096 / sizeof(T) + line, 0, 2);
+        for (Index line = 0; line < N * W; line += 64 / static_cast<Index>(sizeof(T)))
+            __builtin_prefetch(own + 4096 / sizeof(T) + line, 0, 2);
         row_of<N>(own, count, row);
 #pragma GCC unroll 4
         for (int a = 0; a < N; ++a) {
@@ -113,10 +116,18 @@ inline void by_vectors(Index columns, Work work) {
     for (Index j = 0; j < columns; j += 4 * W) {
         const Index count = std::min<Index>(4 * W, columns - j);
         switch ((count + W - 1) / W) {
-            case 1: work.template operator()<1>(j, count); break;
-            case 2: work.template operator()<2>(j, count); break;
-            case 3: work.template operator()<3>(j, count); break;
-            default: work.template operator()<4>(j, count); break;
+            case 1:
+                work.template operator()<1>(j, count);
+                break;
+            case 2:
+                work.template operator()<2>(j, count);
+                break;
+            case 3:
+                work.template operator()<3>(j, count);
+                break;
+            default:
+                work.template operator()<4>(j, count);
+                break;
         }
     }
 }
@@ -129,8 +140,10 @@ void pull(const Part& part, const Selection& rows, const double* values, double*
 }
 
 void pull(const Part& part, const Selection& rows, const double* values, double* gradient) {
-    if (part.single) pull<float>(part, rows, values, gradient);
-    else pull<double>(part, rows, values, gradient);
+    if (part.single)
+        pull<float>(part, rows, values, gradient);
+    else
+        pull<double>(part, rows, values, gradient);
 }
 
 template <class T>
@@ -146,8 +159,10 @@ void spread(const Part& part, const Selection& rows, double* first, double* sum,
 }
 
 void spread(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest) {
-    if (part.single) spread<float>(part, rows, first, sum, square, largest);
-    else spread<double>(part, rows, first, sum, square, largest);
+    if (part.single)
+        spread<float>(part, rows, first, sum, square, largest);
+    else
+        spread<double>(part, rows, first, sum, square, largest);
 }
 
 bool pair(const double* mean, Index count, double* out) {

@@ -38,9 +38,13 @@ struct Extent {
 // The lower triangle of a gram lies in blocks of one group of columns b by three groups of columns a, in the order in which tiles
 // make them: so many numbers before those of the strip h of three groups, and in all.
 template <class T>
-constexpr Index gram_start(Index groups, Index h) { return 3 * lanes<T> * lanes<T> * (h * groups - 3 * h * (h - 1) / 2); }
+constexpr Index gram_start(Index groups, Index h) {
+    return 3 * lanes<T> * lanes<T> * (h * groups - 3 * h * (h - 1) / 2);
+}
 template <class T>
-constexpr Index gram_size(Index groups) { return gram_start<T>(groups, (groups + 2) / 3); }
+constexpr Index gram_size(Index groups) {
+    return gram_start<T>(groups, (groups + 2) / 3);
+}
 constexpr Index block_columns = 3 * lanes<double>;
 constexpr Index block_start(Index groups, Index h) { return gram_start<double>(groups, h); }
 constexpr Index block_size(Index groups) { return gram_size<double>(groups); }
@@ -54,20 +58,20 @@ enum class Loss { squared, logistic, softmax, huber, poisson, squared_hinge };
 // One block of rows of a loss: targets, weights and scores in, slopes and curvatures out.
 struct LossBlock {
     Loss loss = Loss::squared;
-    double parameter = 0;  // of the loss: Huber's threshold
+    double parameter = 0;                    // of the loss: Huber's threshold
     Index outputs = 1, count = 0, room = 0;  // room: doubles per output, a multiple of 8, at least count
     const double* y = nullptr;               // by target
     const double* weight = nullptr;          // zero beyond count
     const double* eta = nullptr;
-    const double* step = nullptr;   // dual: X shift, by output
-    double* slope = nullptr;        // s slope (dual: s theta), by output
-    double* curvature = nullptr;    // s curvature by output; softmax: the probabilities, without s
-    Index bent_room = 0;            // doubles per output of `curvature`, where it is only read
-    double high = 0, low = 0;       // sum of s loss (dual: of s mismatch)
+    const double* step = nullptr;  // dual: X shift, by output
+    double* slope = nullptr;       // s slope (dual: s theta), by output
+    double* curvature = nullptr;   // s curvature by output; softmax: the probabilities, without s
+    Index bent_room = 0;           // doubles per output of `curvature`, where it is only read
+    double high = 0, low = 0;      // sum of s loss (dual: of s mismatch)
     double weight_sum = 0;
-    double* slope_sum = nullptr;    // sum of s |slope|, by output
-    double reach = 0;               // dual: max |step|
-    double scale = 1;               // dual: theta is that much of it (squared, logistic)
+    double* slope_sum = nullptr;  // sum of s |slope|, by output
+    double reach = 0;             // dual: max |step|
+    double scale = 1;             // dual: theta is that much of it (squared, logistic)
 };
 
 // The codes of a categorical part of at least one column, and its coefficients or its gradient, of one output.
@@ -84,21 +88,19 @@ struct Kernels {
     void (*pack)(const Part& part, const Selection& rows, const Panel& panel, Index first);
     void (*unpack)(const Part& part, const Selection& rows, const Panel& panel, Index first);  // zero again
     // eta[c][i] += sum_j panel[i][j] coef[c][j]
-    void (*forward)(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta,
-                    Index room);
+    void (*forward)(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta, Index room);
     // gradient[c][j] += sum_i panel[i][j] values[i][c]
-    void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
-                     Index gradient_stride);
+    void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient, Index gradient_stride);
     // The same with rows of floats, in floats: rows[i][j], filled up to a multiple of eight and eight more; sums of a block in doubles
-    void (*single_forward)(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
-                           Index outputs, double* eta, Index room);
-    void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs,
-                            double* gradient, Index gradient_stride);
+    void (*single_forward)(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride, Index outputs,
+                           double* eta, Index room);
+    void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs, double* gradient,
+                            Index gradient_stride);
     // (b, a) += sum_i weight[i] panel[i][b] panel[i][a] for a <= b, at block_entry; weight may be null, scratch holds three
     // groups, extents are taken if they are asked for
-    void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram,
-                 Ahead& ahead);
-    // The same in single precision, without extents; and the rows it is made of: panel[i][first + j] = (x_ij - centre[j]) factor[j], rounded
+    void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram, Ahead& ahead);
+    // The same in single precision, without extents; and the rows it is made of: panel[i][first + j] = (x_ij - centre[j]) factor[j],
+    // rounded
     void (*single_gram)(const SinglePanel& panel, Index count, const float* weight, float* scratch, float* gram, Ahead& ahead);
     void (*round)(const Part& part, const Selection& rows, const double* centre, const double* factor, const SinglePanel& panel,
                   Index first);
@@ -107,34 +109,33 @@ struct Kernels {
     // The rows whose weight is not zero move to the front, with their weights; returns how many
     Index (*gather)(const Panel& panel, Index count, double* weight);
     // x_i <- (x_i - sum_{from <= k < i} R_ki x_k) / R_ii for the rows first ... last of three groups, `stride` apart, R in a panel;
-    // all multiples of eight. own >= 0: x is R itself from column `own` on, of whose rows the factor is made; false: a pivot is not positive
+    // all multiples of eight. own >= 0: x is R itself from column `own` on, of whose rows the factor is made; false: a pivot is not
+    // positive
     bool (*substitute)(const Panel& factor, Index from, Index first, Index last, double* strip, Index stride, Index own);
     // high + low [b][a] += sum_i left[i][b] right[i][a] in double-double, at least for b <= a; left is left + left_low, if given
-    void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high,
-                    double* low, Index gram_stride);
+    void (*gram_dd)(const Panel& left, const Panel& left_low, const Panel& right, Index count, double* high, double* low,
+                    Index gram_stride);
     // (out, low) = diag(weight) panel exactly
     void (*scale_dd)(const Panel& panel, Index count, const double* weight, const Panel& out, const Panel& low);
     // max over rows of |x.d| / sum |x_j d_j|
     double (*dependence)(const Panel& panel, Index count, const double* high, const double* low);
     // Moments around `origin`: mean[j] = sum s d / sum s, scatter[j] = sum s (d - mean)^2, d = x - origin; largest |x|
-    void (*moments)(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
-                    double* mean, double* scatter, double* largest);
+    void (*moments)(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin, double* mean,
+                    double* scatter, double* largest);
 
     // Sparse and codes parts row by row; coef and gradient are [columns][outputs]; sums, values are [count][outputs]
     void (*loose_forward)(const Part& part, const Selection& rows, const double* coef, Index outputs, double* sums);
-    void (*loose_backward)(const Part& part, const Selection& rows, const double* values, Index outputs,
-                           double* gradient);
+    void (*loose_backward)(const Part& part, const Selection& rows, const double* values, Index outputs, double* gradient);
     // The same for several codes parts and one output; every table has an entry for code -1 before it
     void (*codes_forward)(const Coded* parts, Index count, const Selection& rows, double* sums);
     void (*codes_backward)(const Coded* parts, Index count, const Selection& rows, const double* values);
     // left-hand rows are loose columns: gram[rows[a]] on += s x_a panel row, then s x_a x_a; gram[pairs[a] + b] += s x_a x_b, a < b
-    void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count,
-                       const double* weight, const Panel& panel, double* gram, const Index* rows, const Index* pairs);
+    void (*loose_gram)(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
+                       const Panel& panel, double* gram, const Index* rows, const Index* pairs);
 
     // stats[column] = {sum s x, sum s x^2, sum s, max |x|} over the entries, and sum s (x - mean)^2 over the entries
     void (*loose_moments)(const Part& part, const Selection& rows, const double* weight, double* stats);
-    void (*loose_scatter)(const Part& part, const Selection& rows, const double* weight, const double* mean,
-                          double* scatter);
+    void (*loose_scatter)(const Part& part, const Selection& rows, const double* weight, const double* mean, double* scatter);
 
     void (*loss)(LossBlock& block);
     void (*dual)(LossBlock& block);
@@ -146,7 +147,8 @@ struct Kernels {
     void (*straight)(const Part& part, const Selection& rows, const double* coef, double constant, double* eta);
     // gradient[j] += sum_i values[i] x_ij of such a part
     void (*pull)(const Part& part, const Selection& rows, const double* values, double* gradient);
-    // of such a part's columns first[j], that of the first row, sum[j] = sum_i (x_ij - first[j]), square[j] of their squares, largest |x_ij|
+    // of such a part's columns first[j], that of the first row, sum[j] = sum_i (x_ij - first[j]), square[j] of their squares, largest
+    // |x_ij|
     void (*spread)(const Part& part, const Selection& rows, double* first, double* sum, double* square, double* largest);
     // out[i] = {1 - mean[i], mean[i]}; returns whether every mean lies between 0 and 1, neither reached
     bool (*pair)(const double* mean, Index count, double* out);
@@ -154,8 +156,8 @@ struct Kernels {
     void (*add)(const double* from, double* to, Index count);
     void (*add_dd)(const double* from_high, const double* from_low, double* high, double* low, Index count);
     Index (*factor_dd)(double* high, double* low, Index n, Index candidates, double threshold, Index* order);
-    void (*solve_dd)(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high,
-                     double* right_low, Index right_columns);
+    void (*solve_dd)(const double* high, const double* low, Index n, Index rank, bool transpose, double* right_high, double* right_low,
+                     Index right_columns);
     void (*times_dd)(const double* high, const double* low, Index n, Index p, const double* right_high, const double* right_low,
                      Index right_columns, double* out_high, double* out_low);
 

@@ -47,20 +47,16 @@ void Layout::place(const Part& part, Index column, bool expanded) {
     columns += part.columns;
     if (part.kind == Kind::codes) nonzeros += part.rows;
     if (part.kind == Kind::sparse && part.rows > 0)
-        nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] -
-                                    static_cast<const std::int64_t*>(part.starts)[0]
-                              : static_cast<const std::int32_t*>(part.starts)[part.rows] -
-                                    static_cast<const std::int32_t*>(part.starts)[0];
+        nonzeros += part.wide ? static_cast<const std::int64_t*>(part.starts)[part.rows] - static_cast<const std::int64_t*>(part.starts)[0]
+                              : static_cast<const std::int32_t*>(part.starts)[part.rows] - static_cast<const std::int32_t*>(part.starts)[0];
 }
 
 void Layout::place_gradient(Index outputs, const double* sums, double* out) const {
     for (Index c = 0; c < outputs; ++c)
-        for (Index j = 0; j < panel_columns(); ++j)
-            out[panel_to_column[static_cast<std::size_t>(j)] * outputs + c] = sums[c * width() + j];
+        for (Index j = 0; j < panel_columns(); ++j) out[panel_to_column[static_cast<std::size_t>(j)] * outputs + c] = sums[c * width() + j];
     const double* loose_sums = sums + outputs * width();
     for (Index j = 0; j < loose_columns(); ++j)
-        for (Index c = 0; c < outputs; ++c)
-            out[loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose_sums[j * outputs + c];
+        for (Index c = 0; c < outputs; ++c) out[loose_to_column[static_cast<std::size_t>(j)] * outputs + c] = loose_sums[j * outputs + c];
 }
 
 Index Layout::room(Index more, Index least) const {
@@ -68,8 +64,7 @@ Index Layout::room(Index more, Index least) const {
     return std::min(std::clamp<Index>(fitting, least, 128), std::max<Index>(8, (rows + 7) / 8 * 8));
 }
 
-Coefficients::Coefficients(const Layout& layout, const Matrix& coef)
-    : panel(layout.width() * coef.columns) {
+Coefficients::Coefficients(const Layout& layout, const Matrix& coef) : panel(layout.width() * coef.columns) {
     if (!layout.loose.empty()) loose = Buffer(layout.loose_columns() * coef.columns);
     if (!layout.loose.empty() && coef.columns == 1) coded = Buffer(layout.loose_columns() + static_cast<Index>(layout.loose.size()));
     for (Index c = 0; c < coef.columns; ++c) {

@@ -64,7 +64,8 @@ struct Layout {
     Index loose_columns() const { return static_cast<Index>(loose_to_column.size()); }
     Index groups() const { return (panel_columns() + 7) / 8; }
     Index width() const { return 8 * groups(); }
-    // doubles of a gradient as panels and loose columns leave it, panel sums [c][width] and loose sums [column][k], and where they go: out[p][k]
+    // doubles of a gradient as panels and loose columns leave it, panel sums [c][width] and loose sums [column][k], and where they go:
+    // out[p][k]
     Index gradient_size(Index outputs) const { return (outputs * (width() + loose_columns()) + 7) / 8 * 8; }
     void place_gradient(Index outputs, const double* sums, double* out) const;
     // the intercept alone: no panel is needed for its products
@@ -81,7 +82,7 @@ struct Coefficients {
     Coefficients() = default;
     Coefficients(const Layout& layout, const Matrix& coef);
     Buffer panel, loose;
-    Buffer coded;  // the loose ones once more, of one output, with a zero before each part: what a code of -1 stands for
+    Buffer coded;      // the loose ones once more, of one output, with a zero before each part: what a code of -1 stands for
     bool idle = true;  // all loose ones are zero
 };
 

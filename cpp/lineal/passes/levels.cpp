@@ -27,8 +27,7 @@ int known(Level* out) {
     __builtin_cpu_init();
     const bool three = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     const bool four = three && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
-                      __builtin_cpu_supports("avx512cd");
+                      __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
     out[0] = {&kernels_v4, four};
     out[1] = {&kernels_v3, three};
     out[2] = {&kernels_v2, true};
@@ -46,8 +45,7 @@ const Kernels& pick() {
     std::string names;
     for (int i = 0; i < count; ++i) {
         if (!level[i].runs) continue;
-        if (wanted == nullptr || *wanted == '\0' || std::strcmp(wanted, level[i].table->name) == 0)
-            return *level[i].table;
+        if (wanted == nullptr || *wanted == '\0' || std::strcmp(wanted, level[i].table->name) == 0) return *level[i].table;
         names += (names.empty() ? "" : ", ") + std::string(level[i].table->name);
     }
     throw std::runtime_error("LINEAL_CPU is '" + std::string(wanted) + "'; this machine runs " + names);

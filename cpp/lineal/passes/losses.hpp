@@ -52,7 +52,8 @@ struct Squared {
         value.into(b.high, b.low);
     }
 
-    // loss*(theta) = theta^2 / 2 + theta y, so the mismatch at theta = slope - u is u^2 / 2; a theta is that of the step a u + (1 - a) slope
+    // loss*(theta) = theta^2 / 2 + theta y, so the mismatch at theta = slope - u is u^2 / 2; a theta is that of the step a u + (1 - a)
+    // slope
     static void dual(LossBlock& b) {
         Total value;
         for (Index c = 0; c < b.outputs; ++c) {
@@ -78,7 +79,7 @@ struct Squared {
 // loss = log(1 + exp(eta)) - y eta, y in [0, 1]
 struct Logistic {
     struct Parts {
-        V small;  // exp(-|eta|)
+        V small;    // exp(-|eta|)
         V p, rest;  // mean and 1 - mean, both to full relative accuracy
     };
     static Parts parts(V eta) {
@@ -322,34 +323,70 @@ struct SquaredHinge {
 
 void loss_rows(LossBlock& block) {
     switch (block.loss) {
-        case Loss::squared: Squared::rows(block); break;
-        case Loss::logistic: Logistic::rows(block); break;
-        case Loss::softmax: Softmax::rows(block); break;
-        case Loss::huber: Scalar<Huber>::rows(block); break;
-        case Loss::poisson: Scalar<Poisson>::rows(block); break;
-        case Loss::squared_hinge: Scalar<SquaredHinge>::rows(block); break;
+        case Loss::squared:
+            Squared::rows(block);
+            break;
+        case Loss::logistic:
+            Logistic::rows(block);
+            break;
+        case Loss::softmax:
+            Softmax::rows(block);
+            break;
+        case Loss::huber:
+            Scalar<Huber>::rows(block);
+            break;
+        case Loss::poisson:
+            Scalar<Poisson>::rows(block);
+            break;
+        case Loss::squared_hinge:
+            Scalar<SquaredHinge>::rows(block);
+            break;
     }
 }
 
 void loss_dual(LossBlock& block) {
     switch (block.loss) {
-        case Loss::squared: Squared::dual(block); break;
-        case Loss::logistic: Logistic::dual(block); break;
-        case Loss::softmax: Softmax::dual(block); break;
-        case Loss::huber: Scalar<Huber>::dual(block); break;
-        case Loss::poisson: Scalar<Poisson>::dual(block); break;
-        case Loss::squared_hinge: Scalar<SquaredHinge>::dual(block); break;
+        case Loss::squared:
+            Squared::dual(block);
+            break;
+        case Loss::logistic:
+            Logistic::dual(block);
+            break;
+        case Loss::softmax:
+            Softmax::dual(block);
+            break;
+        case Loss::huber:
+            Scalar<Huber>::dual(block);
+            break;
+        case Loss::poisson:
+            Scalar<Poisson>::dual(block);
+            break;
+        case Loss::squared_hinge:
+            Scalar<SquaredHinge>::dual(block);
+            break;
     }
 }
 
 void loss_mean(Loss loss, Index outputs, Index count, Index room, double* eta) {
     switch (loss) {
-        case Loss::squared: Squared::mean(outputs, count, room, eta); break;
-        case Loss::logistic: Logistic::mean(outputs, count, room, eta); break;
-        case Loss::softmax: Softmax::mean(outputs, count, room, eta); break;
-        case Loss::huber: Scalar<Huber>::mean(outputs, count, room, eta); break;
-        case Loss::poisson: Scalar<Poisson>::mean(outputs, count, room, eta); break;
-        case Loss::squared_hinge: Scalar<SquaredHinge>::mean(outputs, count, room, eta); break;
+        case Loss::squared:
+            Squared::mean(outputs, count, room, eta);
+            break;
+        case Loss::logistic:
+            Logistic::mean(outputs, count, room, eta);
+            break;
+        case Loss::softmax:
+            Softmax::mean(outputs, count, room, eta);
+            break;
+        case Loss::huber:
+            Scalar<Huber>::mean(outputs, count, room, eta);
+            break;
+        case Loss::poisson:
+            Scalar<Poisson>::mean(outputs, count, room, eta);
+            break;
+        case Loss::squared_hinge:
+            Scalar<SquaredHinge>::mean(outputs, count, room, eta);
+            break;
     }
 }
 

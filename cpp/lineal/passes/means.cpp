@@ -48,7 +48,8 @@ bool Rows::means(const Team& team, const Request& asked, const Matrix& coef, dou
         Block& block = *own;
         block.seek(cut(n, chunk, count), cut(n, chunk + 1, count));
         while (block.next()) {
-            if (dense) block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
+            if (dense)
+                block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
             else {
                 block.pack();
                 block.forward(w, block.eta);

@@ -40,8 +40,14 @@ struct Summary {
 
 struct Worker {
     Worker(const Layout& layout, const Request& request, const Hessian& hessian)
-        : block(layout, request, hessian.groups(), hessian.rows()), gram(hessian.size()), columns(layout.width() + layout.loose_columns()), whole(columns), part(columns),
-          stats(4 * layout.loose_columns()), around(layout.loose_columns()), first(layout.width()) {}
+        : block(layout, request, hessian.groups(), hessian.rows()),
+          gram(hessian.size()),
+          columns(layout.width() + layout.loose_columns()),
+          whole(columns),
+          part(columns),
+          stats(4 * layout.loose_columns()),
+          around(layout.loose_columns()),
+          first(layout.width()) {}
     Block block;
     Buffer gram;
     Index columns;
@@ -91,8 +97,7 @@ bool summarise_loose(Worker& worker, Index begin, Index end, Watch& watch) {
     }
     for (Index j = 0; j < layout.loose_columns(); ++j) {
         const double touched = worker.stats.get()[4 * j + 2];
-        if (touched > 0.9 * all)
-            scatter[j] = worker.around.get()[j] + std::max(0.0, all - touched) * mean[j] * mean[j];
+        if (touched > 0.9 * all) scatter[j] = worker.around.get()[j] + std::max(0.0, all - touched) * mean[j] * mean[j];
     }
     return true;
 }
@@ -174,8 +179,10 @@ void measure(const T* x, Index rows, double& mean, double& scatter, double& larg
 bool Rows::by_column() const {
     Index wide = 0;
     for (const Part& part : parts_) {
-        if (part.kind == Kind::dense && part.row_stride == 1 && part.column_stride > 1) wide += part.columns;
-        else if (part.kind != Kind::ones) return false;
+        if (part.kind == Kind::dense && part.row_stride == 1 && part.column_stride > 1)
+            wide += part.columns;
+        else if (part.kind != Kind::ones)
+            return false;
     }
     return wide >= 1024;
 }
@@ -189,9 +196,12 @@ double Rows::column_moments(const Team& team, double* mean, double* scatter, dou
             [&](int, Index piece, Watch& watch) {
                 for (Index j = 64 * piece; j < std::min(64 * piece + 64, part.columns) && !watch.stop(); ++j) {
                     const Index to = column + j, at = j * part.column_stride;
-                    if (part.kind == Kind::ones) mean[to] = largest[to] = 1, scatter[to] = 0;
-                    else if (part.single) measure(static_cast<const float*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
-                    else measure(static_cast<const double*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
+                    if (part.kind == Kind::ones)
+                        mean[to] = largest[to] = 1, scatter[to] = 0;
+                    else if (part.single)
+                        measure(static_cast<const float*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
+                    else
+                        measure(static_cast<const double*>(part.values) + at, rows(), mean[to], scatter[to], largest[to]);
                 }
             },
             [](int) {});
@@ -205,8 +215,8 @@ double Rows::moments(const Team& team, const Matrix& weight, double* mean, doubl
     return survey(team, layout_, weight, 0, mean, scatter, largest, nullptr);
 }
 
-double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter,
-                      double* largest, double* gram) const {
+double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, double* mean, double* scatter, double* largest,
+                      double* gram) const {
     const Layout layout = Layout::widest_first(beside(y));
     const Index n = layout.columns;
     const double total = survey(team, layout, weight, n, mean, scatter, largest, gram);
@@ -218,7 +228,8 @@ double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, d
             if (placed.part.kind != Kind::ones && square > 0 && !(scatter[j] > 1e-3 * square)) doubtful = std::min(doubtful, j);
         }
     // a column far from zero beside its spread, or constant: too many digits cancelled
-    if (doubtful < columns()) survey(team, layout, weight, 0, mean, scatter, largest, nullptr);
+    if (doubtful < columns())
+        survey(team, layout, weight, 0, mean, scatter, largest, nullptr);
     else if (doubtful < n) {
         const Layout target({beside(y).back()}, false);
         survey(team, target, weight, 0, mean + columns(), scatter + columns(), largest + columns(), nullptr);
@@ -226,8 +237,8 @@ double Rows::products(const Team& team, const Matrix& weight, const Matrix& y, d
     return total;
 }
 
-double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
-                    double* largest, double* gram) const {
+double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter, double* largest,
+                    double* gram) const {
     Request request;
     request.outputs = 0;
     request.weight = weight;
@@ -269,8 +280,8 @@ double Rows::survey(const Team& team, const Layout& layout, const Matrix& weight
         });
     for (Index j = 0; j < all; ++j) {
         if (j >= layout.panel_columns() && j < width) continue;
-        const Index to = j < width ? layout.panel_to_column[static_cast<std::size_t>(j)]
-                                   : layout.loose_to_column[static_cast<std::size_t>(j - width)];
+        const Index to =
+            j < width ? layout.panel_to_column[static_cast<std::size_t>(j)] : layout.loose_to_column[static_cast<std::size_t>(j - width)];
         mean[to] = total.mean.get()[j] + (j < width && !gram ? origin.get()[j] : 0.0);
         scatter[to] = total.scatter.get()[j];
         largest[to] = total.largest.get()[j];

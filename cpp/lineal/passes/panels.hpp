@@ -74,8 +74,10 @@ void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Ind
             const Index some = rows.count - i < 8 ? rows.count - i : 8;
             for (Index r = 0; r < some; ++r) from[r] = values + rows[i + r] * part.row_stride;
             if (rows.index) soon(part, rows, i + 8);
-            if (some == 8) pack_rows(from, 8, panel.data + 8 * i, panel.stride, first, part.columns);
-            else pack_rows(from, some, panel.data + 8 * i, panel.stride, first, part.columns);
+            if (some == 8)
+                pack_rows(from, 8, panel.data + 8 * i, panel.stride, first, part.columns);
+            else
+                pack_rows(from, some, panel.data + 8 * i, panel.stride, first, part.columns);
         }
         return;
     }
@@ -86,9 +88,7 @@ void pack_dense(const Part& part, const Selection& rows, const Panel& panel, Ind
     }
 }
 
-inline double& entry(const Panel& panel, Index i, Index column) {
-    return panel.data[(column / 8) * panel.stride + 8 * i + column % 8];
-}
+inline double& entry(const Panel& panel, Index i, Index column) { return panel.data[(column / 8) * panel.stride + 8 * i + column % 8]; }
 
 template <class T, class N>
 void pack_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
@@ -112,11 +112,15 @@ void pack_codes(const Part& part, const Selection& rows, const Panel& panel, Ind
 
 void pack_any_sparse(const Part& part, const Selection& rows, const Panel& panel, Index first, bool clear) {
     if (part.wide) {
-        if (part.single) pack_sparse<float, std::int64_t>(part, rows, panel, first, clear);
-        else pack_sparse<double, std::int64_t>(part, rows, panel, first, clear);
+        if (part.single)
+            pack_sparse<float, std::int64_t>(part, rows, panel, first, clear);
+        else
+            pack_sparse<double, std::int64_t>(part, rows, panel, first, clear);
     } else {
-        if (part.single) pack_sparse<float, std::int32_t>(part, rows, panel, first, clear);
-        else pack_sparse<double, std::int32_t>(part, rows, panel, first, clear);
+        if (part.single)
+            pack_sparse<float, std::int32_t>(part, rows, panel, first, clear);
+        else
+            pack_sparse<double, std::int32_t>(part, rows, panel, first, clear);
     }
 }
 
@@ -126,11 +130,17 @@ void pack(const Part& part, const Selection& rows, const Panel& panel, Index fir
             for (Index i = 0; i < rows.count; ++i) entry(panel, i, first) = 1.0;
             return;
         case Kind::dense:
-            if (part.single) pack_dense<float>(part, rows, panel, first);
-            else pack_dense<double>(part, rows, panel, first);
+            if (part.single)
+                pack_dense<float>(part, rows, panel, first);
+            else
+                pack_dense<double>(part, rows, panel, first);
             return;
-        case Kind::codes: pack_codes(part, rows, panel, first, 1.0); return;
-        case Kind::sparse: pack_any_sparse(part, rows, panel, first, false); return;
+        case Kind::codes:
+            pack_codes(part, rows, panel, first, 1.0);
+            return;
+        case Kind::sparse:
+            pack_any_sparse(part, rows, panel, first, false);
+            return;
     }
 }
 
@@ -168,13 +178,11 @@ inline void forward_tile(const Panel& panel, Index i, const double* coef, Index 
 }
 
 template <int R, int K>
-inline void forward_outputs(const Panel& panel, Index count, const double* coef, Index coef_stride, double* eta,
-                            Index room) {
+inline void forward_outputs(const Panel& panel, Index count, const double* coef, Index coef_stride, double* eta, Index room) {
     for (Index i = 0; i < count; i += R) forward_tile<R, K>(panel, i, coef, coef_stride, eta, room);
 }
 
-void forward(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta,
-             Index room) {
+void forward(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta, Index room) {
     // a few outputs: all lanes of the result are rows; many: more outputs for each row that is read
     constexpr int many = W == 8 ? 6 : 3, rows = W == 8 ? 4 : W;
     for (Index c = 0; c < outputs;) {
@@ -182,12 +190,24 @@ void forward(const Panel& panel, Index count, const double* coef, Index coef_str
         const double* w = coef + c * coef_stride;
         double* out = eta + c * room;
         switch (take) {
-            case 1: forward_outputs<W, 1>(panel, count, w, coef_stride, out, room); break;
-            case 2: forward_outputs<W, 2>(panel, count, w, coef_stride, out, room); break;
-            case 3: forward_outputs<W, 3>(panel, count, w, coef_stride, out, room); break;
-            case 4: forward_outputs<rows, 4>(panel, count, w, coef_stride, out, room); break;
-            case 5: forward_outputs<rows, 5>(panel, count, w, coef_stride, out, room); break;
-            default: forward_outputs<rows, 6>(panel, count, w, coef_stride, out, room); break;
+            case 1:
+                forward_outputs<W, 1>(panel, count, w, coef_stride, out, room);
+                break;
+            case 2:
+                forward_outputs<W, 2>(panel, count, w, coef_stride, out, room);
+                break;
+            case 3:
+                forward_outputs<W, 3>(panel, count, w, coef_stride, out, room);
+                break;
+            case 4:
+                forward_outputs<rows, 4>(panel, count, w, coef_stride, out, room);
+                break;
+            case 5:
+                forward_outputs<rows, 5>(panel, count, w, coef_stride, out, room);
+                break;
+            default:
+                forward_outputs<rows, 6>(panel, count, w, coef_stride, out, room);
+                break;
         }
         c += take;
     }
@@ -195,8 +215,7 @@ void forward(const Panel& panel, Index count, const double* coef, Index coef_str
 
 // sum[a][b] += right[a] left[b], one row.
 template <int A, int B>
-inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride,
-                                                   V (&sum)[A * VG][B]) {
+inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride, V (&sum)[A * VG][B]) {
     V x[A * VG];
 #pragma GCC unroll 8
     for (int a = 0; a < A; ++a)
@@ -213,8 +232,8 @@ inline __attribute__((always_inline)) void add_row(const double* left, const dou
 // out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
 // With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
 template <int A, int B, bool fetching>
-inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out,
-                 Index out_stride, Ahead* ahead) {
+inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out, Index out_stride,
+                 Ahead* ahead) {
     const char* soon = fetching ? ahead->at : nullptr;
     V sum[A * VG][B];
 #pragma GCC unroll 32
@@ -249,12 +268,11 @@ inline void tile(const double* left, Index left_step, const double* right, Index
 
 // B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
 template <int A, int B>
-inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count,
-                  double* out, Index out_stride) {
+inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count, double* out,
+                  Index out_stride) {
     Index g = first;
     for (; g + A <= last; g += A)
-        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride,
-                          nullptr);
+        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride, nullptr);
     if constexpr (A > 1)
         if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
 }
@@ -270,20 +288,35 @@ inline void backward_outputs(const Panel& panel, Index count, const double* valu
     strip<A, B>(values, outputs, panel, 0, panel.groups, count, gradient, gradient_stride);
 }
 
-void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
-              Index gradient_stride) {
+void backward(const Panel& panel, Index count, const double* values, Index outputs, double* gradient, Index gradient_stride) {
     for (Index c = 0; c < outputs;) {
         const Index left = outputs - c, rounds = (left + wide - 1) / wide, take = (left + rounds - 1) / rounds;
         double* out = gradient + c * gradient_stride;
         switch (take) {
-            case 1: backward_outputs<1>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 2: backward_outputs<2>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 3: backward_outputs<3>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 4: backward_outputs<4>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 5: backward_outputs<5>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 6: backward_outputs<6>(panel, count, values + c, outputs, out, gradient_stride); break;
-            case 7: backward_outputs<7>(panel, count, values + c, outputs, out, gradient_stride); break;
-            default: backward_outputs<8>(panel, count, values + c, outputs, out, gradient_stride); break;
+            case 1:
+                backward_outputs<1>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 2:
+                backward_outputs<2>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 3:
+                backward_outputs<3>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 4:
+                backward_outputs<4>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 5:
+                backward_outputs<5>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 6:
+                backward_outputs<6>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            case 7:
+                backward_outputs<7>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
+            default:
+                backward_outputs<8>(panel, count, values + c, outputs, out, gradient_stride);
+                break;
         }
         c += take;
     }
@@ -291,8 +324,8 @@ void backward(const Panel& panel, Index count, const double* values, Index outpu
 
 // Moments of N vectors of columns: one sum alone would wait for its own additions.
 template <int N>
-inline void moments_of(const double* x, Index apart, Index count, const double* weight, double weight_sum,
-                       const double* origin, double* mean, double* scatter, double* largest) {
+inline void moments_of(const double* x, Index apart, Index count, const double* weight, double weight_sum, const double* origin,
+                       double* mean, double* scatter, double* largest) {
     V zero[N], sum[N], top[N], square[N], rest[N], middle[N];
 #pragma GCC unroll 4
     for (int v = 0; v < N; ++v) {
@@ -327,23 +360,23 @@ inline void moments_of(const double* x, Index apart, Index count, const double* 
     }
 }
 
-void moments(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin,
-             double* mean, double* scatter, double* largest) {
+void moments(const Panel& panel, Index count, const double* weight, double weight_sum, const double* origin, double* mean, double* scatter,
+             double* largest) {
     Index g = 0;
     if constexpr (VG == 1)
         for (; g + 4 <= panel.groups; g += 4)
-            moments_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g,
-                          mean + 8 * g, scatter + 8 * g, largest + 8 * g);
+            moments_of<4>(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
+                          scatter + 8 * g, largest + 8 * g);
     if constexpr (VG == 1)
         if (g + 3 == panel.groups || g + 2 == panel.groups) {
             const auto rest = g + 3 == panel.groups ? moments_of<3> : moments_of<2>;
-            rest(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
-                 scatter + 8 * g, largest + 8 * g);
+            rest(panel.data + g * panel.stride, panel.stride, count, weight, weight_sum, origin + 8 * g, mean + 8 * g, scatter + 8 * g,
+                 largest + 8 * g);
             return;
         }
     for (; g < panel.groups; ++g)
-        moments_of<VG>(panel.data + g * panel.stride, W, count, weight, weight_sum, origin + 8 * g, mean + 8 * g,
-                       scatter + 8 * g, largest + 8 * g);
+        moments_of<VG>(panel.data + g * panel.stride, W, count, weight, weight_sum, origin + 8 * g, mean + 8 * g, scatter + 8 * g,
+                       largest + 8 * g);
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ enum class Kind { ones, dense, sparse, codes };
 struct Part {
     Kind kind = Kind::ones;
     Index rows = 0, columns = 0;
-    const void* values = nullptr;  // dense and sparse: float or double; codes: int32
-    bool single = false;           // values are float
+    const void* values = nullptr;             // dense and sparse: float or double; codes: int32
+    bool single = false;                      // values are float
     Index row_stride = 0, column_stride = 0;  // dense and codes, in elements
     const void* starts = nullptr;             // sparse: row starts, absolute positions in values
     const void* indices = nullptr;            // sparse: columns, increasing within a row

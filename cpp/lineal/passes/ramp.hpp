@@ -11,7 +11,7 @@ struct Ramp {
     const double* low;
     const double* high;
     const double* weight;
-    const double* theta;  // within [low, high]
+    const double* theta;     // within [low, high]
     double* room = nullptr;  // V of every row goes there, if given
 };
 

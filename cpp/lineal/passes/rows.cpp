@@ -80,9 +80,7 @@ Index Rows::pieces(double nanoseconds, Index gradient) const {
     return count > 3 ? count / 2 * 2 : count;
 }
 
-Team Rows::fitting(const Team& team, double nanoseconds) const {
-    return nanoseconds < 1e5 ? Team{1, team.interrupted} : team;
-}
+Team Rows::fitting(const Team& team, double nanoseconds) const { return nanoseconds < 1e5 ? Team{1, team.interrupted} : team; }
 
 void Rows::transpose_times(const Team& team, const Matrix& values, double* out) const {
     Request request;
@@ -93,10 +91,13 @@ void Rows::transpose_times(const Team& team, const Matrix& values, double* out) 
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Buffer sums(size);
-    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
-        worker.block.pack();
-        worker.block.backward(worker.block.eta, worker.sums.get(), worker.sums.get() + request.outputs * layout_.width());
-    }, [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
+    sweep(
+        mine, pieces(time, size), rows(), workers,
+        [&](Worker& worker) {
+            worker.block.pack();
+            worker.block.backward(worker.block.eta, worker.sums.get(), worker.sums.get() + request.outputs * layout_.width());
+        },
+        [&](Worker& worker) { worker.block.k.add(worker.sums.get(), sums.get(), size); });
     layout_.place_gradient(request.outputs, sums.get(), out);
 }
 
@@ -120,8 +121,8 @@ void keep(Worker& worker, const LossBlock& rows) {
 
 }  // namespace
 
-Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& coef, Index h, double* slope_sum,
-                          double* gradient, double* hessian_out, double* kept, unsigned char* sides) const {
+Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& coef, Index h, double* slope_sum, double* gradient,
+                          double* hessian_out, double* kept) const {
     // without a second derivative, but for that of the intercept, rows that follow each other are read where they lie: once from memory,
     // once from the cache
     const bool few = h == 0 || (h == 1 && parts_[0].kind == Kind::ones);
@@ -146,37 +147,44 @@ Evaluation Rows::evaluate(const Team& team, const Request& asked, const Matrix& 
     const double* whole = sums.get();
     Evaluation out;
     std::fill(slope_sum, slope_sum + k, 0.0);
-    sweep(mine, pieces, rows(), workers, [&](Worker& worker) {
-        Block& block = worker.block;
-        if (request.in_place) block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
-        else {
-            block.pack();
-            block.forward(w, block.eta, true);
-        }
-        LossBlock loss = describe(worker, h > 0 || kept);
-        block.k.loss(loss);
-        if (kept) block.remember(kept);
-        if (sides) block.leave(sides);
-        keep(worker, loss);
-        if (request.in_place) block.pull(*dense, worker.sums.get());
-        else block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
-        hessian.add(block, worker.sums.get() + gradient_sums);
-    }, [&](Worker& worker) {
-        if (pieces > 1) worker.block.k.add(worker.sums.get(), sums.get(), size);
-        else whole = worker.sums.get();
-        gather(out.high, out.low, worker.high);
-        out.low += worker.low;
-        out.weight_sum += worker.weight_sum;
-        for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
-    });
+    sweep(
+        mine, pieces, rows(), workers,
+        [&](Worker& worker) {
+            Block& block = worker.block;
+            if (request.in_place)
+                block.k.straight(dense->part, block.rows, w.panel.get() + dense->at, constant, block.eta);
+            else {
+                block.pack();
+                block.forward(w, block.eta, true);
+            }
+            LossBlock loss = describe(worker, h > 0 || kept);
+            block.k.loss(loss);
+            if (kept) block.remember(kept);
+            keep(worker, loss);
+            if (request.in_place)
+                block.pull(*dense, worker.sums.get());
+            else
+                block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+            hessian.add(block, worker.sums.get() + gradient_sums);
+        },
+        [&](Worker& worker) {
+            if (pieces > 1)
+                worker.block.k.add(worker.sums.get(), sums.get(), size);
+            else
+                whole = worker.sums.get();
+            gather(out.high, out.low, worker.high);
+            out.low += worker.low;
+            out.weight_sum += worker.weight_sum;
+            for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
+        });
     settle(out.high, out.low);
     layout_.place_gradient(k, whole, gradient);
     if (hessian_out) hessian.assemble(mine, whole + gradient_sums, hessian_out);
     return out;
 }
 
-DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
-                          double* slope_sum, double* gradient) const {
+DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift, double* slope_sum,
+                          double* gradient) const {
     const Index k = request.outputs, size = gradient ? layout_.gradient_size(k) : 0;
     const double time = static_cast<double>(rows()) * cost(layout_, k, 3);
     const Team mine = fitting(team, time);
@@ -185,29 +193,32 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     const Buffer sums(size);
     DualEvaluation out;
     std::fill(slope_sum, slope_sum + k, 0.0);
-    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
-        Block& block = worker.block;
-        block.pack();
-        block.forward(w, block.eta, true);
-        block.forward(u, block.step, true);
-        LossBlock loss = describe(worker, false);
-        block.k.dual(loss);
-        keep(worker, loss);
-        if (gradient) block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
-    }, [&](Worker& worker) {
-        worker.block.k.add(worker.sums.get(), sums.get(), size);
-        gather(out.high, out.low, worker.high);
-        out.low += worker.low;
-        out.reach = worker.reach <= out.reach ? out.reach : worker.reach;
-        for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
-    });
+    sweep(
+        mine, pieces(time, size), rows(), workers,
+        [&](Worker& worker) {
+            Block& block = worker.block;
+            block.pack();
+            block.forward(w, block.eta, true);
+            block.forward(u, block.step, true);
+            LossBlock loss = describe(worker, false);
+            block.k.dual(loss);
+            keep(worker, loss);
+            if (gradient) block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        },
+        [&](Worker& worker) {
+            worker.block.k.add(worker.sums.get(), sums.get(), size);
+            gather(out.high, out.low, worker.high);
+            out.low += worker.low;
+            out.reach = worker.reach <= out.reach ? out.reach : worker.reach;
+            for (Index c = 0; c < k; ++c) slope_sum[c] += worker.slope_sum[static_cast<std::size_t>(c)];
+        });
     settle(out.high, out.low);
     if (gradient) layout_.place_gradient(k, sums.get(), gradient);
     return out;
 }
 
-double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, const Matrix& direction,
-                   const Curvature& kept, double* out) const {
+double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, const Matrix& direction, const Curvature& kept,
+                   double* out) const {
     Request request = asked;
     request.single = asked.single && Singles::suit(layout_);
     request.in_place = request.single && kept.known;
@@ -220,33 +231,41 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
     if (request.single) single.emplace(layout_, direction);
     const Buffer sums(size);
     double weight_sum = 0;
-    sweep(mine, pieces(time, size), rows(), workers, [&](Worker& worker) {
-        Block& block = worker.block;
-        if (!request.in_place) block.pack();
-        // read where they lie, if what follows the last row of a block is theirs too
-        const bool there = kept.known && single && !block.rows.index && block.rows.first + block.room <= layout_.rows;
-        if (kept.known && !there) block.recall(kept.data);
-        if (single) single->forward(block);
-        else if (kept.known) block.forward_bent(u, block.step);
-        else block.forward(u, block.step);
-        LossBlock loss = describe(worker, true);
-        if (there) {
-            loss.curvature = kept.data + block.rows.first;
-            loss.bent_room = layout_.rows;
-        }
-        if (!kept.known) {
-            block.forward(w, block.eta);
-            block.k.loss(loss);
-            if (kept.data) block.remember(kept.data);
-        }
-        block.k.bend(loss);
-        worker.weight_sum += block.weight_sum;
-        if (single) single->backward(block, worker.sums.get());
-        else block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
-    }, [&](Worker& worker) {
-        worker.block.k.add(worker.sums.get(), sums.get(), size);
-        weight_sum += worker.weight_sum;
-    });
+    sweep(
+        mine, pieces(time, size), rows(), workers,
+        [&](Worker& worker) {
+            Block& block = worker.block;
+            if (!request.in_place) block.pack();
+            // read where they lie, if what follows the last row of a block is theirs too
+            const bool there = kept.known && single && !block.rows.index && block.rows.first + block.room <= layout_.rows;
+            if (kept.known && !there) block.recall(kept.data);
+            if (single)
+                single->forward(block);
+            else if (kept.known)
+                block.forward_bent(u, block.step);
+            else
+                block.forward(u, block.step);
+            LossBlock loss = describe(worker, true);
+            if (there) {
+                loss.curvature = kept.data + block.rows.first;
+                loss.bent_room = layout_.rows;
+            }
+            if (!kept.known) {
+                block.forward(w, block.eta);
+                block.k.loss(loss);
+                if (kept.data) block.remember(kept.data);
+            }
+            block.k.bend(loss);
+            worker.weight_sum += block.weight_sum;
+            if (single)
+                single->backward(block, worker.sums.get());
+            else
+                block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+        },
+        [&](Worker& worker) {
+            worker.block.k.add(worker.sums.get(), sums.get(), size);
+            weight_sum += worker.weight_sum;
+        });
     for (Index t = 0; single && t < size; ++t) sums.get()[t] *= single->scale();
     layout_.place_gradient(k, sums.get(), out);
     return weight_sum;
@@ -261,13 +280,16 @@ double Rows::dependence(const Team& team, const Matrix& high, const Matrix& low)
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout, request, 0, 0);
     double worst = 0;
-    sweep(mine, chunks(time, 0), rows(), workers, [&](Worker& worker) {
-        Block& block = worker.block;
-        block.pack();
-        const double ratio = block.k.dependence(block.panel, block.rows.count, top.panel.get(), rest.panel.get());
-        if (!(ratio <= worker.reach)) worker.reach = ratio;
-        block.release();
-    }, [&](Worker& worker) { worst = worker.reach <= worst ? worst : worker.reach; });
+    sweep(
+        mine, chunks(time, 0), rows(), workers,
+        [&](Worker& worker) {
+            Block& block = worker.block;
+            block.pack();
+            const double ratio = block.k.dependence(block.panel, block.rows.count, top.panel.get(), rest.panel.get());
+            if (!(ratio <= worker.reach)) worker.reach = ratio;
+            block.release();
+        },
+        [&](Worker& worker) { worst = worker.reach <= worst ? worst : worker.reach; });
     return worst;
 }
 

@@ -45,16 +45,15 @@ public:
     void transpose_times(const Team& team, const Matrix& values, double* out) const;
     // out[p][p] = X' diag(weight) X
     void gram(const Team& team, const Matrix& weight, double* out) const;
-    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[k][n], if given,
-    // which side of the loss's parameter |score - y| of one output is on, and how near, to sides[n]: see Block::leave
-    Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum,
-                        double* gradient, double* hessian, double* kept = nullptr, unsigned char* sides = nullptr) const;
+    // gradient[p][k], slope_sum[k], hessian of the first `h` columns (may be null); curvatures of all rows go to kept[k][n], if given
+    Evaluation evaluate(const Team& team, const Request& request, const Matrix& coef, Index h, double* slope_sum, double* gradient,
+                        double* hessian, double* kept = nullptr) const;
     // gradient may be null
-    DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift,
-                        double* slope_sum, double* gradient) const;
+    DualEvaluation dual(const Team& team, const Request& request, const Matrix& coef, const Matrix& shift, double* slope_sum,
+                        double* gradient) const;
     // out[p][k] = X' S W X direction; returns the sum of the weights
-    double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction,
-                 const Curvature& kept, double* out) const;
+    double curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction, const Curvature& kept,
+                 double* out) const;
     // out[k][p][p]: the blocks on the diagonal of X' S W X, one for each output, from the curvatures kept[k][n] of all rows, or
     // X' S X where there are none; in the columns of `view`. Returns the sum of the weights
     double blocks(const Team& team, const Request& request, const double* kept, const Affine& view, double* out) const;
@@ -80,8 +79,8 @@ private:
     // The parts, and targets as one more.
     std::vector<Part> beside(const Matrix& y) const;
     // Moments of a layout's columns and the gram of its first h.
-    double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter,
-                  double* largest, double* gram) const;
+    double survey(const Team& team, const Layout& layout, const Matrix& weight, Index h, double* mean, double* scatter, double* largest,
+                  double* gram) const;
     bool by_column() const;
     // The lone part, if its rows have no gaps; or null.
     const Placed* straight() const;

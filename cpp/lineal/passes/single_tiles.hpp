@@ -56,8 +56,7 @@ inline S sums_single(S* a) {
 // border of a cache line, so each is loaded once for as many outputs as registers hold.
 // The first outputs of a row ask for the rows after these.
 template <int R, int K, bool first>
-inline void single_forward_tile(const float* const* rows, Index columns, const float* coef, Index coef_stride,
-                                double* eta, Index room) {
+inline void single_forward_tile(const float* const* rows, Index columns, const float* coef, Index coef_stride, double* eta, Index room) {
     S sum[L];
 #pragma GCC unroll 16
     for (int t = 0; t < L; ++t) sum[t] = S{};
@@ -93,17 +92,21 @@ inline void single_forward_tile(const float* const* rows, Index columns, const f
 }
 
 template <int R, bool first>
-inline void single_forward_some(Index outputs, const float* const* rows, Index columns, const float* coef, Index coef_stride,
-                                double* eta, Index room) {
+inline void single_forward_some(Index outputs, const float* const* rows, Index columns, const float* coef, Index coef_stride, double* eta,
+                                Index room) {
     constexpr int most = L / R;
-    if (outputs == most) single_forward_tile<R, most, first>(rows, columns, coef, coef_stride, eta, room);
-    else if (outputs == 1) single_forward_tile<R, 1, first>(rows, columns, coef, coef_stride, eta, room);
-    else if (outputs == 2) single_forward_tile<R, 2, first>(rows, columns, coef, coef_stride, eta, room);
-    else single_forward_tile<R, most < 3 ? most : 3, first>(rows, columns, coef, coef_stride, eta, room);
+    if (outputs == most)
+        single_forward_tile<R, most, first>(rows, columns, coef, coef_stride, eta, room);
+    else if (outputs == 1)
+        single_forward_tile<R, 1, first>(rows, columns, coef, coef_stride, eta, room);
+    else if (outputs == 2)
+        single_forward_tile<R, 2, first>(rows, columns, coef, coef_stride, eta, room);
+    else
+        single_forward_tile < R, most<3 ? most : 3, first>(rows, columns, coef, coef_stride, eta, room);
 }
 
-void single_forward(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride,
-                    Index outputs, double* eta, Index room) {
+void single_forward(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride, Index outputs, double* eta,
+                    Index room) {
     constexpr int R = W == 2 ? 2 : 4, most = L / R;
     // the coefficients of some outputs stay in the first-level cache while all rows pass by, if they are worth reading the rows again
     const Index fitting = 5120 / coef_stride / most * most, some = fitting < 16 ? outputs : fitting;
@@ -114,8 +117,10 @@ void single_forward(const float* const* rows, Index count, Index columns, const 
                 const Index left = end - c, rounds = (left + most - 1) / most, take = (left + rounds - 1) / rounds;
                 const float* w = coef + c * coef_stride;
                 double* out = eta + c * room + i;
-                if (c == 0) single_forward_some<R, true>(take, rows + i, columns, w, coef_stride, out, room);
-                else single_forward_some<R, false>(take, rows + i, columns, w, coef_stride, out, room);
+                if (c == 0)
+                    single_forward_some<R, true>(take, rows + i, columns, w, coef_stride, out, room);
+                else
+                    single_forward_some<R, false>(take, rows + i, columns, w, coef_stride, out, room);
                 c += take;
             }
     }
@@ -123,16 +128,15 @@ void single_forward(const float* const* rows, Index count, Index columns, const 
 
 // A registers of columns times B outputs, added up along the rows; `some` < L columns in the last register, or 0 for all.
 template <int A, int B, bool part>
-inline void single_backward_tile(const float* const* rows, Index column, Index some, Index count, const float* values,
-                                 Index outputs, double* gradient, Index gradient_stride) {
+inline void single_backward_tile(const float* const* rows, Index column, Index some, Index count, const float* values, Index outputs,
+                                 double* gradient, Index gradient_stride) {
     S sum[A * B];
 #pragma GCC unroll 32
     for (int t = 0; t < A * B; ++t) sum[t] = S{};
     for (Index i = 0; i < count; ++i) {
         S x[A];
 #pragma GCC unroll 4
-        for (int a = 0; a < A; ++a)
-            x[a] = part ? load_some(rows[i] + column, some) : load_singles(rows[i] + column + a * L);
+        for (int a = 0; a < A; ++a) x[a] = part ? load_some(rows[i] + column, some) : load_singles(rows[i] + column + a * L);
 #pragma GCC unroll 8
         for (int b = 0; b < B; ++b) {
             const S v = splat_single(values[i * outputs + b]);
@@ -155,20 +159,18 @@ inline void single_backward_tile(const float* const* rows, Index column, Index s
 }
 
 template <int B>
-inline void single_backward_outputs(const float* const* rows, Index first, Index last, Index count, const float* values,
-                                    Index outputs, double* gradient, Index gradient_stride) {
+inline void single_backward_outputs(const float* const* rows, Index first, Index last, Index count, const float* values, Index outputs,
+                                    double* gradient, Index gradient_stride) {
     Index j = first;
-    for (; j + 4 * L <= last; j += 4 * L)
-        single_backward_tile<4, B, false>(rows, j, 0, count, values, outputs, gradient, gradient_stride);
-    for (; j + L <= last; j += L)
-        single_backward_tile<1, B, false>(rows, j, 0, count, values, outputs, gradient, gradient_stride);
+    for (; j + 4 * L <= last; j += 4 * L) single_backward_tile<4, B, false>(rows, j, 0, count, values, outputs, gradient, gradient_stride);
+    for (; j + L <= last; j += L) single_backward_tile<1, B, false>(rows, j, 0, count, values, outputs, gradient, gradient_stride);
     if (j < last) single_backward_tile<1, B, true>(rows, j, last - j, count, values, outputs, gradient, gradient_stride);
 }
 
 constexpr int single_outputs = W == 8 ? 5 : 2;
 
-void single_backward(const float* const* rows, Index count, Index columns, const float* values, Index outputs,
-                     double* gradient, Index gradient_stride) {
+void single_backward(const float* const* rows, Index count, Index columns, const float* values, Index outputs, double* gradient,
+                     Index gradient_stride) {
     // a strip of columns stays in the first-level cache for all outputs
     for (Index j = 0; j < columns; j += 4 * L) {
         const Index last = j + 4 * L < columns ? j + 4 * L : columns;
@@ -177,11 +179,21 @@ void single_backward(const float* const* rows, Index count, Index columns, const
             const Index take = (left + rounds - 1) / rounds;
             double* out = gradient + c * gradient_stride;
             switch (take) {
-                case 1: single_backward_outputs<1>(rows, j, last, count, values + c, outputs, out, gradient_stride); break;
-                case 2: single_backward_outputs<2>(rows, j, last, count, values + c, outputs, out, gradient_stride); break;
-                case 3: single_backward_outputs<3>(rows, j, last, count, values + c, outputs, out, gradient_stride); break;
-                case 4: single_backward_outputs<4>(rows, j, last, count, values + c, outputs, out, gradient_stride); break;
-                default: single_backward_outputs<5>(rows, j, last, count, values + c, outputs, out, gradient_stride); break;
+                case 1:
+                    single_backward_outputs<1>(rows, j, last, count, values + c, outputs, out, gradient_stride);
+                    break;
+                case 2:
+                    single_backward_outputs<2>(rows, j, last, count, values + c, outputs, out, gradient_stride);
+                    break;
+                case 3:
+                    single_backward_outputs<3>(rows, j, last, count, values + c, outputs, out, gradient_stride);
+                    break;
+                case 4:
+                    single_backward_outputs<4>(rows, j, last, count, values + c, outputs, out, gradient_stride);
+                    break;
+                default:
+                    single_backward_outputs<5>(rows, j, last, count, values + c, outputs, out, gradient_stride);
+                    break;
             }
             c += take;
         }

@@ -15,18 +15,17 @@ bool Singles::suit(const Layout& layout) {
     return found == 1 && layout.loose.empty();
 }
 
-Singles::Singles(const Layout& layout, const Matrix& direction)
-    : layout_(layout), constant_(static_cast<std::size_t>(direction.columns)) {
+Singles::Singles(const Layout& layout, const Matrix& direction) : layout_(layout), constant_(static_cast<std::size_t>(direction.columns)) {
     for (const Placed& placed : layout.panel) {
-        if (placed.part.kind == Kind::ones) ones_.push_back(&placed);
-        else dense_ = &placed;
+        if (placed.part.kind == Kind::ones)
+            ones_.push_back(&placed);
+        else
+            dense_ = &placed;
     }
     for (Index c = 0; c < direction.columns; ++c)
-        for (Index j = 0; j < dense_->part.columns; ++j)
-            scale_ = std::max(scale_, std::fabs(direction.at(dense_->column + j, c)));
+        for (Index j = 0; j < dense_->part.columns; ++j) scale_ = std::max(scale_, std::fabs(direction.at(dense_->column + j, c)));
     for (const Placed* ones : ones_)
-        for (Index c = 0; c < direction.columns; ++c)
-            scale_ = std::max(scale_, std::fabs(direction.at(ones->column, c)));
+        for (Index c = 0; c < direction.columns; ++c) scale_ = std::max(scale_, std::fabs(direction.at(ones->column, c)));
     if (!(scale_ > 0 && std::isfinite(scale_))) scale_ = 1;
     // whole registers of any CPU level
     stride_ = (dense_->part.columns + 15) / 16 * 16;

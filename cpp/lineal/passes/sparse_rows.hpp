@@ -90,11 +90,15 @@ void loose_forward(const Part& part, const Selection& rows, const double* coef, 
     if (part.kind == Kind::codes) {
         codes_forward(part, rows, coef, outputs, sums);
     } else if (part.wide) {
-        if (part.single) sparse_forward<float, std::int64_t>(part, rows, coef, outputs, sums);
-        else sparse_forward<double, std::int64_t>(part, rows, coef, outputs, sums);
+        if (part.single)
+            sparse_forward<float, std::int64_t>(part, rows, coef, outputs, sums);
+        else
+            sparse_forward<double, std::int64_t>(part, rows, coef, outputs, sums);
     } else {
-        if (part.single) sparse_forward<float, std::int32_t>(part, rows, coef, outputs, sums);
-        else sparse_forward<double, std::int32_t>(part, rows, coef, outputs, sums);
+        if (part.single)
+            sparse_forward<float, std::int32_t>(part, rows, coef, outputs, sums);
+        else
+            sparse_forward<double, std::int32_t>(part, rows, coef, outputs, sums);
     }
 }
 
@@ -102,11 +106,15 @@ void loose_backward(const Part& part, const Selection& rows, const double* value
     if (part.kind == Kind::codes) {
         codes_backward(part, rows, values, outputs, gradient);
     } else if (part.wide) {
-        if (part.single) sparse_backward<float, std::int64_t>(part, rows, values, outputs, gradient);
-        else sparse_backward<double, std::int64_t>(part, rows, values, outputs, gradient);
+        if (part.single)
+            sparse_backward<float, std::int64_t>(part, rows, values, outputs, gradient);
+        else
+            sparse_backward<double, std::int64_t>(part, rows, values, outputs, gradient);
     } else {
-        if (part.single) sparse_backward<float, std::int32_t>(part, rows, values, outputs, gradient);
-        else sparse_backward<double, std::int32_t>(part, rows, values, outputs, gradient);
+        if (part.single)
+            sparse_backward<float, std::int32_t>(part, rows, values, outputs, gradient);
+        else
+            sparse_backward<double, std::int32_t>(part, rows, values, outputs, gradient);
     }
 }
 
@@ -157,11 +165,15 @@ void loose_moments(const Part& part, const Selection& rows, const double* weight
             stats[4 * code + 3] = 1.0;
         }
     } else if (part.wide) {
-        if (part.single) sparse_moments<float, std::int64_t>(part, rows, weight, stats);
-        else sparse_moments<double, std::int64_t>(part, rows, weight, stats);
+        if (part.single)
+            sparse_moments<float, std::int64_t>(part, rows, weight, stats);
+        else
+            sparse_moments<double, std::int64_t>(part, rows, weight, stats);
     } else {
-        if (part.single) sparse_moments<float, std::int32_t>(part, rows, weight, stats);
-        else sparse_moments<double, std::int32_t>(part, rows, weight, stats);
+        if (part.single)
+            sparse_moments<float, std::int32_t>(part, rows, weight, stats);
+        else
+            sparse_moments<double, std::int32_t>(part, rows, weight, stats);
     }
 }
 
@@ -173,31 +185,33 @@ void loose_scatter(const Part& part, const Selection& rows, const double* weight
             if (code >= 0) scatter[code] += weight[i] * (1.0 - mean[code]) * (1.0 - mean[code]);
         }
     } else if (part.wide) {
-        if (part.single) sparse_scatter<float, std::int64_t>(part, rows, weight, mean, scatter);
-        else sparse_scatter<double, std::int64_t>(part, rows, weight, mean, scatter);
+        if (part.single)
+            sparse_scatter<float, std::int64_t>(part, rows, weight, mean, scatter);
+        else
+            sparse_scatter<double, std::int64_t>(part, rows, weight, mean, scatter);
     } else {
-        if (part.single) sparse_scatter<float, std::int32_t>(part, rows, weight, mean, scatter);
-        else sparse_scatter<double, std::int32_t>(part, rows, weight, mean, scatter);
+        if (part.single)
+            sparse_scatter<float, std::int32_t>(part, rows, weight, mean, scatter);
+        else
+            sparse_scatter<double, std::int32_t>(part, rows, weight, mean, scatter);
     }
 }
 
 // Cross-tabulation: the entries of a row (columns increase) against its panel row, themselves and each other.
-void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight,
-                const Panel& panel, double* gram, const Index* rows, const Index* pairs) {
+void loose_gram(const Index* starts, const Index* columns, const double* entries, Index count, const double* weight, const Panel& panel,
+                double* gram, const Index* rows, const Index* pairs) {
     const Index width = 8 * panel.groups;
     for (Index i = 0; i < count; ++i) {
         // the table may be larger than the caches, and where a row will go is known; long rows stay ahead by themselves
         if (i + 2 < count && starts[i + 3] - starts[i + 2] <= 16)
             for (Index t = starts[i + 2]; t < starts[i + 3]; ++t)
-                for (Index u = t + 1; u < starts[i + 3]; ++u)
-                    __builtin_prefetch(gram + pairs[columns[t]] + columns[u], 1);
+                for (Index u = t + 1; u < starts[i + 3]; ++u) __builtin_prefetch(gram + pairs[columns[t]] + columns[u], 1);
         for (Index t = starts[i]; t < starts[i + 1]; ++t) {
             const double s = weight[i] * entries[t];
             double* row = gram + rows[columns[t]];
             const double* x = panel.data + 8 * i;
             for (Index g = 0; g < panel.groups; ++g, x += panel.stride)
-                for (int v = 0; v < VG; ++v)
-                    store(row + 8 * g + v * W, fma(load(x + v * W), splat(s), load(row + 8 * g + v * W)));
+                for (int v = 0; v < VG; ++v) store(row + 8 * g + v * W, fma(load(x + v * W), splat(s), load(row + 8 * g + v * W)));
             row[width] += s * entries[t];
             double* others = gram + pairs[columns[t]];
             for (Index u = t + 1; u < starts[i + 1]; ++u) others[columns[u]] += s * entries[u];

@@ -21,10 +21,8 @@ Table::Table(const Layout& layout, const Request& request) : layout_(layout), re
         }
         block.pack();
         block.lasting = true;
-        weight_sum_ += block.weight_sum;
     }
     extra_ = Buffer(3 * 8 * (room + 1));
-    trial_ = Buffer(room);
     for (const std::unique_ptr<Block>& block : blocks_) block->extra = {extra_.get(), 8 * (room + 1), 3};
 }
 
@@ -59,113 +57,27 @@ Evaluation Table::evaluate(const Matrix& coef, Index h, double* slope_sum, doubl
     const Index k = request_.outputs, first = layout_.gradient_size(k);
     const Hessian hessian(layout_, request_.loss, k, h);
     const Buffer sums(first + hessian.size());
-    if (!stands(coef)) slopes(coef, h > 0, slope_sum);
-    else *slope_sum = there_slope_;
-    point_.clear();
-    for (const std::unique_ptr<Block>& own : blocks_) {
-        own->backward(own->slope, sums.get(), sums.get() + k * layout_.width());
-        hessian.add(*own, sums.get() + first);
-    }
-    layout_.place_gradient(k, sums.get(), gradient);
-    if (hessian_out) hessian.assemble(Team{1, {}}, sums.get() + first, hessian_out);
-    return there_;
-}
-
-void Table::slopes(const Matrix& coef, bool curvatures, double* slope_sum) {
     const Coefficients w(layout_, coef);
-    there_ = {};
-    std::fill(slope_sum, slope_sum + request_.outputs, 0.0);
+    Evaluation out;
+    std::fill(slope_sum, slope_sum + k, 0.0);
     for (const std::unique_ptr<Block>& block : blocks_) {
         block->restart();
         block->forward(w, block->eta, true);
-        LossBlock loss = block->losses(curvatures);
-        add(loss, slope_sum, *block);
-    }
-    if (!std::isfinite(there_.high)) there_.low = 0;  // an infinite sum has no rest
-}
-
-void Table::add(LossBlock& loss, double* slope_sum, const Block& block) {
-    loss.slope_sum = slope_sum;
-    loss.high = there_.high;
-    loss.low = there_.low;
-    block.k.loss(loss);
-    there_.high = loss.high;
-    there_.low = loss.low;
-    there_.weight_sum += block.weight_sum;
-}
-
-bool Table::stands(const Matrix& coef) const {
-    if (static_cast<Index>(point_.size()) != coef.rows || coef.columns != 1) return false;
-    for (Index j = 0; j < coef.rows; ++j)
-        if (point_[static_cast<std::size_t>(j)] != coef.at(j, 0)) return false;
-    return true;
-}
-
-DualEvaluation Table::dual(const Matrix& coef, const Matrix& shift, double* slope_sum, double* gradient) {
-    const Index k = request_.outputs;
-    const Buffer sums(layout_.gradient_size(k));
-    const Coefficients w(layout_, coef), u(layout_, shift);
-    DualEvaluation out;
-    point_.clear();
-    std::fill(slope_sum, slope_sum + k, 0.0);
-    for (const std::unique_ptr<Block>& own : blocks_) {
-        Block& block = *own;
-        block.restart();
-        block.forward(w, block.eta, true);
-        block.forward(u, block.step, true);
-        LossBlock loss = block.losses(false);
+        LossBlock loss = block->losses(h > 0);
         loss.slope_sum = slope_sum;
         loss.high = out.high;
         loss.low = out.low;
-        loss.reach = out.reach;
-        block.k.dual(loss);
+        block->k.loss(loss);
         out.high = loss.high;
         out.low = loss.low;
-        out.reach = loss.reach;
-        block.backward(block.slope, sums.get(), sums.get() + k * layout_.width());
+        out.weight_sum += block->weight_sum;
+        block->backward(block->slope, sums.get(), sums.get() + k * layout_.width());
+        hessian.add(*block, sums.get() + first);
     }
-    if (!std::isfinite(out.high)) out.low = 0;
+    if (!std::isfinite(out.high)) out.low = 0;  // an infinite sum has no rest
     layout_.place_gradient(k, sums.get(), gradient);
+    if (hessian_out) hessian.assemble(Team{1, {}}, sums.get() + first, hessian_out);
     return out;
-}
-
-void Table::aim(const Matrix& coef, const Matrix& shift) {
-    const Coefficients w(layout_, coef), u(layout_, shift);
-    from_.clear();
-    shift_.clear();
-    for (Index j = 0; j < coef.rows; ++j) {
-        from_.push_back(coef.at(j, 0));
-        shift_.push_back(shift.at(j, 0));
-    }
-    for (const std::unique_ptr<Block>& block : blocks_) {
-        block->restart();
-        block->forward(w, block->eta, true);
-        block->forward(u, block->step, true);
-    }
-}
-
-void Table::along(double t, double& slope, double& bend) {
-    double firsts[4] = {}, seconds[4] = {};
-    there_ = {};
-    there_slope_ = 0;
-    for (const std::unique_ptr<Block>& block : blocks_) {
-        const double* step = block->step;
-        const Index filled = (block->rows.count + 7) / 8 * 8;  // rows beyond the last have weight zero, and no step
-        for (Index i = 0; i < filled; ++i) trial_.get()[i] = block->eta[i] - t * step[i];
-        LossBlock loss = block->losses(true);
-        loss.eta = trial_.get();
-        add(loss, &there_slope_, *block);
-        for (Index i = 0; i < filled; i += 4)
-            for (Index l = 0; l < 4; ++l) {
-                firsts[l] -= loss.slope[i + l] * step[i + l];
-                seconds[l] += loss.curvature[i + l] * step[i + l] * step[i + l];
-            }
-    }
-    if (!std::isfinite(there_.high)) there_.low = 0;
-    point_.resize(from_.size());
-    for (std::size_t j = 0; j < from_.size(); ++j) point_[j] = from_[j] - t * shift_[j];
-    slope = ((firsts[0] + firsts[1]) + (firsts[2] + firsts[3])) / weight_sum_;
-    bend = ((seconds[0] + seconds[1]) + (seconds[2] + seconds[3])) / weight_sum_;
 }
 
 }  // namespace lineal

@@ -142,13 +142,11 @@ inline V sums(const V* a) {
     for (int i = 0; i < 2; ++i)
         u[i] = __builtin_shuffle(t[2 * i], t[2 * i + 1], (I){0, 1, 8, 9, 4, 5, 12, 13}) +
                __builtin_shuffle(t[2 * i], t[2 * i + 1], (I){2, 3, 10, 11, 6, 7, 14, 15});
-    return __builtin_shuffle(u[0], u[1], (I){0, 1, 2, 3, 8, 9, 10, 11}) +
-           __builtin_shuffle(u[0], u[1], (I){4, 5, 6, 7, 12, 13, 14, 15});
+    return __builtin_shuffle(u[0], u[1], (I){0, 1, 2, 3, 8, 9, 10, 11}) + __builtin_shuffle(u[0], u[1], (I){4, 5, 6, 7, 12, 13, 14, 15});
 #elif defined(__AVX2__)
     V t[2];
     for (int i = 0; i < 2; ++i)
-        t[i] = __builtin_shuffle(a[2 * i], a[2 * i + 1], (I){0, 4, 2, 6}) +
-               __builtin_shuffle(a[2 * i], a[2 * i + 1], (I){1, 5, 3, 7});
+        t[i] = __builtin_shuffle(a[2 * i], a[2 * i + 1], (I){0, 4, 2, 6}) + __builtin_shuffle(a[2 * i], a[2 * i + 1], (I){1, 5, 3, 7});
     return __builtin_shuffle(t[0], t[1], (I){0, 1, 4, 5}) + __builtin_shuffle(t[0], t[1], (I){2, 3, 6, 7});
 #else
     return (V){a[0][0] + a[0][1], a[1][0] + a[1][1]};

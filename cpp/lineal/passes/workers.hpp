@@ -24,10 +24,16 @@ struct Worker {
 class Workers {
 public:
     Workers(int count, const Layout& layout, const Request& request, Index groups, Index sums, Index least = 16)
-        : layout_(layout), request_(request), groups_(groups), sums_(sums), least_(least), all_(static_cast<std::size_t>(std::max(count, 1))) {}
+        : layout_(layout),
+          request_(request),
+          groups_(groups),
+          sums_(sums),
+          least_(least),
+          all_(static_cast<std::size_t>(std::max(count, 1))) {}
     Worker& start(int id) {
         std::unique_ptr<Worker>& worker = all_[static_cast<std::size_t>(id)];
-        if (!worker) worker = std::make_unique<Worker>(layout_, request_, groups_, least_, sums_);
+        if (!worker)
+            worker = std::make_unique<Worker>(layout_, request_, groups_, least_, sums_);
         else {
             worker->sums.clear();
             std::fill(worker->slope_sum.begin(), worker->slope_sum.end(), 0.0);

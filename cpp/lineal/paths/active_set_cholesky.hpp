@@ -139,8 +139,7 @@ public:
                 for (Index c = 0; c < i; ++c) x[c] -= row[i][r - 4 + c] * x[i];
             }
             const double a = x[0], b = x[1], d = x[2], e = x[3];
-            for (Index c = 0; c < r - 4; ++c)
-                values[c] -= (row[0][c] * a + row[1][c] * b) + (row[2][c] * d + row[3][c] * e);
+            for (Index c = 0; c < r - 4; ++c) values[c] -= (row[0][c] * a + row[1][c] * b) + (row[2][c] * d + row[3][c] * e);
         }
     }
 

@@ -55,7 +55,8 @@ Index pieces(Index work, Index things) { return std::clamp<Index>(work / 100'000
 Index edge(const Part& part, Index piece, Index all) {
     const auto find = [&](auto* starts) {
         const double share = static_cast<double>(piece) / static_cast<double>(all);
-        const auto at = starts[0] + static_cast<std::decay_t<decltype(*starts)>>(share * static_cast<double>(starts[part.rows] - starts[0]));
+        const auto at =
+            starts[0] + static_cast<std::decay_t<decltype(*starts)>>(share * static_cast<double>(starts[part.rows] - starts[0]));
         return piece == all ? part.rows : piece == 0 ? 0 : static_cast<Index>(std::lower_bound(starts, starts + part.rows, at) - starts);
     };
     return part.wide ? find(static_cast<const std::int64_t*>(part.starts)) : find(static_cast<const std::int32_t*>(part.starts));
@@ -88,9 +89,11 @@ double lengthwise(const Team& team, const Part& part, const double* weight, cons
         for (Index i = 0; i < part.columns; ++i) all += weight[i];
     }
     if (part.wide)
-        part.single ? all_columns<float, std::int64_t>(team, part, weight, all, out) : all_columns<double, std::int64_t>(team, part, weight, all, out);
+        part.single ? all_columns<float, std::int64_t>(team, part, weight, all, out)
+                    : all_columns<double, std::int64_t>(team, part, weight, all, out);
     else
-        part.single ? all_columns<float, std::int32_t>(team, part, weight, all, out) : all_columns<double, std::int32_t>(team, part, weight, all, out);
+        part.single ? all_columns<float, std::int32_t>(team, part, weight, all, out)
+                    : all_columns<double, std::int32_t>(team, part, weight, all, out);
     return all;
 }
 

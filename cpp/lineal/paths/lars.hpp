@@ -86,9 +86,8 @@ private:
         List all = on_, ids;
         all.insert(all.end(), wanted.begin(), wanted.end());
         for (const Index j : wanted) ids.push_back(w.columns[j]);
-        const auto refused = factor_.append(ids, [&](Index a, Index b) {
-            return w.gram[wanted[static_cast<std::size_t>(a)] * w.size + all[static_cast<std::size_t>(b)]];
-        });
+        const auto refused = factor_.append(
+            ids, [&](Index a, Index b) { return w.gram[wanted[static_cast<std::size_t>(a)] * w.size + all[static_cast<std::size_t>(b)]]; });
         for (std::size_t t = 0; t < wanted.size(); ++t) {
             if (refused[t]) continue;
             on_.push_back(wanted[t]);
@@ -172,9 +171,9 @@ private:
 
     Walk& w;
     Factor factor_;
-    List on_, touched_;           // coefficients in use, in the order of the factor; those of this round
-    List place_;                  // -1 for those that are not in use
-    std::vector<double> way_;     // where a coefficient that rests wants to go
+    List on_, touched_;        // coefficients in use, in the order of the factor; those of this round
+    List place_;               // -1 for those that are not in use
+    std::vector<double> way_;  // where a coefficient that rests wants to go
     std::vector<double> before_, slope_, pull_, move_, room_;
 };
 

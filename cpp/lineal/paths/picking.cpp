@@ -30,7 +30,7 @@ void over(const Team& team, Index rows, Index chunks, Work work) {
 
 template <class T, class N>
 void copy_all(const T* __restrict values, const N* __restrict indices, N first, N stop, const std::int32_t* __restrict place, N at,
-           N* __restrict columns, T* __restrict entries) {
+              N* __restrict columns, T* __restrict entries) {
     for (N t = first; t < stop; ++t) {
         const std::int32_t found = place[indices[t]];
         columns[at] = static_cast<N>(found);
@@ -63,23 +63,24 @@ Picked<T, N> pick(const Team& team, const Part& part, const std::int32_t* place)
     const std::size_t size = static_cast<std::size_t>(to[part.rows]);
     out.indices.reset(new N[size]);
     out.values.reset(new T[size]);
-    over(team, part.rows, chunks, [to, place, values, starts, indices, columns = out.indices.get(), entries = out.values.get()](
-                                      Index first, Index last, Index chunk_end) {
-        for (Index i = first; i < last; ++i) {
-            // Whether a column is picked comes at random: each entry is written, and overwritten by the next if it is not.
-            // Only the last entries of a chunk must not touch what another thread writes behind them.
-            const bool free = to[i + 1] < to[chunk_end];
-            N at = to[i];
-            if (at == to[i + 1]) continue;
-            if (free) copy_all(values, indices, starts[i], starts[i + 1], place, at, columns, entries);
-            for (N t = starts[i], stop = starts[i + 1]; !free && t < stop; ++t) {
-                const std::int32_t found = place[indices[t]];
-                if (found < 0) continue;
-                columns[at] = static_cast<N>(found);
-                entries[at++] = values[t];
-            }
-        }
-    });
+    over(team, part.rows, chunks,
+         [to, place, values, starts, indices, columns = out.indices.get(), entries = out.values.get()](Index first, Index last,
+                                                                                                       Index chunk_end) {
+             for (Index i = first; i < last; ++i) {
+                 // Whether a column is picked comes at random: each entry is written, and overwritten by the next if it is not.
+                 // Only the last entries of a chunk must not touch what another thread writes behind them.
+                 const bool free = to[i + 1] < to[chunk_end];
+                 N at = to[i];
+                 if (at == to[i + 1]) continue;
+                 if (free) copy_all(values, indices, starts[i], starts[i + 1], place, at, columns, entries);
+                 for (N t = starts[i], stop = starts[i + 1]; !free && t < stop; ++t) {
+                     const std::int32_t found = place[indices[t]];
+                     if (found < 0) continue;
+                     columns[at] = static_cast<N>(found);
+                     entries[at++] = values[t];
+                 }
+             }
+         });
     return out;
 }
 

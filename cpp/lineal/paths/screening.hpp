@@ -36,7 +36,8 @@ void beyond(const lineal::Beyond& task, Index first, Index last, bool* out) {
         V top = splat(-std::numeric_limits<double>::infinity());
         I odd = {};
         for (Index k = 0; k < stride; k += lane) {
-            const V value = absolute(products(slopes, turns.data() + k, task.terms, stride)) + products(sizes, margins.data() + k, task.factors, stride);
+            const V value = absolute(products(slopes, turns.data() + k, task.terms, stride)) +
+                            products(sizes, margins.data() + k, task.factors, stride);
             top = larger(top, value);
             odd |= value != value;
         }
@@ -104,10 +105,14 @@ template <class T, class N>
 void times_columns(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
     for (Index at = 0; at < points;) {
         const Index left = (points - at + lane - 1) / lane;
-        if (left >= 4) times_some<4, T, N>(part, values, points, at, first, last, out);
-        else if (left == 3) times_some<3, T, N>(part, values, points, at, first, last, out);
-        else if (left == 2) times_some<2, T, N>(part, values, points, at, first, last, out);
-        else times_some<1, T, N>(part, values, points, at, first, last, out);
+        if (left >= 4)
+            times_some<4, T, N>(part, values, points, at, first, last, out);
+        else if (left == 3)
+            times_some<3, T, N>(part, values, points, at, first, last, out);
+        else if (left == 2)
+            times_some<2, T, N>(part, values, points, at, first, last, out);
+        else
+            times_some<1, T, N>(part, values, points, at, first, last, out);
         at += std::min<Index>(left, 4) * lane;
     }
 }
@@ -131,16 +136,20 @@ void spread_columns(const lineal::Part& part, const double* coef, Index points, 
 
 void times_lengthwise(const lineal::Part& part, const double* values, Index points, Index first, Index last, double* out) {
     if (part.wide)
-        part.single ? times_columns<float, std::int64_t>(part, values, points, first, last, out) : times_columns<double, std::int64_t>(part, values, points, first, last, out);
+        part.single ? times_columns<float, std::int64_t>(part, values, points, first, last, out)
+                    : times_columns<double, std::int64_t>(part, values, points, first, last, out);
     else
-        part.single ? times_columns<float, std::int32_t>(part, values, points, first, last, out) : times_columns<double, std::int32_t>(part, values, points, first, last, out);
+        part.single ? times_columns<float, std::int32_t>(part, values, points, first, last, out)
+                    : times_columns<double, std::int32_t>(part, values, points, first, last, out);
 }
 
 void spread_lengthwise(const lineal::Part& part, const double* coef, Index points, Index first, Index last, double* out) {
     if (part.wide)
-        part.single ? spread_columns<float, std::int64_t>(part, coef, points, first, last, out) : spread_columns<double, std::int64_t>(part, coef, points, first, last, out);
+        part.single ? spread_columns<float, std::int64_t>(part, coef, points, first, last, out)
+                    : spread_columns<double, std::int64_t>(part, coef, points, first, last, out);
     else
-        part.single ? spread_columns<float, std::int32_t>(part, coef, points, first, last, out) : spread_columns<double, std::int32_t>(part, coef, points, first, last, out);
+        part.single ? spread_columns<float, std::int32_t>(part, coef, points, first, last, out)
+                    : spread_columns<double, std::int32_t>(part, coef, points, first, last, out);
 }
 
 }  // namespace

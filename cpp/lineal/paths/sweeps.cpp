@@ -56,8 +56,7 @@ bool resting(const Charges& charges, Index j, double z) {
     return (z == 0 && charges.linear[j] > 0) || z <= charges.lower[j] || z >= charges.upper[j];
 }
 
-Progress gram(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol,
-              Index most) {
+Progress gram(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol, Index most) {
     const auto update = [&](Index j) {
         const double* row = gram + j * size;
         const double z = best(charges, j, row[j], coef[j], gradient[j]), move = z - coef[j];
@@ -301,8 +300,7 @@ double objective(const double* coef, const double* gradient, const double* origi
 }
 
 // What the residuals, shrunk until the charges allow their gradient, show of the distance to the optimum.
-double distance(const double* coef, const double* gradient, const double* origin, const Charges& charges, Index size,
-                double level) {
+double distance(const double* coef, const double* gradient, const double* origin, const Charges& charges, Index size, double level) {
     double scale = 1, square = 2 * level;
     for (Index j = 0; j < size; ++j) {
         const double g = gradient[j], bound = g > 0 ? charges.lower[j] : charges.upper[j];
@@ -377,6 +375,7 @@ Index walk(Walk& w) {
 namespace lineal {
 
 extern const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL);
-const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), gram, group, walk, beyond, due, times_lengthwise, spread_lengthwise};
+const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {
+    LINEAL_STRING(LINEAL_LEVEL), gram, group, walk, beyond, due, times_lengthwise, spread_lengthwise};
 
 }  // namespace lineal

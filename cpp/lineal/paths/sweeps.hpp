@@ -36,8 +36,8 @@ struct Walk {
     double budget;  // multiplications spent on one point before the walk pauses
     double* coef;
     double* gradient;
-    double* found;  // points x size
-    Index done;     // points found so far
+    double* found;                   // points x size
+    Index done;                      // points found so far
     const Index* columns = nullptr;  // the number of every coefficient in the design, increasing
     Support* support = nullptr;      // where given, points are found by exact solves first
 };
@@ -49,10 +49,10 @@ struct Progress {
 
 // Columns j with |sum_q slopes[j][q] turns[q][k]| + sum_m sizes[j][m] margins[m][k] above zero, or no number, for some point k.
 struct Beyond {
-    const double* slopes;  // columns x terms
-    const double* turns;   // terms x points
-    const double* sizes;   // columns x factors
-    const double* margins; // factors x points
+    const double* slopes;   // columns x terms
+    const double* turns;    // terms x points
+    const double* sizes;    // columns x factors
+    const double* margins;  // factors x points
     Index terms, points, factors;
 };
 
@@ -70,12 +70,11 @@ struct Due {
 struct Sweeps {
     const char* name;
     // min z'Az/2 - c'z + penalty(z); gradient = A z - c is kept up to date. Ends when a sweep over all gains at most tol.
-    Progress (*gram)(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol,
-                     Index most);
+    Progress (*gram)(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol, Index most);
     // The same with rate_j |z_j|, z_j the outputs of column j: coef[a * columns + j]. `parts` matrices, one for all
     // outputs or one each; coupled: one matrix of outputs x columns, output-major.
-    Progress (*group)(const double* gram, Index parts, Index columns, Index outputs, bool coupled, double* coef,
-                      double* gradient, const double* rate, double tol, Index most);
+    Progress (*group)(const double* gram, Index parts, Index columns, Index outputs, bool coupled, double* coef, double* gradient,
+                      const double* rate, double tol, Index most);
     // Points of a path by coordinate descent and extrapolation, each started from the one before; goes on where it paused.
     Index (*walk)(Walk& walk);
     // Of columns first .. last.

@@ -45,7 +45,10 @@ struct Compressed {
     const Value* value;
     Index total;
     explicit Compressed(const Part& part)
-        : start(static_cast<const Place*>(part.starts)), place(static_cast<const Place*>(part.indices)), value(static_cast<const Value*>(part.values)), total(start[part.rows]) {}
+        : start(static_cast<const Place*>(part.starts)),
+          place(static_cast<const Place*>(part.indices)),
+          value(static_cast<const Value*>(part.values)),
+          total(start[part.rows]) {}
 
     // Adds the terms of row i, eight at a time. The last ones may reach into the next row, as zeros: no branch on how many they are.
     inline void score(Index i, const double* w, Rough& sum) const {
@@ -109,12 +112,18 @@ Rough rough(const Segment& segment, Index i, const double* w) {
     Rough sum;
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
-        if (part.kind == Kind::ones) sum.add(*w);
-        else if (part.kind == Kind::codes) sum.add(level(part, i, w));
-        else if (part.single && part.wide) Compressed<float, std::int64_t>(part).score(i, w, sum);
-        else if (part.single) Compressed<float, std::int32_t>(part).score(i, w, sum);
-        else if (part.wide) Compressed<double, std::int64_t>(part).score(i, w, sum);
-        else Compressed<double, std::int32_t>(part).score(i, w, sum);
+        if (part.kind == Kind::ones)
+            sum.add(*w);
+        else if (part.kind == Kind::codes)
+            sum.add(level(part, i, w));
+        else if (part.single && part.wide)
+            Compressed<float, std::int64_t>(part).score(i, w, sum);
+        else if (part.single)
+            Compressed<float, std::int32_t>(part).score(i, w, sum);
+        else if (part.wide)
+            Compressed<double, std::int64_t>(part).score(i, w, sum);
+        else
+            Compressed<double, std::int32_t>(part).score(i, w, sum);
         w += part.columns;
     }
     return sum;
@@ -165,7 +174,8 @@ void pace(Presentation& e, const Part& part) {
 bool paced(const Presentation& e) {
     if (e.outputs > 1 || e.segment_count != 1 || !stored(e.segments[0])) return false;
     const Segment& segment = e.segments[0];
-    return segment.parts[segment.part_count - 1].kind == Kind::sparse && (segment.part_count == 1 || (segment.part_count == 2 && segment.parts[0].kind == Kind::ones));
+    return segment.parts[segment.part_count - 1].kind == Kind::sparse &&
+           (segment.part_count == 1 || (segment.part_count == 2 && segment.parts[0].kind == Kind::ones));
 }
 
 void pace(Presentation& e) {

@@ -113,7 +113,8 @@ Index walk(Presentation& e, const Rows<T>& rows, double* ones, double* given, In
     constexpr Index Q = LANES / W, G = EIGHTS * Q;
     const Index n = rows.part.columns, bytes = n * static_cast<Index>(sizeof(T)), reach = std::max<Index>(4, 8192 / bytes);
     const V least = {}, under = splat(-std::numeric_limits<double>::denorm_min());  // above it: 0 too
-    const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)}, side[] = {splat(-1.0), splat(1.0)};
+    const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)},
+            side[] = {splat(-1.0), splat(1.0)};
     Index made = 0, survived = e.survived;
     V one = splat(ones ? *ones : 0.0), w[G];
     for (Index g = 0; g < G; ++g) w[g] = load(given + g * W);
@@ -175,7 +176,8 @@ template <Index G, class T>
 Index hasten(Presentation& e, const Rows<T>& rows, double* ones, double* given, Index count) {
     const Index n = rows.part.columns, bytes = n * static_cast<Index>(sizeof(T)), reach = std::max<Index>(4, 8192 / bytes);
     const V least = {}, under = splat(-std::numeric_limits<double>::denorm_min());  // above it: 0 too
-    const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)}, side[] = {splat(-1.0), splat(1.0)};
+    const V limit[] = {e.tie < 0 ? under : least, e.tie > 0 ? under : least}, rate[] = {splat(-e.rate), splat(e.rate)},
+            side[] = {splat(-1.0), splat(1.0)};
     const V alike = splat(ones ? 1.0 : 0.0);  // what two columns of ones add to the product of two rows
     Index made = 0, survived = e.survived;
     V one = splat(ones ? *ones : 0.0), w[G], x[G], squares = {};
@@ -265,7 +267,8 @@ void stride(Presentation& e, const Part& part) {
     Walk walk = few ? walks[eights - 1] : trudge<T>;
     Index some = 16;
 #if defined(__AVX512F__)
-    static constexpr Walk hurries[] = {hasten<1, T>, hasten<2, T>, hasten<3, T>, hasten<4, T>, hasten<5, T>, hasten<6, T>, hasten<7, T>, hasten<8, T>};
+    static constexpr Walk hurries[] = {hasten<1, T>, hasten<2, T>, hasten<3, T>, hasten<4, T>,
+                                       hasten<5, T>, hasten<6, T>, hasten<7, T>, hasten<8, T>};
     if ((e.within > 0 || e.measure) && few) walk = hurries[eights - 1], some = e.measure ? 16 : 64;
 #endif
     const Rows<T> rows{e, part};
@@ -286,7 +289,9 @@ const Part* strided(const Presentation& e) {
     if (e.outputs > 1 || e.segment_count != 1 || !straight(e.segments[0])) return nullptr;
     const Segment& segment = e.segments[0];
     const Part* last = segment.parts + segment.part_count - 1;
-    return segment.part_count <= 2 && last->kind == Kind::dense && (segment.part_count == 1 || segment.parts[0].kind == Kind::ones) ? last : nullptr;
+    return segment.part_count <= 2 && last->kind == Kind::dense && (segment.part_count == 1 || segment.parts[0].kind == Kind::ones)
+               ? last
+               : nullptr;
 }
 
 }  // namespace

@@ -14,9 +14,12 @@ struct Ahead {
     const double* scores(const Presentation& e, const Segment& now, Index i) {
         if (e.at >= from && e.at < until) return e.eta + (e.at - from) * e.outputs;
         from = until = e.at;
-        if (!e.across) score_down(e, now, i, e.eta);
-        else if (e.outputs > 1 && fill(e, now)) score_block(e, now, rows, soon);
-        else score_across(e, now, i, e.coef, e.outputs, e.eta);
+        if (!e.across)
+            score_down(e, now, i, e.eta);
+        else if (e.outputs > 1 && fill(e, now))
+            score_block(e, now, rows, soon);
+        else
+            score_across(e, now, i, e.coef, e.outputs, e.eta);
         return e.eta;
     }
     bool fill(const Presentation& e, const Segment& now) {

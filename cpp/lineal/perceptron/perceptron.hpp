@@ -19,15 +19,15 @@ struct Presentation {
     int tie;                    // a score of 0, or a shared best one: 1 the later class, -1 the earlier one, 0 always a mistake
     double rate;
     double* coef;
-    double* drift;              // or null: sum of (presentations before an update) times the update
+    double* drift;  // or null: sum of (presentations before an update) times the update
     Index presented, survived, mistakes;
-    Index longest;              // stops in front of a mistake after more than so many rows without one
-    std::int64_t* log;          // or null: (row, rival, presented) of each mistake
-    Index logged, room;         // stops when the log is full
-    bool measure;               // whether to look for the largest |x|^2
+    Index longest;       // stops in front of a mistake after more than so many rows without one
+    std::int64_t* log;   // or null: (row, rival, presented) of each mistake
+    Index logged, room;  // stops when the log is full
+    bool measure;        // whether to look for the largest |x|^2
     double largest;
-    double within;              // no row is longer, a column of ones included; 0 where that is not known
-    bool rough;                 // scores need not be kept in eta, only their signs matter
+    double within;  // no row is longer, a column of ones included; 0 where that is not known
+    bool rough;     // scores need not be kept in eta, only their signs matter
     // scratch
     double* eta;   // [ROWS][outputs]
     double* sums;  // [8][outputs]

@@ -15,8 +15,8 @@ extern const Perceptrons perceptrons_baseline;
 const Perceptrons& perceptrons() {
 #if defined(LINEAL_X86_LEVELS)
     static const Perceptrons& table = std::strcmp(kernels().name, "v4") == 0   ? perceptrons_v4
-                                 : std::strcmp(kernels().name, "v3") == 0 ? perceptrons_v3
-                                                                          : perceptrons_v2;
+                                      : std::strcmp(kernels().name, "v3") == 0 ? perceptrons_v3
+                                                                               : perceptrons_v2;
 #else
     static const Perceptrons& table = perceptrons_baseline;
 #endif

@@ -29,16 +29,22 @@ inline double fused(double a, double b, double c) {
 // Beyond this size a score has the side of the one that counts, in whatever order its terms were added: both are within
 // (terms + 16) eps / 2 times the sum of their sizes, at most |x| |w| = `size`, of the exact one; the last term is for products that
 // underflow. Where the size is not finite no side is sure.
-inline double doubtful(Index terms, double size) { return 4.0 * static_cast<double>(terms + 16) * std::numeric_limits<double>::epsilon() * size + 1e-280; }
+inline double doubtful(Index terms, double size) {
+    return 4.0 * static_cast<double>(terms + 16) * std::numeric_limits<double>::epsilon() * size + 1e-280;
+}
 
-inline double tree(const double* p, Index s) { return ((p[0] + p[s]) + (p[2 * s] + p[3 * s])) + ((p[4 * s] + p[5 * s]) + (p[6 * s] + p[7 * s])); }
+inline double tree(const double* p, Index s) {
+    return ((p[0] + p[s]) + (p[2 * s] + p[3 * s])) + ((p[4 * s] + p[5 * s]) + (p[6 * s] + p[7 * s]));
+}
 
 const Segment& holding(const Presentation& e, Index row) {
     Index low = 0, high = e.segment_count - 1;
     while (low < high) {
         const Index middle = (low + high + 1) / 2;
-        if (e.segments[middle].first <= row) low = middle;
-        else high = middle - 1;
+        if (e.segments[middle].first <= row)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return e.segments[low];
 }
@@ -61,16 +67,24 @@ void each_dense(const Part& part, Index i, F f) {
 template <class F>
 void each(const Part& part, Index i, F f) {
     switch (part.kind) {
-        case Kind::ones: f(0, 1.0); break;
+        case Kind::ones:
+            f(0, 1.0);
+            break;
         case Kind::dense:
-            if (part.single) each_dense<float>(part, i, f);
-            else each_dense<double>(part, i, f);
+            if (part.single)
+                each_dense<float>(part, i, f);
+            else
+                each_dense<double>(part, i, f);
             break;
         case Kind::sparse:
-            if (part.single && part.wide) each_stored<float, std::int64_t>(part, i, f);
-            else if (part.single) each_stored<float, std::int32_t>(part, i, f);
-            else if (part.wide) each_stored<double, std::int64_t>(part, i, f);
-            else each_stored<double, std::int32_t>(part, i, f);
+            if (part.single && part.wide)
+                each_stored<float, std::int64_t>(part, i, f);
+            else if (part.single)
+                each_stored<float, std::int32_t>(part, i, f);
+            else if (part.wide)
+                each_stored<double, std::int64_t>(part, i, f);
+            else
+                each_stored<double, std::int32_t>(part, i, f);
             break;
         case Kind::codes: {
             const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
@@ -165,7 +179,8 @@ double dot_stored(const Part& part, Index i, const double* w) {
     const Place* indices = static_cast<const Place*>(part.indices);
     const Value* values = static_cast<const Value*>(part.values);
     Slots slots;
-    for (Index t = starts[i], end = starts[i + 1]; t < end; ++t) slots.add(indices[t] & (LANES - 1), static_cast<double>(values[t]), w[indices[t]]);
+    for (Index t = starts[i], end = starts[i + 1]; t < end; ++t)
+        slots.add(indices[t] & (LANES - 1), static_cast<double>(values[t]), w[indices[t]]);
     return slots.sum();
 }
 
@@ -187,8 +202,10 @@ void score_across(const Presentation& e, const Segment& segment, Index i, const 
         if (part.kind == Kind::ones)
             for (Index c = 0; c < outputs; ++c) eta[c] += w[c * e.stride];
         else if (part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single) score_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
-            else score_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
+            if (part.single)
+                score_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
+            else
+                score_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, w, e.stride, outputs, eta);
         } else if (part.kind == Kind::dense) {
             each(part, i, [&](Index j, double x) { e.row[j] = x; });
             score_dense(e.row, part.columns, w, e.stride, outputs, eta);
@@ -219,15 +236,18 @@ void score_block(const Presentation& e, const Segment& segment, const Index* row
         if (part.kind == Kind::ones)
             for (Index r = 0; r < ROWS; ++r)
                 for (Index c = 0; c < e.outputs; ++c) e.eta[r * e.outputs + c] += w[c * e.stride];
-        else if (part.single) score_rows<float>(part, rows, soon, w, e.stride, e.outputs, e.eta);
-        else score_rows<double>(part, rows, soon, w, e.stride, e.outputs, e.eta);
+        else if (part.single)
+            score_rows<float>(part, rows, soon, w, e.stride, e.outputs, e.eta);
+        else
+            score_rows<double>(part, rows, soon, w, e.stride, e.outputs, e.eta);
         w += part.columns;
     }
 }
 
 bool straight(const Segment& segment) {
     for (Index p = 0; p < segment.part_count; ++p)
-        if (segment.parts[p].kind != Kind::ones && (segment.parts[p].kind != Kind::dense || segment.parts[p].column_stride != 1)) return false;
+        if (segment.parts[p].kind != Kind::ones && (segment.parts[p].kind != Kind::dense || segment.parts[p].column_stride != 1))
+            return false;
     return true;
 }
 
@@ -283,10 +303,12 @@ void add(const Presentation& e, const Segment& segment, Index i, Index output, d
                 drift[j * step] += before * (rate * x);
             });
         else if (step == 1 && part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single) add_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, rate, w);
-            else add_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, rate, w);
-        }
-        else each(part, i, [&](Index j, double x) { w[j * step] += rate * x; });
+            if (part.single)
+                add_dense(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, rate, w);
+            else
+                add_dense(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, rate, w);
+        } else
+            each(part, i, [&](Index j, double x) { w[j * step] += rate * x; });
         first += part.columns * step;
     }
 }
@@ -304,9 +326,12 @@ double square(const Segment& segment, Index i) {
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::dense && part.column_stride == 1) {
-            if (part.single) add_squares(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, parts);
-            else add_squares(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, parts);
-        } else each(part, i, [&](Index j, double x) { parts[j & (LANES - 1)] += x * x; });
+            if (part.single)
+                add_squares(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, parts);
+            else
+                add_squares(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, parts);
+        } else
+            each(part, i, [&](Index j, double x) { parts[j & (LANES - 1)] += x * x; });
     }
     return tree(parts, 1);
 }
@@ -327,8 +352,10 @@ template <class Place>
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         if (part.kind == Kind::sparse) {
-            if (part.wide) fetch_stored<std::int64_t>(part, i);
-            else fetch_stored<std::int32_t>(part, i);
+            if (part.wide)
+                fetch_stored<std::int64_t>(part, i);
+            else
+                fetch_stored<std::int32_t>(part, i);
         } else if (part.kind == Kind::dense && part.column_stride == 1) {
             const Index size = part.single ? 4 : 8;
             const char* row = static_cast<const char*>(part.values) + i * part.row_stride * size;

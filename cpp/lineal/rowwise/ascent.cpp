@@ -31,19 +31,26 @@ inline void entries(const Part* parts, Index count, Index row, F f) {
     Index first = 0;
     for (Index k = 0; k < count; ++k) {
         const Part& part = parts[k];
-        if (part.kind == Kind::ones) f(first, 1.0);
+        if (part.kind == Kind::ones)
+            f(first, 1.0);
         else if (part.kind == Kind::codes) {
             const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
             if (code >= 0) f(first + code, 1.0);
         } else if (part.kind == Kind::dense) {
-            if (part.single) dense_entries<float>(part, row, first, f);
-            else dense_entries<double>(part, row, first, f);
+            if (part.single)
+                dense_entries<float>(part, row, first, f);
+            else
+                dense_entries<double>(part, row, first, f);
         } else if (part.wide) {
-            if (part.single) sparse_entries<float, std::int64_t>(part, row, first, f);
-            else sparse_entries<double, std::int64_t>(part, row, first, f);
+            if (part.single)
+                sparse_entries<float, std::int64_t>(part, row, first, f);
+            else
+                sparse_entries<double, std::int64_t>(part, row, first, f);
         } else {
-            if (part.single) sparse_entries<float, std::int32_t>(part, row, first, f);
-            else sparse_entries<double, std::int32_t>(part, row, first, f);
+            if (part.single)
+                sparse_entries<float, std::int32_t>(part, row, first, f);
+            else
+                sparse_entries<double, std::int32_t>(part, row, first, f);
         }
         first += part.columns;
     }
@@ -82,7 +89,8 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
     double sum = 0;
     for (Index k = 0; k < count; coef += parts[k].columns, ++k) {
         const Part& part = parts[k];
-        if (part.kind == Kind::ones) sum += *coef;
+        if (part.kind == Kind::ones)
+            sum += *coef;
         else if (part.kind == Kind::codes) {
             const Index code = static_cast<const std::int32_t*>(part.values)[row * part.row_stride];
             sum += code >= 0 ? coef[code] : 0.0;
@@ -102,8 +110,10 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
     for (Index k = 0; k < count; ++k) {
         const Part& part = parts[k];
         if (part.kind != Kind::sparse) continue;
-        const Index first = part.wide ? static_cast<const std::int64_t*>(part.starts)[row] : static_cast<const std::int32_t*>(part.starts)[row];
-        const Index last = part.wide ? static_cast<const std::int64_t*>(part.starts)[row + 1] : static_cast<const std::int32_t*>(part.starts)[row + 1];
+        const Index first =
+            part.wide ? static_cast<const std::int64_t*>(part.starts)[row] : static_cast<const std::int32_t*>(part.starts)[row];
+        const Index last =
+            part.wide ? static_cast<const std::int64_t*>(part.starts)[row + 1] : static_cast<const std::int32_t*>(part.starts)[row + 1];
         const char* values = static_cast<const char*>(part.values);
         const char* indices = static_cast<const char*>(part.indices);
         const Index value = part.single ? 4 : 8, index = part.wide ? 8 : 4;
@@ -116,7 +126,8 @@ double dot(const Part* parts, Index count, Index row, const double* coef) {
 void add(const Ascent& a, Index row, double step) {
     Index first = 0;
     for (Index k = 0; k < a.part_count; first += a.parts[k].columns, ++k) {
-        if (a.parts[k].kind == Kind::ones) a.coef[first] += step * a.inverse[first];
+        if (a.parts[k].kind == Kind::ones)
+            a.coef[first] += step * a.inverse[first];
         else {
             const double all = step * a.even;
             entries(a.parts + k, 1, row, [coef = a.coef + first, all](Index j, double x) { coef[j] += all * x; });
@@ -161,8 +172,10 @@ void one_output(Ascent& a) {
         const double gap = score - a.bend * theta;  // slope of the dual over w, without epsilon
         const double steep = a.bend + w * a.square[i];
         double best;
-        if (steep > 0) best = std::clamp(soft(steep * theta + gap, a.epsilon) / steep, low, high);
-        else best = gap > a.epsilon ? high : gap < -a.epsilon ? low : std::clamp(0.0, low, high);
+        if (steep > 0)
+            best = std::clamp(soft(steep * theta + gap, a.epsilon) / steep, low, high);
+        else
+            best = gap > a.epsilon ? high : gap < -a.epsilon ? low : std::clamp(0.0, low, high);
         const double pull = theta > 0 ? gap - a.epsilon : theta < 0 ? gap + a.epsilon : soft(gap, a.epsilon);
         const bool rests_low = theta <= low && pull < 0, rests_high = theta >= high && pull > 0;
         const bool rests_zero = theta == 0 && low < 0 && high > 0 && pull == 0;
@@ -170,8 +183,7 @@ void one_output(Ascent& a) {
             a.pull += std::fabs(pull);
             ++a.pulled;
         }
-        if (((rests_low || rests_high) && std::fabs(pull) > a.shrink) ||
-            (rests_zero && a.epsilon - std::fabs(gap) > a.shrink))
+        if (((rests_low || rests_high) && std::fabs(pull) > a.shrink) || (rests_zero && a.epsilon - std::fabs(gap) > a.shrink))
             a.keep[place] = 0;
         const double move = best - theta;
         if (move == 0 || !std::isfinite(move)) continue;
@@ -179,8 +191,10 @@ void one_output(Ascent& a) {
         const double at = a.at[i] - (a.offset ? a.offset[i] : 0.0);
         a.rise += w * (at * move + a.epsilon * (std::fabs(best) - std::fabs(theta)) + 0.5 * a.bend * (best * best - theta * theta));
         const double step = -w * move;
-        if (a.even > 0) add(a, i, step);
-        else entries(a.parts, a.part_count, i, [&](Index j, double x) { a.coef[j] += step * x * a.inverse[j]; });
+        if (a.even > 0)
+            add(a, i, step);
+        else
+            entries(a.parts, a.part_count, i, [&](Index j, double x) { a.coef[j] += step * x * a.inverse[j]; });
     }
 }
 
@@ -215,7 +229,8 @@ void two_lanes(const Team& team, Ascent& a) {
     Index columns = 0;
     for (Index k = 0; k < a.part_count; ++k) columns += a.parts[k].columns;
     std::vector<double> before(static_cast<std::size_t>(std::min(2 * a.batch, a.length)));
-    std::vector<double> coef[2] = {std::vector<double>(static_cast<std::size_t>(columns)), std::vector<double>(static_cast<std::size_t>(columns))};
+    std::vector<double> coef[2] = {std::vector<double>(static_cast<std::size_t>(columns)),
+                                   std::vector<double>(static_cast<std::size_t>(columns))};
     for (Index start = 0; start < a.length; start += 2 * a.batch) {
         const Index both = std::min(2 * a.batch, a.length - start), half = (both + 1) / 2;
         Ascent lane[2] = {a, a};
@@ -340,9 +355,12 @@ void ascend(const Team& team, Ascent& a) {
             a.even = a.even < 0 || a.even == a.inverse[first + j] ? a.inverse[first + j] : 0.0;
     a.loss = a.mismatch = a.pull = a.rise = 0;
     a.pulled = 0;
-    if (a.outputs > 1) several_outputs(a);
-    else if (a.batch > 0) two_lanes(team, a);
-    else one_output(a);
+    if (a.outputs > 1)
+        several_outputs(a);
+    else if (a.batch > 0)
+        two_lanes(team, a);
+    else
+        one_output(a);
 }
 
 void look(Look& look, bool free) {
@@ -363,7 +381,8 @@ void look(Look& look, bool free) {
         if (there * here > 0) {
             near = middle;
             at_near = there;
-        } else far = middle;
+        } else
+            far = middle;
     }
     look.shift = near;
     sum_up(look);

@@ -17,26 +17,26 @@ struct Ascent {
     Index part_count, outputs;
     const std::int64_t* order;
     Index length;
-    const double* at;      // [rows]
-    const double* low;     // [rows], one output
-    const double* high;    // [rows], one output
-    const double* offset;  // [rows][outputs] or null
-    const double* weight;  // [rows]
-    const double* square;  // [rows]: sum_j x_ij^2 / D_j
-    const double* inverse; // [columns]: 1 / D_j
+    const double* at;       // [rows]
+    const double* low;      // [rows], one output
+    const double* high;     // [rows], one output
+    const double* offset;   // [rows][outputs] or null
+    const double* weight;   // [rows]
+    const double* square;   // [rows]: sum_j x_ij^2 / D_j
+    const double* inverse;  // [columns]: 1 / D_j
     double epsilon, bend, cost;
-    double shrink;         // rows whose theta rests at an end, and would by more than this, are marked
-    double* coef;          // [columns][outputs]
-    double* theta;         // [rows][outputs]
-    std::uint8_t* keep;    // [length]: 0 for the marked ones
-    Index batch;           // one output: rows of each of two lanes between the times they are brought together; 0 for one lane
-    double* total;         // [columns], with a batch: the coefficients after each of these times are added to it
-    double* before;        // [length] or null: theta as it was, set by ascend for lanes
-    double even;           // the one 1 / D_j of all columns but those of ones, not above 0 where they differ; set by ascend
-    double loss, mismatch; // one output: sums of w loss and of w (loss + loss* - theta eta), each row before it moved
-    double pull;           // one output: sum of the distances by which rows were off their best
-    Index pulled;          // and how many they were
-    double rise;           // one output: how much w loss* rose
+    double shrink;          // rows whose theta rests at an end, and would by more than this, are marked
+    double* coef;           // [columns][outputs]
+    double* theta;          // [rows][outputs]
+    std::uint8_t* keep;     // [length]: 0 for the marked ones
+    Index batch;            // one output: rows of each of two lanes between the times they are brought together; 0 for one lane
+    double* total;          // [columns], with a batch: the coefficients after each of these times are added to it
+    double* before;         // [length] or null: theta as it was, set by ascend for lanes
+    double even;            // the one 1 / D_j of all columns but those of ones, not above 0 where they differ; set by ascend
+    double loss, mismatch;  // one output: sums of w loss and of w (loss + loss* - theta eta), each row before it moved
+    double pull;            // one output: sum of the distances by which rows were off their best
+    Index pulled;           // and how many they were
+    double rise;            // one output: how much w loss* rose
 };
 
 // Visits the rows in order. With a batch, two
@@ -47,7 +47,7 @@ void ascend(const Team& team, Ascent& ascent);
 // Scores of all rows, and what they show.
 struct Look {
     Index length;
-    const double* score;   // offsets included
+    const double* score;  // offsets included
     const double* at;
     const double* low;
     const double* high;

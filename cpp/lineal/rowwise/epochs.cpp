@@ -33,16 +33,24 @@ void each(const Epoch& e, const Segment& segment, Index i, F entry) {
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
         switch (part.kind) {
-            case Kind::ones: f(first, 1.0); break;
+            case Kind::ones:
+                f(first, 1.0);
+                break;
             case Kind::dense:
-                if (part.single) each_dense<float>(part, i, first, f);
-                else each_dense<double>(part, i, first, f);
+                if (part.single)
+                    each_dense<float>(part, i, first, f);
+                else
+                    each_dense<double>(part, i, first, f);
                 break;
             case Kind::sparse:
-                if (part.single && part.wide) each_stored<float, std::int64_t>(part, i, first, f);
-                else if (part.single) each_stored<float, std::int32_t>(part, i, first, f);
-                else if (part.wide) each_stored<double, std::int64_t>(part, i, first, f);
-                else each_stored<double, std::int32_t>(part, i, first, f);
+                if (part.single && part.wide)
+                    each_stored<float, std::int64_t>(part, i, first, f);
+                else if (part.single)
+                    each_stored<float, std::int32_t>(part, i, first, f);
+                else if (part.wide)
+                    each_stored<double, std::int64_t>(part, i, first, f);
+                else
+                    each_stored<double, std::int32_t>(part, i, first, f);
                 break;
             case Kind::codes: {
                 const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
@@ -58,8 +66,10 @@ const Segment& holding(const Epoch& e, Index row) {
     Index low = 0, high = e.segment_count - 1;
     while (low < high) {
         const Index middle = (low + high + 1) / 2;
-        if (e.segments[middle].first <= row) low = middle;
-        else high = middle - 1;
+        if (e.segments[middle].first <= row)
+            low = middle;
+        else
+            high = middle - 1;
     }
     return e.segments[low];
 }
@@ -104,11 +114,13 @@ double advance(const Drift& drift, double w, Index m, double* sum) {
             return end;
         }
         if (drift.pull == 0 && !sum) return 0;  // at zero it stays
-        Index low = 0, high = m;  // still on its side after low steps, no longer after high
+        Index low = 0, high = m;                // still on its side after low steps, no longer after high
         while (high - low > 1) {
             const Index middle = (low + high) / 2;
-            if (side * drift.after(w, c, middle) > 0) low = middle;
-            else high = middle;
+            if (side * drift.after(w, c, middle) > 0)
+                low = middle;
+            else
+                high = middle;
         }
         if (sum) *sum += drift.sum(w, c, low);
         w = drift.once(drift.after(w, c, low));
@@ -132,8 +144,12 @@ void refresh(Epoch& e, Index j, Index t, Index steps) {
             if (e.sum) e.sum[c] += static_cast<double>(m) * e.coef[c];
             continue;
         }
-        const Drift drift{step, e.linear[j], e.square[j], e.mean_gradient ? e.mean_gradient[c] : 0.0,
-                          known ? e.powers : nullptr, known ? e.powers + steps + 1 : nullptr};
+        const Drift drift{step,
+                          e.linear[j],
+                          e.square[j],
+                          e.mean_gradient ? e.mean_gradient[c] : 0.0,
+                          known ? e.powers : nullptr,
+                          known ? e.powers + steps + 1 : nullptr};
         e.coef[c] = advance(drift, e.coef[c], m, e.sum ? e.sum + c : nullptr);
     }
 }
@@ -237,15 +253,22 @@ void expand(const Epoch& e, const Segment& segment, Index i, double* __restrict 
     Index first = 0;
     for (Index p = 0; p < segment.part_count; ++p) {
         const Part& part = segment.parts[p];
-        if (part.kind == Kind::ones) x[first] = e.shift ? 1.0 - e.shift[first] : 1.0;
-        else if (part.kind != Kind::dense || part.column_stride != 1) return each(e, segment, i, [x](Index j, double entry) { x[j] = entry; });
-        else if (part.single) copy(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr, x + first);
-        else copy(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr, x + first);
+        if (part.kind == Kind::ones)
+            x[first] = e.shift ? 1.0 - e.shift[first] : 1.0;
+        else if (part.kind != Kind::dense || part.column_stride != 1)
+            return each(e, segment, i, [x](Index j, double entry) { x[j] = entry; });
+        else if (part.single)
+            copy(static_cast<const float*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr,
+                 x + first);
+        else
+            copy(static_cast<const double*>(part.values) + i * part.row_stride, part.columns, e.shift ? e.shift + first : nullptr,
+                 x + first);
         first += part.columns;
     }
 }
 
-// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, or the compiler finds that it does nothing.
+// Brings a row that comes soon towards the cache: no hardware guesses a shuffled order. Inlined, or the compiler finds that it does
+// nothing.
 [[gnu::always_inline]] inline void fetch(const Epoch& e, Index at) {
     if (at >= e.length) return;
     const Segment& segment = holding(e, e.order[at]);
@@ -274,8 +297,7 @@ double dot(const double* __restrict x, const double* __restrict w, Index n) {
 // One step of all coefficients, flat.
 template <bool Soft, bool Saga, bool Sum>
 void apply(Index size, const double* __restrict g, const double* __restrict step, const double* __restrict cut,
-           const double* __restrict keep, double share, double* __restrict w, double* __restrict mean,
-           double* __restrict sum) {
+           const double* __restrict keep, double share, double* __restrict w, double* __restrict mean, double* __restrict sum) {
     for (Index i = 0; i < size; ++i) {
         double z = w[i] - step[i] * (Saga ? g[i] + mean[i] : g[i]);
         if (Soft) {
@@ -292,8 +314,11 @@ void apply(Index size, const double* __restrict g, const double* __restrict step
 using Apply = void (*)(Index, const double*, const double*, const double*, const double*, double, double*, double*, double*);
 
 Apply step_of(bool soft, bool saga, bool sum) {
-    if (soft) return saga ? (sum ? apply<true, true, true> : apply<true, true, false>) : (sum ? apply<true, false, true> : apply<true, false, false>);
-    return saga ? (sum ? apply<false, true, true> : apply<false, true, false>) : (sum ? apply<false, false, true> : apply<false, false, false>);
+    if (soft)
+        return saga ? (sum ? apply<true, true, true> : apply<true, true, false>)
+                    : (sum ? apply<true, false, true> : apply<true, false, false>);
+    return saga ? (sum ? apply<false, true, true> : apply<false, true, false>)
+                : (sum ? apply<false, false, true> : apply<false, false, false>);
 }
 
 constexpr Index AHEAD = 8;  // rows from the one that is learned to the one that memory is asked for
@@ -323,7 +348,8 @@ double run_dense(Epoch& e) {
             expand(e, segment, i, x);
             const double s = segment.weight ? segment.weight[i] : 1.0;
             for (Index c = 0; c < k; ++c) e.eta[c] = segment.offset ? segment.offset[i * k + c] : 0.0;
-            if (K == 1) e.eta[0] += dot(x, e.coef, p);
+            if (K == 1)
+                e.eta[0] += dot(x, e.coef, p);
             else
                 for (Index j = 0; j < p; ++j)
                     for (Index c = 0; c < k; ++c) e.eta[c] += x[j] * e.coef[j * k + c];

@@ -7,7 +7,19 @@
 
 namespace lineal {
 
-enum class RowLoss { squared, logistic, softmax, hinge, squared_hinge, crammer_singer, quantile, huber, insensitive, squared_insensitive, poisson };
+enum class RowLoss {
+    squared,
+    logistic,
+    softmax,
+    hinge,
+    squared_hinge,
+    crammer_singer,
+    quantile,
+    huber,
+    insensitive,
+    squared_insensitive,
+    poisson
+};
 
 // Consecutive rows stored together; `first` is the number of the first of them among all that `order` may name.
 struct Segment {

@@ -74,16 +74,22 @@ double scalar_row(RowLoss loss, double parameter, double y, double eta, double& 
             slope = mean - y;
             return mean - y * eta;
         }
-        default: slope = 0; return 0;
+        default:
+            slope = 0;
+            return 0;
     }
 }
 
 double row_loss(RowLoss loss, double parameter, const double* y, const double* eta, Index outputs, double* slope) {
     switch (loss) {
-        case RowLoss::squared: return squared_row(y, eta, outputs, slope);
-        case RowLoss::softmax: return softmax_row(eta, outputs, static_cast<Index>(y[0]), slope);
-        case RowLoss::crammer_singer: return crammer_singer_row(eta, outputs, static_cast<Index>(y[0]), slope);
-        default: return scalar_row(loss, parameter, y[0], eta[0], slope[0]);
+        case RowLoss::squared:
+            return squared_row(y, eta, outputs, slope);
+        case RowLoss::softmax:
+            return softmax_row(eta, outputs, static_cast<Index>(y[0]), slope);
+        case RowLoss::crammer_singer:
+            return crammer_singer_row(eta, outputs, static_cast<Index>(y[0]), slope);
+        default:
+            return scalar_row(loss, parameter, y[0], eta[0], slope[0]);
     }
 }
 

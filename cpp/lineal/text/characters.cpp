@@ -22,8 +22,7 @@ using Change = std::unordered_map<std::uint32_t, std::vector<std::uint32_t>>;
 template <std::size_t N>
 Change change(const std::uint32_t (&numbers)[N]) {
     Change found;
-    for (std::size_t i = 0; i < N; i += 2 + numbers[i + 1])
-        found[numbers[i]] = {numbers + i + 2, numbers + i + 2 + numbers[i + 1]};
+    for (std::size_t i = 0; i < N; i += 2 + numbers[i + 1]) found[numbers[i]] = {numbers + i + 2, numbers + i + 2 + numbers[i + 1]};
     return found;
 }
 
@@ -49,8 +48,10 @@ Characters::Characters(bool lower, bool fold) : entries_(most) {
         if (const auto at = small.find(c); at != small.end()) first = at->second;
         for (const std::uint32_t one : first) {
             const auto at = bare.find(one);
-            if (at == bare.end()) last.push_back(one);
-            else last.insert(last.end(), at->second.begin(), at->second.end());
+            if (at == bare.end())
+                last.push_back(one);
+            else
+                last.insert(last.end(), at->second.begin(), at->second.end());
         }
         return last;
     };

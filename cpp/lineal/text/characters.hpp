@@ -49,7 +49,8 @@ inline std::uint32_t decode(const unsigned char*& p, const unsigned char* end) {
 }
 
 inline char* encode(std::uint32_t c, char* out) {
-    if (c < 0x80) *out++ = static_cast<char>(c);
+    if (c < 0x80)
+        *out++ = static_cast<char>(c);
     else if (c < 0x800) {
         *out++ = static_cast<char>(0xC0 | c >> 6);
         *out++ = static_cast<char>(0x80 | (c & 0x3F));

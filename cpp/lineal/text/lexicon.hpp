@@ -82,7 +82,9 @@ public:
             for (std::size_t k = 0; k < 8; ++k) key = key << 8 | (k < text.size() ? static_cast<unsigned char>(text[k]) : 0u);
             keys.emplace_back(key, number);
         }
-        std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) { return a.first != b.first ? a.first < b.first : (*this)[a.second] < (*this)[b.second]; });
+        std::sort(keys.begin(), keys.end(), [&](const auto& a, const auto& b) {
+            return a.first != b.first ? a.first < b.first : (*this)[a.second] < (*this)[b.second];
+        });
         for (std::size_t k = 0; k < keys.size(); ++k) numbers[k] = keys[k].second;
     }
 
@@ -114,8 +116,8 @@ private:
     }
 
     bool same(const Slot& slot, const Slot& wanted, std::string_view text) const {
-        return slot.size == wanted.size && slot.head[0] == wanted.head[0] && slot.head[1] == wanted.head[1] && slot.head[2] == wanted.head[2] &&
-               (text.size() <= inside || (*this)[slot.number] == text);
+        return slot.size == wanted.size && slot.head[0] == wanted.head[0] && slot.head[1] == wanted.head[1] &&
+               slot.head[2] == wanted.head[2] && (text.size() <= inside || (*this)[slot.number] == text);
     }
 
     struct Term {

@@ -12,7 +12,8 @@ namespace lineal {
 namespace {
 
 __m128i between(__m128i bytes, char low, char high) {
-    return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))), _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));
+    return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8(static_cast<char>(low - 1))),
+                         _mm_cmplt_epi8(bytes, _mm_set1_epi8(static_cast<char>(high + 1))));
 }
 
 // Sixteen ASCII characters in lower case, if asked; returns which are parts of words, one bit each.
@@ -71,8 +72,10 @@ void Reader::read(std::string_view document) {
         size_ = needed + needed / 2;
         room_ = std::make_unique_for_overwrite<char[]>(size_);  // of a long document only what is written takes memory
     }
-    if (reading_->characters) letters(document);
-    else if (reading_->high > 1 || !plain_words(document)) words(document);
+    if (reading_->characters)
+        letters(document);
+    else if (reading_->high > 1 || !plain_words(document))
+        words(document);
 }
 
 // Words that stay where they are, since no n-gram crosses them; false if a character is not ASCII's.
@@ -125,14 +128,16 @@ void Reader::words(std::string_view document) {
             put(static_cast<std::size_t>(start - room), static_cast<std::size_t>(out - room));
             *out++ = ' ';
             start = out;
-        } else out = start;
+        } else
+            out = start;
         length = 0;
     };
     const auto take = [&](std::uint32_t entry) {
         if (entry & Characters::word) {
             out = encode(entry & Characters::code, out);
             ++length;
-        } else if (out > start) close();
+        } else if (out > start)
+            close();
     };
     while (p < end) {
         const unsigned char* stop = end;  // up to here there are no other characters than ASCII's
@@ -168,11 +173,13 @@ void Reader::words(std::string_view document) {
             if (found) {
                 *out++ = static_cast<char>(found);
                 ++length;
-            } else if (out > start) close();
+            } else if (out > start)
+                close();
         }
         if (p == end) break;
         const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several)) take(entry);
+        if (!(entry & Characters::several))
+            take(entry);
         else {
             const std::uint32_t* pool = characters_->pool(entry);
             for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);
@@ -198,7 +205,8 @@ void Reader::letters(std::string_view document) {
     };
     while (p < end) {
         const std::uint32_t entry = (*characters_)[decode(p, end)];
-        if (!(entry & Characters::several)) take(entry);
+        if (!(entry & Characters::several))
+            take(entry);
         else {
             const std::uint32_t* pool = characters_->pool(entry);
             for (std::uint32_t i = 0; i < *pool; ++i) take(pool[i + 1]);

@@ -13,11 +13,11 @@
 namespace lineal {
 
 struct Reading {
-    bool characters = false;  // n-grams of characters; else of words
-    bool lower = true;        // lower case
-    bool fold = false;        // letters without accents
-    Index least = 1;          // words of fewer characters are left out
-    Index low = 1, high = 1;  // n of the n-grams
+    bool characters = false;           // n-grams of characters; else of words
+    bool lower = true;                 // lower case
+    bool fold = false;                 // letters without accents
+    Index least = 1;                   // words of fewer characters are left out
+    Index low = 1, high = 1;           // n of the n-grams
     std::vector<std::string> missing;  // a document that is one of these, blanks around it aside, is empty
 };
 

@@ -102,7 +102,9 @@ bool count_terms(const Team& team, const Documents& documents, const Reading& re
             if (kept) {
                 const auto before = static_cast<std::int64_t>(kept->numbers.size());
                 for (const std::int64_t end : mine.chunk.starts) kept->starts.push_back(before + end);
-                if (!before) kept->numbers.reserve(mine.chunk.numbers.size() * static_cast<std::size_t>(chunks_of(documents.count)) / 15 * 16);  // they are alike
+                if (!before)
+                    kept->numbers.reserve(mine.chunk.numbers.size() * static_cast<std::size_t>(chunks_of(documents.count)) / 15 *
+                                          16);  // they are alike
                 for (const std::uint32_t k : mine.chunk.numbers) kept->numbers.push_back(mine.global[k]);
             }
             if (mine.lexicon.size() > Share::enough) mine.close(lexicon);
@@ -143,8 +145,10 @@ void count_buckets(const Team& team, const Documents& documents, const Reading& 
                 std::size_t before = buckets.documents.size();
                 for (; at < end; ++at) {
                     const std::size_t bucket = hashes[at] >> (64 - buckets.bits);
-                    if (buckets.documents[bucket] == 0) buckets.first[bucket] = hashes[at];
-                    else if (buckets.first[bucket] != hashes[at]) buckets.shared[bucket] = 1;
+                    if (buckets.documents[bucket] == 0)
+                        buckets.first[bucket] = hashes[at];
+                    else if (buckets.first[bucket] != hashes[at])
+                        buckets.shared[bucket] = 1;
                     if (bucket != before) ++buckets.documents[bucket];
                     before = bucket;
                 }
@@ -207,9 +211,15 @@ void encode_terms(const Team& team, const Documents& documents, const Reading& r
             row.columns[size] = column;
             size += column != Lexicon::none;
         };
-        if (place.lexicon) reader.terms([&](const char* text, std::size_t length) { put(place.lexicon->find({text, length}, hash(text, length))); });
-        else if (place.columns) reader.terms([&](const char* text, std::size_t length) { put(static_cast<std::uint32_t>(place.columns[hash(text, length) >> (64 - place.bits)])); });
-        else reader.terms([&](const char* text, std::size_t length) { put(static_cast<std::uint32_t>(hash(text, length) >> (64 - place.bits))); });
+        if (place.lexicon)
+            reader.terms([&](const char* text, std::size_t length) { put(place.lexicon->find({text, length}, hash(text, length))); });
+        else if (place.columns)
+            reader.terms([&](const char* text, std::size_t length) {
+                put(static_cast<std::uint32_t>(place.columns[hash(text, length) >> (64 - place.bits)]));
+            });
+        else
+            reader.terms(
+                [&](const char* text, std::size_t length) { put(static_cast<std::uint32_t>(hash(text, length) >> (64 - place.bits))); });
         row.size = size;
         mine.terms += static_cast<Index>(reader.visits());
         mine.unknown += static_cast<Index>(reader.visits() - size);
@@ -295,7 +305,8 @@ void text_statistics(const Team& team, const Documents& documents, const Reading
         team, chunks_of(documents.count),
         [&](int worker, Index chunk, Watch& watch) {
             Reader& reader = readers[static_cast<std::size_t>(worker)];
-            read_chunk(documents, reader, chunk, watch, [&](Index i) { describe(reader, known, rooms[static_cast<std::size_t>(worker)], out + i * width); });
+            read_chunk(documents, reader, chunk, watch,
+                       [&](Index i) { describe(reader, known, rooms[static_cast<std::size_t>(worker)], out + i * width); });
         },
         [](int) {});
 }

@@ -33,7 +33,8 @@ bool count_terms(const Team& team, const Documents& documents, const Reading& re
 
 // Terms by the first bits of their hash: in how many documents a bucket occurs, and whether two terms share it.
 struct Buckets {
-    explicit Buckets(int bits_) : bits(bits_), documents(std::size_t{1} << bits_), first(std::size_t{1} << bits_), shared(std::size_t{1} << bits_) {}
+    explicit Buckets(int bits_)
+        : bits(bits_), documents(std::size_t{1} << bits_), first(std::size_t{1} << bits_), shared(std::size_t{1} << bits_) {}
     int bits;
     std::vector<std::int64_t> documents;
     std::vector<std::uint64_t> first;

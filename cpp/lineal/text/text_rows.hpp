@@ -11,7 +11,7 @@ namespace lineal {
 
 // The columns of one document's terms; those of a row come in any order, each as often as its term.
 struct Row {
-    static constexpr std::size_t few = 48;  // a multiple of 16
+    static constexpr std::size_t few = 48;                       // a multiple of 16
     typedef std::int32_t Four __attribute__((vector_size(16)));  // signed, which every processor compares at once
     std::vector<std::uint32_t> columns = std::vector<std::uint32_t>(few);
     std::size_t size = 0;

@@ -21,7 +21,7 @@ struct Pool {
     std::mutex mutex;
     std::vector<Hand*> resting;
     std::size_t started = 0;  // there is room for all of them, so that none is lost where memory is short
-    Pool* before = nullptr;  // that of the process this one was forked from
+    Pool* before = nullptr;   // that of the process this one was forked from
 };
 
 std::atomic<Pool*> current{nullptr};

@@ -14,7 +14,7 @@ namespace {
 constexpr auto patience = std::chrono::milliseconds(50);
 // When this thread asked last: kept from run to run, or a solver of many short passes would never ask.
 thread_local std::chrono::steady_clock::time_point asked;
-}
+}  // namespace
 
 void just_asked() { asked = std::chrono::steady_clock::now(); }
 
@@ -88,8 +88,7 @@ private:
 
 }  // namespace
 
-void run(const Team& team, Index chunks, const std::function<void(int, Index, Watch&)>& work,
-         const std::function<void(int)>& merge) {
+void run(const Team& team, Index chunks, const std::function<void(int, Index, Watch&)>& work, const std::function<void(int)>& merge) {
     Shared shared(chunks, work, merge);
     const int others = static_cast<int>(std::min<Index>(team.threads, chunks)) - 1;
     {

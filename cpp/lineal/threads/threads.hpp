@@ -37,7 +37,6 @@ private:
 
 // work(worker, chunk, watch) fills the worker's partial result, merge(worker) adds it to the whole; merges happen one
 // at a time in the order of the chunks, so only one partial result per worker is alive. Without merge nobody waits for the others.
-void run(const Team& team, Index chunks, const std::function<void(int, Index, Watch&)>& work,
-         const std::function<void(int)>& merge);
+void run(const Team& team, Index chunks, const std::function<void(int, Index, Watch&)>& work, const std::function<void(int)>& merge);
 
 }  // namespace lineal

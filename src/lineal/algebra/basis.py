@@ -54,12 +54,12 @@ class Basis:
         )
         weights = weights * scale[kept, None] / scale[left]
         simple = np.round(64.0 * weights) / 64.0
-        null = np.zeros((len(names), len(left)))
-        null[columns[kept]] = -np.where(
+        null_space = np.zeros((len(names), len(left)))
+        null_space[columns[kept]] = -np.where(
             np.abs(weights - simple) <= 1e-6 * np.maximum(1.0, np.abs(weights)), simple, weights
         )
-        null[columns[left], np.arange(len(left))] = 1.0
-        return Basis(np.sort(columns[kept]), np.sort(columns[left]), null, names)
+        null_space[columns[left], np.arange(len(left))] = 1.0
+        return Basis(np.sort(columns[kept]), np.sort(columns[left]), null_space, names)
 
     def dependencies(self) -> list[dict[str, float]]:
         """Return each dependency as weights by column name; the weighted sum of the columns is zero."""

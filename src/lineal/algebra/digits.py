@@ -20,17 +20,13 @@ Small = npt.NDArray[np.int64]
 
 PRIME = 67108859
 """Below 2^26, so that sums of a thousand products fit 63 bits."""
-LIMB = 24
+LIMB_BITS = 24
 """Bits of the parts that large integers are cut into; their products with digits fit 63 bits, too."""
-MOST = 1000
-FEW = 16
-"""So few equations are solved sooner by elimination."""
-SPARE = 40
-"""A fraction is believed where this many bits more than it needs agree; then it is checked."""
-MIXED = 16
-"""So many combinations of fractions are looked at: by chance, one of them may lack a factor of the denominator."""
-FIRST = 24
-"""After so many digits the fractions are rebuilt for the first time."""
+MAX_EQUATIONS = 1000
+ELIMINATION_MAX_EQUATIONS = 16
+"""Up to this many equations elimination is faster than digits."""
+FIRST_DIGITS = 24
+"""Digits after which the fractions are rebuilt for the first time."""
 
 
 def dependency(rows: Whole, deadline: Deadline) -> Whole | None:
@@ -43,14 +39,14 @@ def dependency(rows: Whole, deadline: Deadline) -> Whole | None:
     """
     modular = (rows % PRIME).astype(np.int64)
     kept, columns = pivots(modular)
-    if len(rows) > MOST or len(kept) != len(rows) - 1 or not kept:
+    if len(rows) > MAX_EQUATIONS or len(kept) != len(rows) - 1 or not kept:
         return None
     last = (set(range(len(rows))) - set(kept)).pop()
-    found = solved(rows[np.ix_(kept, columns)].T, -rows[last, columns][:, None], deadline)
-    if found is None:
+    solution = solved(rows[np.ix_(kept, columns)].T, -rows[last, columns][:, None], deadline)
+    if solution is None:
         return None
     weights = np.zeros(len(rows), dtype=object)
-    weights[kept], weights[last] = found[0][:, 0], found[1]
+    weights[kept], weights[last] = solution[0][:, 0], solution[1]
     return None if np.any(weights @ rows) else reduced(weights)
 
 
@@ -66,14 +62,14 @@ def orthogonal(rows: Whole, deadline: Deadline) -> Whole | None:
     kept, columns = pivots((rows % PRIME).astype(np.int64))
     others = np.setdiff1d(np.arange(rows.shape[1]), columns).tolist()
     basis = np.zeros((rows.shape[1], len(others)), dtype=object)
-    if len(kept) > MOST:
+    if len(kept) > MAX_EQUATIONS:
         return None
-    found: tuple[Whole, int] | None = basis[columns], 1
+    solution: tuple[Whole, int] | None = basis[columns], 1
     if kept and len(others):
-        found = solved(rows[np.ix_(kept, columns)], -rows[np.ix_(kept, others)], deadline)
-    if found is None:
+        solution = solved(rows[np.ix_(kept, columns)], -rows[np.ix_(kept, others)], deadline)
+    if solution is None:
         return None
-    basis[columns], basis[others, np.arange(len(others))] = found
+    basis[columns], basis[others, np.arange(len(others))] = solution
     return None if np.any(rows @ basis) else basis
 
 
@@ -83,10 +79,10 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
     for column in range(work.shape[1]):
         _core.heed()
         at = len(columns)
-        found = at + np.flatnonzero(work[at:, column])
-        if not len(found):
+        nonzero = at + np.flatnonzero(work[at:, column])
+        if not len(nonzero):
             continue
-        work[[at, found[0]]], order[[at, found[0]]] = work[[found[0], at]], order[[found[0], at]]
+        work[[at, nonzero[0]]], order[[at, nonzero[0]]] = work[[nonzero[0], at]], order[[nonzero[0], at]]
         line = work[at] * pow(int(work[at, column]), -1, PRIME) % PRIME
         work[at + 1 :] = (work[at + 1 :] - work[at + 1 :, [column]] * line) % PRIME
         columns.append(column)
@@ -96,27 +92,27 @@ def pivots(work: Small) -> tuple[list[int], list[int]]:
 def solved(matrix: Whole, right: Whole, deadline: Deadline) -> tuple[Whole, int] | None:
     """Return X in integers and their denominator with matrix X = right (tried on one sum of the rows), or None."""
     n = len(matrix)
-    if n <= FEW:
+    if n <= ELIMINATION_MAX_EQUATIONS:
         return _eliminated(matrix, right)
     inverse = _inverse((matrix % PRIME).astype(np.int64))
     lengths = [max(int(value).bit_length() for value in row) for row in np.hstack([matrix, right])]
     enough = int(2 * sum(lengths) + 2 * n * math.log2(n + 1)) // 26 + 8
-    parts = (max(lengths, default=0) + n.bit_length()) // LIMB + 1
+    parts = (max(lengths, default=0) + n.bit_length()) // LIMB_BITS + 1
     limbs, left = _limbs(matrix, parts).reshape(-1, n), _limbs(right, parts)
     draw = np.random.default_rng(0).integers(1, 2**10, size=n)
     line, goal = draw @ matrix, draw @ right
-    digits, look = list[Small](), FIRST
+    digits, look = list[Small](), FIRST_DIGITS
     while len(digits) < enough:
         rest = np.zeros(right.shape, dtype=np.int64)
         for limb in left[::-1]:
-            rest = ((rest << LIMB) + limb) % PRIME
+            rest = ((rest << LIMB_BITS) + limb) % PRIME
         digits.append(inverse @ rest % PRIME)
         left = _quotient(left - (limbs @ digits[-1]).reshape(left.shape))
         if len(digits) in (look, enough):
-            found = _fractions(np.array(digits))
-            if found is not None and not np.any(line @ found[0] - goal * found[1]):
-                return found
-            look += max(FIRST, look // 4)
+            fractions = _fractions(np.array(digits))
+            if fractions is not None and not np.any(line @ fractions[0] - goal * fractions[1]):
+                return fractions
+            look += max(FIRST_DIGITS, look // 4)
         deadline.look()
     return None
 
@@ -127,8 +123,8 @@ def _eliminated(matrix: Whole, right: Whole) -> tuple[Whole, int]:
     work = np.hstack([matrix, right])
     for at in range(n):
         _core.heed()
-        found = at + int(np.flatnonzero(work[at:, at])[0])
-        work[[at, found]] = work[[found, at]]
+        pivot = at + int(np.flatnonzero(work[at:, at])[0])
+        work[[at, pivot]] = work[[pivot, at]]
         line = work[at].copy()
         work = (work * line[at] - work[:, [at]] * line) // before
         work[at], before = line, line[at]
@@ -136,33 +132,33 @@ def _eliminated(matrix: Whole, right: Whole) -> tuple[Whole, int]:
 
 
 def _limbs(values: Whole, parts: int) -> Small:
-    """Return integers as sums of so many limbs times powers of 2^LIMB, the lowest first; only the highest has a sign."""
-    low = [(values >> LIMB * k) & (2**LIMB - 1) for k in range(parts - 1)]
-    return np.array([*low, values >> LIMB * (parts - 1)]).astype(np.int64)
+    """Return integers as sums of so many limbs times powers of 2^LIMB_BITS, the lowest first; only the highest has a sign."""
+    low = [(values >> LIMB_BITS * k) & (2**LIMB_BITS - 1) for k in range(parts - 1)]
+    return np.array([*low, values >> LIMB_BITS * (parts - 1)]).astype(np.int64)
 
 
 def _quotient(limbs: Small) -> Small:
     """Return multiples of the prime, as limbs of any size below 2^62, divided by it."""
     for k in range(len(limbs) - 1):
-        limbs[k + 1] += limbs[k] >> LIMB
-        limbs[k] &= 2**LIMB - 1
+        limbs[k + 1] += limbs[k] >> LIMB_BITS
+        limbs[k] &= 2**LIMB_BITS - 1
     for k in range(len(limbs) - 1, -1, -1):
         times = limbs[k] // PRIME
         if k:
-            limbs[k - 1] += (limbs[k] - times * PRIME) << LIMB
+            limbs[k - 1] += (limbs[k] - times * PRIME) << LIMB_BITS
         limbs[k] = times
     return limbs
 
 
 def _joined(digits: Small) -> Any:
     """Return the numbers with such digits, the lowest first."""
-    base, found = PRIME, digits.astype(object)
-    while len(found) > 1:
-        if len(found) % 2:
-            found = np.concatenate([found, np.zeros_like(found[:1])])
-        found = found[0::2] + found[1::2] * base
+    base, numbers = PRIME, digits.astype(object)
+    while len(numbers) > 1:
+        if len(numbers) % 2:
+            numbers = np.concatenate([numbers, np.zeros_like(numbers[:1])])
+        numbers = numbers[0::2] + numbers[1::2] * base
         base *= base
-    return found[0]
+    return numbers[0]
 
 
 def _inverse(matrix: Small) -> Small:
@@ -171,8 +167,8 @@ def _inverse(matrix: Small) -> Small:
     work = np.hstack([matrix, np.eye(n, dtype=np.int64)])
     for at in range(n):
         _core.heed()
-        found = at + int(np.flatnonzero(work[at:, at])[0])
-        work[[at, found]] = work[[found, at]]
+        pivot = at + int(np.flatnonzero(work[at:, at])[0])
+        work[[at, pivot]] = work[[pivot, at]]
         line = work[at] * pow(int(work[at, at]), -1, PRIME) % PRIME
         work = (work - work[:, [at]] * line) % PRIME
         work[at] = line
@@ -182,21 +178,22 @@ def _inverse(matrix: Small) -> Small:
 def _fractions(digits: Small) -> tuple[Whole, int] | None:
     """Return integers and their denominator that have such digits; None while there are too few to tell.
 
-    The denominator is that of a few combinations of all numbers; with it, half of the digits make the integers.
+    The denominator is that of 16 combinations of all numbers, since one may lack a factor of it by chance;
+    with it, half of the digits make the integers.
     """
     flat = digits.reshape(len(digits), -1)
     modulus = PRIME ** len(digits)
     common, most = 1, math.isqrt(modulus)
-    for draw in np.random.default_rng(len(digits)).integers(1, 2**10, size=(MIXED, flat.shape[1])):
+    for draw in np.random.default_rng(len(digits)).integers(1, 2**10, size=(16, flat.shape[1])):
         scaled = _joined(flat @ draw) * common % modulus
         if min(scaled, modulus - scaled) > most:
             common *= _denominator(scaled, modulus, most)
-            if common > most >> SPARE:
+            if common > most >> 40:  # a fraction is believed where 40 bits more than it needs agree; then it is checked
                 return None
     half = len(digits) // 2 + 1
     modulus = PRIME**half
-    found = _joined(digits[:half]) * common % modulus
-    return np.asarray(np.where(found > modulus // 2, found - modulus, found)), common
+    numbers = _joined(digits[:half]) * common % modulus
+    return np.asarray(np.where(numbers > modulus // 2, numbers - modulus, numbers)), common
 
 
 def _denominator(value: int, modulus: int, most: int) -> int:

@@ -11,12 +11,12 @@ Array = npt.NDArray[np.float64]
 Whole = npt.NDArray[Any]
 """An array of Python integers, of any size."""
 
-FAR = 1 << 20
+ZERO_EXPONENT = 1 << 20
 """The exponent of zero: larger than any other, so that it never is the smallest."""
 
 
 def mantissas(x: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return odd m and e with x = m 2^e exactly; m = 0 and e = FAR where x is 0.
+    """Return odd m and e with x = m 2^e exactly; m = 0 and e = ZERO_EXPONENT where x is 0.
 
     >>> m, e = mantissas(np.array([0.75, -6.0, 0.0]))
     >>> m.tolist(), e[:2].tolist()
@@ -28,7 +28,7 @@ def mantissas(x: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     empty = m == 0
     zeros[empty] = 0
     e = exponent.astype(np.int64) - 53 + zeros
-    e[empty] = FAR
+    e[empty] = ZERO_EXPONENT
     return m >> zeros, e
 
 
@@ -47,8 +47,8 @@ def whole(x: Array) -> Whole:
     [1, 6]
     """
     m, e = mantissas(x)
-    base = int(np.min(e, initial=FAR))
-    return shifted(m, e, 0 if base == FAR else base)
+    base = int(np.min(e, initial=ZERO_EXPONENT))
+    return shifted(m, e, 0 if base == ZERO_EXPONENT else base)
 
 
 def reduced(values: Whole) -> Whole:
@@ -81,7 +81,9 @@ def text(value: Any) -> int | str:
     >>> text(-7), text(2**60)
     (-7, '1152921504606846976')
     """
-    return int(value) if abs(int(value)) < 2**53 else ("-" if value < 0 else "") + digits(abs(int(value)))
+    if abs(int(value)) < 2**53:
+        return int(value)
+    return ("-" if value < 0 else "") + digits(abs(int(value)))
 
 
 def digits(value: int) -> str:

@@ -17,7 +17,7 @@ EPS = float(np.finfo(np.float64).eps)
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-DEPENDENT = 1e-27
+DEPENDENT_SHARE = 1e-27
 """A column whose squared distance from the others, relative to its square, is below this is suspected of depending on them.
 
 Rounding a column to doubles puts it about 1e-32 away from the combination it was computed from; the powers t .. t^14 on
@@ -33,36 +33,36 @@ class Normal:
     """
 
     gram: Doubled
-    """[X y]' S [X y] with the ridge charges on the diagonal, scaled."""
+    """[X y]' S [X y] with the ridge penalty factors on the diagonal, scaled."""
     scale: Array
     columns: int
     weight_sum: float
     chain: float
-    charge: Array
-    """The ridge charges S D, scaled; S is a sum of doubles, so that these have the digits of doubles only."""
+    penalty_factor: Array
+    """The ridge penalty factors S D, scaled; S is a sum of doubles, so that these have the digits of doubles only."""
     _gaps: dict[bytes, float] = field(default_factory=dict, repr=False, compare=False)
     """What ``gap`` has said: a solver asks first, then the proof."""
 
     @staticmethod
     def of(gram: Doubled, curvature: Array, weight_sum: float, rows: int) -> Normal:
-        """Scale the gram of [X y] and add the ridge charges."""
+        """Scale the gram of [X y] and add the ridge penalty factors."""
         size = len(gram.high)
-        charge = np.zeros(size)
-        charge[: len(curvature)] = curvature * weight_sum
-        gram = gram + Doubled.of(np.diag(charge))
+        penalty_factor = np.zeros(size)
+        penalty_factor[: len(curvature)] = curvature * weight_sum
+        gram = gram + Doubled.of(np.diag(penalty_factor))
         diagonal = np.diagonal(gram.high)
         exponent = np.round(-0.5 * np.log2(np.where(diagonal > 0.0, diagonal, 1.0)))
         scale = np.exp2(exponent)
         both = scale[:, None] * scale
         chain, p = 1000 + rows / 16384, len(curvature)
         return Normal(
-            Doubled(gram.high * both, gram.low * both), scale, p, weight_sum, chain, charge[:p] * scale[:p] ** 2
+            Doubled(gram.high * both, gram.low * both), scale, p, weight_sum, chain, penalty_factor[:p] * scale[:p] ** 2
         )
 
     @cached_property
     def _factor(self) -> tuple[Doubled, Index, int]:
         fixed = len(self.scale) - self.columns
-        high, low, order, rank = _core.factor_dd(self.gram.high, self.gram.low, DEPENDENT, fixed)
+        high, low, order, rank = _core.factor_dd(self.gram.high, self.gram.low, DEPENDENT_SHARE, fixed)
         return Doubled(high, low), np.asarray(order, dtype=np.intp), int(rank)
 
     @property
@@ -98,7 +98,7 @@ class Normal:
         return np.asarray(self._exact.round() * self.scale[:p, None] / self.scale[None, p:])
 
     def residual_squares(self) -> Array:
-        """Return y'Sy - y'SX b of the minimiser, per output: the residual sum of squares where nothing is charged."""
+        """Return y'Sy - y'SX b of the minimiser, per output: the residual sum of squares where nothing is penalized."""
         p = self.columns
         explained = self.gram[p:, :p].times(self._exact)
         left = (self.gram[p:, p:] + -explained).round()
@@ -143,8 +143,8 @@ class Normal:
         # entries of the scaled gram are at most about 2, known to chain * UNIT
         error = self.chain * UNIT * 4.0 * (np.sum(np.abs(scaled.high), axis=0) + np.sqrt(self.gram.high.diagonal()[p:]))
         spread = np.sqrt(np.maximum(self._spread.diagonal(), 0.0))
-        doubt = self.chain * EPS * (spread * self.charge) @ np.abs(scaled.high)
-        bound = (np.sqrt(square) + error * float(np.sum(spread)) + doubt) ** 2 / self.scale[p:] ** 2
+        value_error = self.chain * EPS * (spread * self.penalty_factor) @ np.abs(scaled.high)
+        bound = (np.sqrt(square) + error * float(np.sum(spread)) + value_error) ** 2 / self.scale[p:] ** 2
         return 0.5 * float(np.sum(bound)) / self.weight_sum * (1.0 + 1e-10)
 
     @cached_property

@@ -10,22 +10,18 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.doubled import Doubled
-from lineal.algebra.normal import DEPENDENT
+from lineal.algebra.normal import DEPENDENT_SHARE
 from lineal.ground.deadline import LATE, Deadline, LateError
 from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
-CORNER: Final = 256
+CORNER_COLUMNS: Final = 256
 """Columns of the corner that tells how fast this machine is now; matrices of up to twice as many are not asked about."""
-GROWTH: Final = 2.7
-"""The time grows less than with the cube of the columns, since large matrices are worked on in larger pieces."""
-SMALL: Final = 1e-13
+ZERO_SHARE: Final = 1e-13
 """Eigenvalues below this share of the largest are rounding errors of zero."""
-WIDE: Final = 100.0
-"""Where columns are of lengths so many times apart, their eigenvalues are found one by one."""
-EXACT: Final = 2.0**-48
+RELATIVE_ERROR: Final = 2.0**-48
 """Relative error of an eigenvalue that LAPACK finds to full precision, and of a largest one in any case."""
 
 
@@ -38,10 +34,11 @@ def eigen(matrix: Array, deadline: Deadline | None = None) -> tuple[Array, Array
     array([1., 3.])
     """
     columns = len(matrix)
-    if deadline is not None and columns > 2 * CORNER:
+    if deadline is not None and columns > 2 * CORNER_COLUMNS:
         began = deadline.clock()
-        np.linalg.eigh(matrix[:CORNER, :CORNER])
-        if (deadline.clock() - began) * (columns / CORNER) ** GROWTH > deadline.last.left:
+        np.linalg.eigh(matrix[:CORNER_COLUMNS, :CORNER_COLUMNS])
+        # less than with the cube of the columns, since large matrices are worked on in larger pieces
+        if (deadline.clock() - began) * (columns / CORNER_COLUMNS) ** 2.7 > deadline.last.left:
             raise LateError(LATE)
     values, vectors = np.linalg.eigh(matrix)
     return values, vectors
@@ -67,39 +64,40 @@ class Spectrum:
     """A bound on the sum of the eigenvalues that were taken for zero."""
 
 
-def decomposed(gram: Doubled, right: Doubled, blur: float, deadline: Deadline | None = None) -> Spectrum:
+def decomposed(gram: Doubled, right: Doubled, entry_error: float, deadline: Deadline | None = None) -> Spectrum:
     """Return the eigenvalues of a gram and the products of its eigenvectors with a right side; zero where columns depend.
 
     Of columns in units far apart, ``gram = D A D`` with a diagonal of ones in A, small eigenvalues drown in the rounding of
     large ones. ``A = C C'`` has no such spread, and Jacobi's method finds every singular value of ``D C`` to full relative
     precision: its squares are the eigenvalues. ``right = D C t``, so that the products are the singular values times V't.
 
-    Entries of A are known to ``blur``, but rounded to doubles here: see `resolved` where that is not enough.
+    Entries of A are known to ``entry_error``, but rounded to doubles here: see `resolved` where that is not enough.
     """
     plain, side = gram.round(), right.round()
     size = np.sqrt(np.maximum(np.diagonal(plain), 0.0))
     present = size > 0.0
-    if not present.any() or size.max() <= WIDE * size[present].min():
+    if not present.any() or size.max() <= 100.0 * size[present].min():
         values, vectors = eigen(plain, deadline)
         top = max(float(values.max(initial=0.0)), 0.0)
-        real = values > SMALL * top
+        real = values > ZERO_SHARE * top
         found = np.where(real, values, 0.0), np.where(real, vectors.T @ side, 0.0)
-        return Spectrum(*found, *_known(values, real, blur))
+        return Spectrum(*found, *_known(values, real, entry_error))
     size = np.where(present, size, 1.0)
     values, vectors = eigen(plain / size[:, None] / size, deadline)
-    real = values > SMALL * float(values.max())
+    real = values > ZERO_SHARE * float(values.max())
     half = vectors[:, real] * np.sqrt(values[real])
-    fine, loose, vague, missed = _known(values, real, blur)
+    fine, loose, vague, missed = _known(values, real, entry_error)
     weights = vectors[:, real].T @ (side / size) / np.sqrt(values[real])
     most = float(size.max()) ** 2
     return Spectrum(*_graded(size[:, None] * half, weights), fine, loose, vague * most, missed * most)
 
 
-def resolved(gram: Doubled, right: Doubled, square: Doubled, blur: float) -> tuple[Spectrum, float]:
+def resolved(gram: Doubled, right: Doubled, square: Doubled, entry_error: float) -> tuple[Spectrum, float]:
     """Return the same from a factor ``A = C C'`` made in double-double, for columns very near to each other.
 
-    What C lacks of A's digits is then ``blur / least eigenvalue of A``, with blur about 1e-28 instead of 1e-16. Also returned
-    is what the columns that were not taken for dependent leave of ``square``, that of the right side's own vector.
+    What C lacks of A's digits is then ``entry_error / least eigenvalue of A``, with entry_error about 1e-28 instead of
+    1e-16. Also returned is what the columns that were not taken for dependent leave of ``square``, that of the right
+    side's own vector.
     """
     size = np.sqrt(np.maximum(np.diagonal(gram.high), 0.0))
     unit = np.exp2(-np.round(np.log2(np.where(size > 0.0, size, 1.0))))
@@ -109,7 +107,7 @@ def resolved(gram: Doubled, right: Doubled, square: Doubled, blur: float) -> tup
         whole, side = getattr(scaled, name), getattr(right, name) * unit
         whole[:count, :count], whole[count, count] = getattr(gram, name) * both, getattr(square, name)
         whole[:count, count] = whole[count, :count] = side
-    threshold = max(DEPENDENT, 1e3 * blur)
+    threshold = max(DEPENDENT_SHARE, 1e3 * entry_error)
     high, low, order, rank = _core.factor_dd(scaled.high, scaled.low, threshold, 1)
     factor = high + low
     residual = float(factor[count, count])
@@ -117,18 +115,20 @@ def resolved(gram: Doubled, right: Doubled, square: Doubled, blur: float) -> tup
     single, products = _graded(half / unit[order, None], factor[count, :rank])
     missed = threshold * float(np.sum(size[order[rank:]] ** 2))
     if rank == 0:
-        return Spectrum(single, products, EXACT, 0.0, 0.0, missed), residual
+        return Spectrum(single, products, RELATIVE_ERROR, 0.0, 0.0, missed), residual
     backwards = lapack.dtrtri(half[:rank], lower=1)[0]
-    loose = 4.0 * count * blur * float(np.sum(np.tril(backwards) ** 2))
-    return Spectrum(single, products, EXACT, loose, 4.0 * blur * float(np.sum(size**2)), missed), residual
+    loose = 4.0 * count * entry_error * float(np.sum(np.tril(backwards) ** 2))
+    return Spectrum(
+        single, products, RELATIVE_ERROR, loose, 4.0 * entry_error * float(np.sum(size**2)), missed
+    ), residual
 
 
-def _known(values: Array, real: Mask, blur: float) -> tuple[float, float, float, float]:
+def _known(values: Array, real: Mask, entry_error: float) -> tuple[float, float, float, float]:
     """Return how loose eigenvalues of a matrix of doubles are, and what those taken for zero may add up to."""
     top, kept = float(values.max(initial=0.0)), values[real]
-    vague = (EXACT + len(values) * blur) * top
-    loose = EXACT + vague / float(kept.min()) if len(kept) else EXACT
-    return loose, loose, vague, SMALL * top * int(np.sum(~real))
+    vague = (RELATIVE_ERROR + len(values) * entry_error) * top
+    loose = RELATIVE_ERROR + vague / float(kept.min()) if len(kept) else RELATIVE_ERROR
+    return loose, loose, vague, ZERO_SHARE * top * int(np.sum(~real))
 
 
 def _graded(half: Array, weights: Array) -> tuple[Array, Array]:

@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import Roles, Rows, from_table
+from lineal.api.dataset import Dataset, Roles, from_table
 from lineal.api.options import Wanted
 from lineal.designs import as_design
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
 from lineal.features.splitting import Split
-from lineal.ground.given import real, targets
+from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES
+from lineal.ground.inputs import real, targets
 from lineal.model.target import Target
 from lineal.sources.memory import Memory
 from lineal.sources.source import Source
@@ -21,10 +22,6 @@ from lineal.tables.table import uniform
 
 Array = npt.NDArray[np.float64]
 Picked = slice | npt.NDArray[np.bool_]
-
-FEW = 10
-"""Whole numbers with at most so many different values are classes, as in a table."""
-CHUNK = 65536
 
 
 def is_array(data: object) -> bool:
@@ -36,13 +33,13 @@ def is_array(data: object) -> bool:
     return isinstance(data, np.ndarray | list | tuple) or is_sparse(data)
 
 
-def gather(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
-    """Return the rows of a table or of an array."""
+def gather(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
+    """Return the dataset of a table or of an array."""
     return (from_arrays if is_array(data) else from_table)(data, roles, wanted, split, test)
 
 
-def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
-    """Return the rows of an array or a sparse matrix; ``test`` is a pair of data and target."""
+def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
+    """Return the dataset of an array or a sparse matrix; ``test`` is a pair of data and target."""
     target, weight, offset, intercept = roles.target, roles.weight, roles.offset, roles.intercept
     if target is None or isinstance(target, str):
         raise InputError("the data is an array, so the target must be one too: give one value per row.")
@@ -75,7 +72,7 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
             as_design(matrix[held], intercept=intercept), _coded(about, y[held]), _picked(s, held), _picked(o, held)
         )
     part = matrix if held is None else matrix[seen]
-    return Rows(
+    return Dataset(
         train=Memory(as_design(part, intercept=intercept), _coded(about, y[seen]), _picked(s, seen), _picked(o, seen)),
         test=tests,
         target=about,
@@ -115,9 +112,9 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
             else "there are no training rows."
         )
     whole = numeric and bool(np.all(kinds == np.floor(kinds)))
-    if wanted == "number" or (wanted == "auto" and numeric and not (whole and len(kinds) <= FEW)):
+    if wanted == "number" or (wanted == "auto" and numeric and not (whole and len(kinds) <= MAX_NUMBER_CLASSES)):
         return Target("y", "number")
-    if len(kinds) > 1000:
+    if len(kinds) > MAX_CLASSES:
         raise InputError(
             f"the target has {len(kinds)} classes, more than 1000; is it an identifier, or a number to predict?"
         )
@@ -125,7 +122,7 @@ def meaning(y: npt.NDArray[Any], wanted: Wanted) -> Target:
 
 
 def _plainly_number(y: npt.NDArray[Any], wanted: Wanted) -> bool:
-    """Whether numbers vary and are asked for, or are not all whole: then nobody needs to know which values there are."""
+    """Whether numbers vary and are asked for, or are not all whole: then their different values do not matter."""
     if not np.any(y != y.reshape(-1)[0]):
         return False
     return wanted == "number" or (wanted == "auto" and y.dtype.kind == "f" and not np.all(y == np.floor(y)))
@@ -170,20 +167,21 @@ def _fingerprint(matrix: npt.NDArray[Any], labels: npt.NDArray[Any], target: Tar
 
     from lineal.features.encoder import column
     from lineal.features.fingerprint import Fingerprint
+    from lineal.tables.tabular import BATCH_ROWS
 
     names = [f"x{j}" for j in range(matrix.shape[1])]
     several = target.names or ("y",)
     classes = target.kind == "classes"
-    found = Fingerprint([*names, *(() if classes else several)], several if classes else ())
-    found.add_matrix(names, matrix)
+    fingerprint = Fingerprint([*names, *(() if classes else several)], several if classes else ())
+    fingerprint.add_matrix(names, matrix)
     y = labels.reshape(len(labels), -1)
     if y.dtype.kind == "f" and not classes:
-        found.add_matrix(several, y)
-        return found.hex()
+        fingerprint.add_matrix(several, y)
+        return fingerprint.hex()
     y = y.astype(str) if classes and y.dtype.kind not in "iufb" else y
-    for start in range(0, len(y), CHUNK):
-        columns = {name: np.ascontiguousarray(y[start : start + CHUNK, k]) for k, name in enumerate(several)}
+    for start in range(0, len(y), BATCH_ROWS):
+        columns = {name: np.ascontiguousarray(y[start : start + BATCH_ROWS, k]) for k, name in enumerate(several)}
         batch = pa.RecordBatch.from_pydict(columns)
         for name in several:
-            found.add_column(name, column(batch, name))
-    return found.hex()
+            fingerprint.add_column(name, column(batch, name))
+    return fingerprint.hex()

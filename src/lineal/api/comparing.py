@@ -7,22 +7,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from lineal.api.arrays import gather
-from lineal.api.dataset import Roles, Rows
-from lineal.api.estimate import Run, Wish
+from lineal.api.dataset import Dataset, Roles
+from lineal.api.estimate import Request, Run
 from lineal.api.options import Wanted
 from lineal.api.training import finish
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
-from lineal.features.text_options import Asked
+from lineal.features.text_options import TextOptions
 from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.ground.records import dataclass
+from lineal.metrics.metric import BEST_OF_CLASSES, BEST_OF_NUMBERS
 from lineal.model.model import Model
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
 
-CLASSES: Final = ("logistic", "logistic l1:auto", "logistic none", "svm")
-NUMBERS: Final = ("linear", "ridge", "linear l1:auto", "huber", "quantile:0.5")
-"""What is compared unless somebody names models: a loss, and perhaps a penalty (a ridge, its strength picked)."""
+CLASS_MODELS: Final = ("logistic", "logistic l1:auto", "logistic none", "svm")
+NUMBER_MODELS: Final = ("linear", "ridge", "linear l1:auto", "huber", "quantile:0.5")
+"""The models that are compared if none are named: a loss, and perhaps a penalty (a ridge, its strength picked)."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def compare(
     formula: str | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
-    text: Asked = (),
+    text: TextOptions = (),
     test_size: float = 0.2,
     split: str | None = None,
     validation_size: float = 0.0,
@@ -79,47 +80,51 @@ def compare(
     ('rmse', 2)
     """
     deadline = Deadline.of(time_limit)
-    wishes = {name: _wish(name) for name in models}
-    if len(wishes) < len(models):
+    requests = {name: _request(name) for name in models}
+    if len(requests) < len(models):
         raise InputError("a model is named twice; name each once.")
-    kinds: set[Wanted] = {wish.wanted for wish in wishes.values() if wish.wanted != "auto"}
+    kinds: set[Wanted] = {request.wanted for request in requests.values() if request.wanted != "auto"}
     if len(kinds) > 1:
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
     roles = Roles.of(target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text)
-    rows = beforehand(deadline, lambda: gather(data, roles, next(iter(kinds), "auto"), parts))
-    classes = rows.target.kind == "classes"
-    if not wishes:
-        wishes = {name: _wish(name) for name in (CLASSES if classes else NUMBERS)}
+    dataset = beforehand(deadline, lambda: gather(data, roles, next(iter(kinds), "auto"), parts))
+    classes = dataset.target.kind == "classes"
+    if not requests:
+        requests = {name: _request(name) for name in (CLASS_MODELS if classes else NUMBER_MODELS)}
     entries = [
-        _entry(name, wish, rows, seed, shared(deadline, len(wishes) - k), progress)
-        for k, (name, wish) in enumerate(wishes.items())
+        _entry(name, request, dataset, seed, shared(deadline, len(requests) - k), progress)
+        for k, (name, request) in enumerate(requests.items())
     ]
     where = next(name for name in entries[0].model.report["metrics"] if name != "baseline")
-    metric = "accuracy" if classes else "rmse"
+    best = BEST_OF_CLASSES if classes else BEST_OF_NUMBERS
 
     def rank(entry: Entry) -> tuple[bool, float]:
-        value = entry.model.report["metrics"][where].get(metric)
-        return value is None, 0.0 if value is None else (-value if classes else value)
+        value = entry.model.report["metrics"][where].get(best.name)
+        if value is None:
+            return True, 0.0
+        return False, -value if best.larger_is_better else value
 
-    return Comparison(metric, where, tuple(sorted(entries, key=rank)), entries[0].model.report["metrics"]["baseline"])
+    return Comparison(
+        best.name, where, tuple(sorted(entries, key=rank)), entries[0].model.report["metrics"]["baseline"]
+    )
 
 
-def _wish(name: str) -> Wish:
+def _request(name: str) -> Request:
     """Return what "svm ridge:0.1" asks for."""
     model, _, penalty = name.partition(" ")
-    return Wish.of(model, penalty.strip() or "auto", None, "auto")
+    return Request.of(model, penalty.strip() or "auto", None, "auto")
 
 
 def _entry(
     name: str,
-    wish: Wish,
-    rows: Rows,
+    request: Request,
+    dataset: Dataset,
     seed: int,
     deadline: Deadline | None,
     progress: Callable[[str, Record], None] | None,
 ) -> Entry:
     begin = time.monotonic()
-    told = None if progress is None else lambda record: progress(name, record)
-    model = finish(rows, wish, Run(seed, TOLERANCE, deadline, told))
+    report = None if progress is None else lambda record: progress(name, record)
+    model = finish(dataset, request, Run(seed, TOLERANCE, deadline, report))
     return Entry(name, model, time.monotonic() - begin)

@@ -1,4 +1,4 @@
-"""The rows of a table as a fit needs them: training and test sources, and what a model file says about them."""
+"""A table as a fit needs it: training and test sources, and what a model file says about them."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.formula import Formula
 from lineal.features.learning import Learned, learn
-from lineal.features.splitting import TEST, TRAIN, VALIDATION, Split, parted
-from lineal.features.text_options import Asked
+from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
+from lineal.features.text_options import TextOptions
 from lineal.features.types.target_type import class_index
 from lineal.ground.records import dataclass
 from lineal.model.model import Model
@@ -31,12 +31,12 @@ from lineal.tables.joined import beside as put_beside
 from lineal.tables.remembered import remembered
 from lineal.tables.table import Table, as_table
 
-MEMORY: Final = 5 * 2**25
-"""Encoded rows of up to so many bytes are kept in memory, parsed ones up to two thirds of it; more go to a temporary file."""
+MAX_MEMORY_BYTES: Final = 5 * 2**25
+"""Bytes of encoded rows kept in memory, and one and a half times the bytes of parsed ones; more go to a temporary file."""
 
 
 @dataclass(frozen=True)
-class Rows:
+class Dataset:
     """Training rows, test rows or None, and the parts of a model that follow from the data alone."""
 
     train: Source
@@ -61,7 +61,7 @@ class Roles:
     formula: Formula | None = None
     poly: int = 1
     types: Mapping[str, str] | None = None
-    text: Asked = ()
+    text: TextOptions = ()
 
     @classmethod
     def of(
@@ -101,9 +101,9 @@ class Roles:
         return learned if self.intercept else replace(learned, encoder=replace(learned.encoder, intercept=False))
 
 
-def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Rows:
-    """Return the rows of a table; the encoder is learned from the training rows alone."""
-    table, roles = _attached(remembered(as_table(data), 2 * MEMORY // 3), roles)
+def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
+    """Return the dataset of a table; the encoder is learned from the training rows alone."""
+    table, roles = _attached(remembered(as_table(data), 2 * MAX_MEMORY_BYTES // 3), roles)
     target, own = roles.target, roles.weight
     table = derived(table, target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
@@ -125,13 +125,10 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     if held is not None and test is not None:
         about["test_origin"] = held.origin
         about["notes"] += held.notes
-    validates = None
-    if checks is not None:
-        validates = _tested(checks, learned, about, "used to pick a strength")
+    validates = None if checks is None else _tested(checks, learned, about, "used to pick a strength")
     encoded = Encoded(train.last(), learned)
-    kept = encoded.in_memory(MEMORY)
-    return Rows(
-        train=kept,
+    return Dataset(
+        train=encoded.in_memory(MAX_MEMORY_BYTES),
         test=tests,
         validation=validates,
         target=learned.target,
@@ -157,10 +154,10 @@ def _attached(table: Table, roles: Roles) -> tuple[Table, Roles]:
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
-    known, strangers = _of_known_class(held, learned.target)
-    about["notes"] += _said(strangers, learned.target, use)
-    source = Encoded(known, learned)
-    kept = source.in_memory(MEMORY, known=False)
+    usable, strangers = _of_known_class(held, learned.target)
+    about["notes"] += _unmeasured(strangers, learned.target, use)
+    source = Encoded(usable, learned)
+    kept = source.in_memory(MAX_MEMORY_BYTES, fingerprinted=False)
     if source.without_target:
         about["notes"].append(f"{_rows(source.without_target)} not {use}: held out, but the target is missing.")
     return kept
@@ -180,8 +177,8 @@ def _learned(train: Table, table: Table, split: Split, roles: Roles, wanted: Wan
 
 def _notes(table: Table, learned: Learned) -> list[str]:
     """Return what a person should see of how a table was understood."""
-    said = (learned.report.get(part, ()) for part in ("texts", "lost", "suspicions"))
-    return [*table.notes, *chain.from_iterable(said)]
+    sentences = (learned.report.get(part, ()) for part in ("texts", "lost", "suspicions"))
+    return [*table.notes, *chain.from_iterable(sentences)]
 
 
 def _counts(table: Table, target: Any, wanted: Wanted) -> tuple[str, str] | None:
@@ -197,9 +194,11 @@ def _with_counts(learned: Learned, counts: tuple[str, str]) -> Learned:
     """Return what was learned with the class of successes last, said in the words of the counts."""
     success, failure = counts
     target = replace(learned.target, classes=(failure, success))
-    said = f"The target is counts: {success!r} of successes, {failure!r} of failures; each row is two weighted ones."
+    sentence = (
+        f"The target is counts: {success!r} of successes, {failure!r} of failures; each row is two weighted ones."
+    )
     about = {**learned.report["target"], "classes": [failure, success], "counts": None}
-    report = {**learned.report, "target": about, "sentences": [said, *learned.report["sentences"][1:]]}
+    report = {**learned.report, "target": about, "sentences": [sentence, *learned.report["sentences"][1:]]}
     return replace(learned, target=target, report=report)
 
 
@@ -210,14 +209,14 @@ def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table
     part = parted(table, split, target)
     tests, validates = (split.test_size > 0, split.validation_size > 0)
     if split.by == "column":
-        found = {int(value) for rows, _ in table.numbered() for value in np.unique(part(rows))}
-        tests, validates = TEST in found, VALIDATION in found
-        if TRAIN not in found:
+        present = {int(value) for rows, _ in table.numbered() for value in np.unique(part(rows))}
+        tests, validates = TEST in present, VALIDATION in present
+        if TRAIN not in present:
             raise InputError(f"no row of {table.origin} is a training row by column {split.column!r}.")
     return (
-        table.where(lambda rows: part(rows) == TRAIN),
-        table.where(lambda rows: part(rows) == TEST) if tests else None,
-        table.where(lambda rows: part(rows) == VALIDATION) if validates else None,
+        table.where(Within(part, TRAIN)),
+        table.where(Within(part, TEST)) if tests else None,
+        table.where(Within(part, VALIDATION)) if validates else None,
     )
 
 
@@ -242,13 +241,14 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     table, weight = as_fitted(table, model.training, roles.get("weight"))
     for name in () if table.sparse else model.target.names or (model.target.name,):
         table.require(name, "target column")
-    known, strangers = _of_known_class(table, model.target)
-    source = Encoded(known, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
-    kept = source.in_memory(MEMORY, known=False)  # one reading for the model and the baseline, where memory allows
-    notes = [*table.notes, *_said(strangers, model.target, "measured")]
+    usable, strangers = _of_known_class(table, model.target)
+    source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
+    # one reading for the model and the baseline, where memory allows
+    kept = source.in_memory(MAX_MEMORY_BYTES, fingerprinted=False)
+    notes = [*table.notes, *_unmeasured(strangers, model.target, "measured")]
     if source.without_target:
         notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
-    notes += model.encoder.said(source.unknown)
+    notes += model.encoder.sentences(source.unknown)
     return kept, notes
 
 
@@ -261,11 +261,11 @@ def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
         codes, levels = texts(column(batch, target.name))
         unknown = np.array([*(bool(np.isneginf(place(level))) for level in levels), False])
         strange.append(rows[unknown[codes]])
-    found: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
-    return (table.where(lambda rows: ~np.isin(rows, found)), len(found)) if len(found) else (table, 0)
+    unknown_rows: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
+    return (table.where(Apart(unknown_rows)), len(unknown_rows)) if len(unknown_rows) else (table, 0)
 
 
-def _said(strangers: int, target: Target, use: str) -> list[str]:
+def _unmeasured(strangers: int, target: Target, use: str) -> list[str]:
     if not strangers:
         return []
     return [f"{_rows(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
@@ -275,14 +275,24 @@ def _rows(count: int) -> str:
     return "1 row is" if count == 1 else f"{count:,} rows are"
 
 
-def with_offsets(rows: Rows, outputs: int) -> Rows:
-    """Return the rows with an offset for every output: one number per row is that of all of them."""
+@dataclass(frozen=True)
+class WideOffset:
+    """Give the one offset of a row to each of several outputs."""
 
-    def wide(block: Block) -> Block:
-        if block.offset is None or block.offset.shape[1] == outputs:
+    outputs: int
+
+    def __call__(self, block: Block) -> Block:
+        """Return the block with an offset for every output."""
+        if block.offset is None or block.offset.shape[1] == self.outputs:
             return block
-        return replace(block, offset=np.repeat(block.offset, outputs, axis=1))
+        return replace(block, offset=np.repeat(block.offset, self.outputs, axis=1))
 
+
+def with_offsets(dataset: Dataset, outputs: int) -> Dataset:
+    """Return the dataset with an offset for every output: one number per row is that of all of them."""
+    wide = WideOffset(outputs)
     return replace(
-        rows, train=rows.train.map(wide), validation=None if rows.validation is None else rows.validation.map(wide)
+        dataset,
+        train=dataset.train.map(wide),
+        validation=None if dataset.validation is None else dataset.validation.map(wide),
     )

@@ -165,8 +165,8 @@ def dialect(name: str) -> Dialect:
     1.0
     """
     if name not in BY_DIALECT:
-        known = ", ".join(BY_DIALECT)
-        raise InputError(f"the dialect {name!r} is unknown; known are {known}.{near(name, BY_DIALECT)}")
+        names = ", ".join(BY_DIALECT)
+        raise InputError(f"the dialect {name!r} is unknown; known are {names}.{near(name, BY_DIALECT)}")
     return BY_DIALECT[name]
 
 
@@ -211,11 +211,11 @@ def solver_named(name: object) -> str:
     >>> solver_named("lbfgs"), solver_named("auto"), solver_named("newton-cg")
     ('quasi-newton', 'auto', 'newton-cg')
     """
-    known = ("auto", *BY_NAME)
+    accepted = ("auto", *BY_NAME)
     if isinstance(name, str):
         ours = SOLVERS.get(name, name)
-        if ours in known:
+        if ours in accepted:
             return ours
     theirs = ", ".join(f"{word} (= {ours})" for word, ours in SOLVERS.items())
-    hint = near(name, (*known, *SOLVERS)) if isinstance(name, str) else ""
-    raise InputError(f"solver is {name!r}; accepted are {', '.join(known)}, and scikit-learn's {theirs}.{hint}")
+    hint = near(name, (*accepted, *SOLVERS)) if isinstance(name, str) else ""
+    raise InputError(f"solver is {name!r}; accepted are {', '.join(accepted)}, and scikit-learn's {theirs}.{hint}")

@@ -1,4 +1,4 @@
-"""From rows and wishes to coefficients: the loss and the penalty that were asked for, a strength, and the fit."""
+"""From a dataset and a request to coefficients: the loss, the penalty, its strength, and the fit."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import Rows, with_offsets
+from lineal import losses
+from lineal.api.dataset import Dataset, with_offsets
 from lineal.api.options import (
+    OWN_METHOD,
     Limits,
-    ModelWish,
-    PenaltyWish,
+    ModelRequest,
+    PenaltyRequest,
     Wanted,
     read_bounds,
     read_model,
     read_penalty,
     read_solver,
 )
-from lineal.certify.baseline import Null, adopt, null
+from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
 from lineal.fitting.evidence import evidence
@@ -29,24 +31,12 @@ from lineal.fitting.scale import scaled_huber
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline, beforehand, in_time, on_trial, shared
 from lineal.ground.records import dataclass
-from lineal.losses import (
-    CrammerSinger,
-    Hinge,
-    Huber,
-    Logistic,
-    Poisson,
-    Quantile,
-    Softmax,
-    Sparsemax,
-    Squared,
-    SquaredHinge,
-    ZeroOne,
-)
+from lineal.losses import Huber, Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
 from lineal.model.trace import Record
-from lineal.paths.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, measure, strengths
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.paths.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, strengths
+from lineal.penalties import Bounds, NoPenalty, Ridge, by_name
 from lineal.penalties.penalty import Penalty
 from lineal.perceptron.mistakes import mistaking
 from lineal.perceptron.perceptron_fit import correcting, criterion, majority
@@ -54,47 +44,45 @@ from lineal.problem.frame import centered
 from lineal.problem.moments import Moments, survey
 from lineal.problem.problem import Problem
 from lineal.solvers.solver import Solver
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 
-FEW: Final = 2_000_000
-"""Up to so many training cells (rows x columns x outputs) a strength is cross-validated; above, one fold validates."""
+CROSS_VALIDATED_MAX_CELLS: Final = 2_000_000
+"""Training cells (rows x columns x outputs) up to which all folds validate a strength; above, one fold is enough."""
 
-EPSILON: Final = 1.35
-"""The threshold of huber without one, in estimated scales of the residuals (scikit-learn's default)."""
+HUBER_THRESHOLD_SCALES: Final = 1.35
+"""The threshold of huber where none is given, in estimated scales of the residuals (scikit-learn's default)."""
 
-LOST: Final = 1e6
-"""Methods of their own take a mean off that is so many standard deviations from zero, and keep it as the center."""
-
-SLOPE: Final = 10.0
-"""A slope of this many tolerances, in standard errors, is none: rounding leaves as much where columns are unscaled."""
-
-SMALLEST: Final = 1e-7
-"""A scale below this share of the target's standard deviation means that the residuals have none."""
+CENTER_MIN_DEVIATIONS: Final = 1e6
+"""Standard deviations between zero and a column's mean from which firth, bayes and zero-one fit the centered column."""
 
 
 @dataclass(frozen=True)
-class Wish:
+class Request:
     """What was asked for, checked as far as that is possible without data."""
 
-    model: ModelWish
-    penalty: PenaltyWish
+    model: ModelRequest
+    penalty: PenaltyRequest
     bounds: Limits | None
     solver: Solver | str
 
     @staticmethod
-    def of(model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str) -> Wish:
+    def of(model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str) -> Request:
         """Read the words, and refuse those that would have no effect together."""
         name = read_model(model)
-        wish = Wish(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
-        own = "Firth's penalty" if wish.penalty.name == "firth" else None
-        own = f"model {name.name}" if name.name in ("bayes", "zero-one", "perceptron") else own
-        if own is not None and wish.solver != "auto":
+        request = Request(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
+        if name.name in OWN_METHOD:
+            own = f"model {name.name}"
+        elif request.penalty.name == "firth":
+            own = "Firth's penalty"
+        else:
+            return request
+        if request.solver != "auto":
             raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
-        if own is not None and wish.bounds is not None:
+        if request.bounds is not None:
             raise InputError(f"bounds cannot be put on the coefficients of {own}; leave them out.")
-        return wish
+        return request
 
     @property
     def wanted(self) -> Wanted:
@@ -121,8 +109,8 @@ class Run:
 class Estimate:
     """A fit with what was decided on the way.
 
-    ``penalty`` is the name that was asked for, ``charges`` what the penalty's charges are, ``level`` the best constant
-    score of the training rows, ``said`` more for the report.
+    ``penalty`` is the name that was asked for, ``penalty_factors`` what the penalty multiplies, ``level``
+    the best constant score of the training rows, ``report`` entries that the model's report gets from it.
     """
 
     fit: Fit
@@ -130,63 +118,67 @@ class Estimate:
     penalty: str
     level: Array
     choice: Choice | None = None
-    charges: Literal["variance", "sd"] | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    penalty_factors: Literal["variance", "sd"] | None = None
+    report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What is known before anything is minimised; ``said`` is for the report."""
+    """What is known before anything is minimised; ``report`` are entries for the model's report."""
 
     loss: Loss
     moments: Moments
     variance: Array
     limits: tuple[Array, Array] | None
     labels: list[str] | None
-    said: Mapping[str, Any]
+    report: Mapping[str, Any]
 
 
-def prepare(rows: Rows, wish: Wish, deadline: Deadline | None = None, first: Deadline | None = None) -> Ready:
+def prepare(
+    dataset: Dataset, request: Request, deadline: Deadline | None = None, first: Deadline | None = None
+) -> Ready:
     """Decide the loss, survey the columns and read the bounds; ``first`` as in ``Run``."""
-    loss, said = _loss(wish.model, rows, deadline)
-    moments = beforehand(first, lambda: survey(rows.train, loss))
-    labels = None if rows.target.classes is None else [str(label) for label in rows.target.classes]
-    limits = read_bounds(wish.bounds, rows.train.columns)
-    return Ready(loss, moments, _variance(rows.train, moments), limits, labels, said)
+    loss, report = _loss(request.model, dataset, deadline)
+    moments = beforehand(first, lambda: survey(dataset.train, loss))
+    labels = None if dataset.target.classes is None else [str(label) for label in dataset.target.classes]
+    limits = read_bounds(request.bounds, dataset.train.columns)
+    return Ready(loss, moments, _variance(dataset.train, moments), limits, labels, report)
 
 
-def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
+def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     """Fit the rows as asked."""
-    ready = prepare(rows, wish, run.deadline, run.first)
-    rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
-    source, loss, moments, said = rows.train, ready.loss, ready.moments, ready.said
+    ready = prepare(dataset, request, run.deadline, run.first)
+    dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
+    source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
     level, constant = _level(source, loss, moments)
-    if wish.penalty.name == "firth" or wish.model.name in ("bayes", "zero-one"):
+    if request.penalty.name == "firth" or request.model.name in ("bayes", "zero-one"):
         if (
-            frame := centered(Problem.of(source, loss, NoPenalty(len(moments.mean)), moments), LOST, exact=True)
+            frame := centered(
+                Problem.of(source, loss, NoPenalty(len(moments.mean)), moments), CENTER_MIN_DEVIATIONS, exact=True
+            )
         ) is None:
-            return _of_its_own(rows, wish, ready, level, run)
-        inner = replace(rows, train=frame.problem.source)
-        own = _of_its_own(inner, wish, replace(ready, moments=frame.problem.moments), level, run)
+            return _of_its_own(dataset, request, ready, level, run)
+        inner = replace(dataset, train=frame.problem.source)
+        own = _of_its_own(inner, request, replace(ready, moments=frame.problem.moments), level, run)
         return replace(own, fit=replace(own.fit, arrays={**own.fit.arrays, "center": frame.center}))
-    if wish.model.name == "perceptron":
-        given = dict(wish.model.options)
-        found = correcting(
-            source, loss, moments, given,
+    if request.model.name == "perceptron":
+        options = dict(request.model.options)
+        fitted = correcting(
+            source, loss, moments, options,
             seed=run.seed, deadline=run.deadline, progress=run.progress, interrupt=run.interrupt,
         )  # fmt: skip
-        said = {**said, "model": f"perceptron, {given.get('variant', 'plain')}"}
-        return Estimate(found, ready, "none", majority(moments), said=said)
-    penalty, choice = build(wish.penalty, wish.penalty.strength or 1.0, ready.variance, ready.limits), None
-    if wish.penalty.picked:
-        choice = _pick(rows, loss, penalty, moments, run)
+        report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}"}
+        return Estimate(fitted, ready, "none", majority(moments), report=report)
+    penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.variance, ready.limits), None
+    if request.penalty.picked:
+        choice = _pick(dataset, loss, penalty, moments, run)
         penalty = penalty.at(choice.strength)
     problem = Problem.of(source, loss, penalty, moments)
     if constant is not None:
         adopt(problem, constant)
-    found = fitting.solve(
+    fitted = fitting.solve(
         problem,
-        solver=wish.solver,
+        solver=request.solver,
         start=None if choice is None else choice.start,
         tol=run.tol,
         time_limit=run.deadline,
@@ -195,32 +187,31 @@ def estimate(rows: Rows, wish: Wish, run: Run) -> Estimate:
         interrupt=run.interrupt,
         keep=True,
     )
-    asked = wish.penalty.name
-    charges: Literal["variance", "sd"] = "variance" if asked == "ridge" else "sd"
-    return Estimate(found, ready, asked, level, choice, None if asked == "none" else charges, said)
+    kind = by_name()[request.penalty.name]
+    return Estimate(fitted, ready, kind.name, level, choice, kind.factor_unit if kind.parameters else None, report)
 
 
-def _of_its_own(rows: Rows, wish: Wish, ready: Ready, level: Array, run: Run) -> Estimate:
+def _of_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, run: Run) -> Estimate:
     """Fit what has a method of its own: Firth's penalty, model bayes or zero-one."""
-    source, loss, moments, said = rows.train, ready.loss, ready.moments, ready.said
-    if wish.model.name == "bayes":
+    source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
+    if request.model.name == "bayes":
         return _bayes(source, ready, level, run)
-    if wish.model.name == "zero-one":
-        found = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
-        return Estimate(found, ready, "none", level, said=said)
-    if not isinstance(loss, Logistic):
+    if request.model.name == "zero-one":
+        fitted = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
+        return Estimate(fitted, ready, "none", level, report=report)
+    if not loss.logit:
         raise InputError(
-            f"Firth's penalty is for two classes; {rows.target.name} has {len(rows.target.classes or ())}. Use ridge."
+            f"Firth's penalty is for two classes; {dataset.target.name} has {len(dataset.target.classes or ())}. Use ridge."
         )
-    found = firth(
+    fitted = firth(
         source,
-        tol=SLOPE * run.tol,
+        tol=10.0 * run.tol,  # rounding leaves a slope of several tolerances where columns are unscaled
         time_limit=run.deadline,
         moments=moments,
         progress=run.progress,
         interrupt=run.interrupt,
     )
-    return Estimate(found, ready, "firth", level, said=said)
+    return Estimate(fitted, ready, "firth", level, report=report)
 
 
 def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
@@ -228,7 +219,7 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
     try:
         posterior = evidence(
             source,
-            charges=ready.variance,
+            penalty_factors=ready.variance,
             tol=run.tol,
             time_limit=run.deadline,
             moments=ready.moments,
@@ -238,31 +229,22 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
         if run.interrupt == "raise":
             raise
         plain = Ridge(FALLBACK, ready.variance)
-        found = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
-        return Estimate(found, ready, "ridge", level, charges="variance", said=ready.said)
+        fitted = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
+        return Estimate(fitted, ready, "ridge", level, penalty_factors="variance", report=ready.report)
     if posterior.late:
-        return Estimate(posterior.fit, ready, "ridge", level, charges="variance", said=ready.said)
+        return Estimate(posterior.fit, ready, "ridge", level, penalty_factors="variance", report=ready.report)
     reason = "one eigendecomposition of the gram, then a search for the two variances"
-    found = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
+    fitted = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
     names = ("noise", "prior", "degrees", "log_evidence")
-    said = {**ready.said, "bayes": {name: float(getattr(posterior, name)) for name in names}}
-    return Estimate(found, ready, "bayes", level, charges="variance", said=said)
+    report = {**ready.report, "bayes": {name: float(getattr(posterior, name)) for name in names}}
+    return Estimate(fitted, ready, "bayes", level, penalty_factors="variance", report=report)
 
 
-def build(wish: PenaltyWish, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:
-    """Return a penalty on ``sd_j b_j``: charges are variances for ridge, standard deviations for the others."""
-    sd = np.sqrt(variance)
-    penalty: Penalty
-    if wish.name == "ridge":
-        penalty = Ridge(strength, variance)
-    elif wish.name == "l1":
-        penalty = L1(strength, sd)
-    elif wish.name == "elastic":
-        penalty = ElasticNet(strength, 0.5 if wish.l1_ratio is None else wish.l1_ratio, sd)
-    elif wish.name == "group":
-        penalty = Group(strength, sd)
-    else:
-        penalty = NoPenalty(len(variance))
+def build(request: PenaltyRequest, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:
+    """Return a penalty on ``sd_j b_j``."""
+    kind = by_name()[request.name]
+    factors = variance if kind.factor_unit == "variance" else np.sqrt(variance)
+    penalty = kind.make(factors, strength=strength, l1_ratio=0.5 if request.l1_ratio is None else request.l1_ratio)
     return penalty if limits is None else Bounds(*limits, penalty)
 
 
@@ -271,27 +253,27 @@ def _stop(_record: Record) -> None:
     raise KeyboardInterrupt
 
 
-def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:
+def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:
     """Return a strength: cross-validated where rows are few, on one fold where one is enough."""
-    classes = rows.target.kind == "classes"
+    classes = dataset.target.kind == "classes"
     if len(family.conflicts()):
         reason = "taken by default, since the bounds exclude each other"
-        return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
+        return Choice(FALLBACK, reason, 0, loss.figure, folds=0)
     trying = on_trial(run.deadline)
-    grid = in_time(trying, lambda: strengths(rows.train, loss, family, moments), lambda: ())
+    grid = in_time(trying, lambda: strengths(dataset.train, loss, family, moments), lambda: ())
     if not grid:
         reason = "taken by default, since its share of the time limit was over before any was tried"
-        return Choice(FALLBACK, reason, 0, measure(loss, classes), folds=0)
+        return Choice(FALLBACK, reason, 0, loss.figure, folds=0)
     cells = moments.rows * len(moments.mean) * loss.outputs
     return cross_validate(
-        rows.train,
+        dataset.train,
         loss,
         family,
         grid,
         run.seed + 1,
         classes=classes,
-        unseen=rows.validation,
-        folds=FOLDS if cells <= FEW else 1,
+        unseen=dataset.validation,
+        folds=FOLDS if cells <= CROSS_VALIDATED_MAX_CELLS else 1,
         fallback=FALLBACK if grid is GRID else 0.1 * grid[0],
         deadline=trying,
         progress=run.progress,
@@ -299,60 +281,49 @@ def _pick(rows: Rows, loss: Loss, family: Penalty, moments: Moments, run: Run) -
     )
 
 
-def _loss(model: ModelWish, rows: Rows, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:
-    """Return the loss that a model's name and the target mean, and what is to be said about it."""
-    target = rows.target
+def _loss(model: ModelRequest, dataset: Dataset, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:
+    """Return the loss that a model's name and the target mean, and the entries that the report gets for it."""
+    target = dataset.target
     if model.name == "perceptron":
         return criterion(dict(model.options), len(target.classes or ())), {}
     if target.kind == "classes":
-        return _of_classes(model.name, target), {}
-    if model.name in ("huber", "quantile", "poisson", "bayes") and target.names is not None:
+        return _of_classes("logistic" if model.name == "auto" else model.name, target), {}
+    kind = losses.by_model("linear" if model.name == "auto" else model.name)[0]
+    if target.names is not None and (kind.outputs_field is None or model.name == "bayes"):
         raise InputError(f"model {model.name} predicts one number; fit the targets {target.name} one by one.")
-    if model.name == "quantile":
-        return Quantile(0.5 if model.parameter is None else model.parameter), {}
-    if model.name == "poisson":
-        return Poisson(), {}
+    if model.parameter is not None:
+        return kind.make(1, **{kind.parameter_names()[0]: model.parameter}), {}
     if model.name == "huber":
-        if model.parameter is not None:
-            return Huber(model.parameter), {}
-        threshold, scale, proven = _threshold(rows.train, shared(deadline, 2))
-        words = f"the threshold is {EPSILON:g} times the scale of the residuals, {scale:.4g}, fitted together with them"
+        threshold, scale, proven = _threshold(dataset.train, shared(deadline, 2))
+        words = f"the threshold is {HUBER_THRESHOLD_SCALES:g} times the scale of the residuals, {scale:.4g}, "
+        words += "fitted together with them"
         words += "" if proven else " as far as half the time limit allowed"
         return Huber(threshold), {"threshold": {"value": threshold, "scale": scale, "reason": words}}
-    return Squared(1 if target.names is None else len(target.names)), {}
+    return kind.make(1 if target.names is None else len(target.names)), {}
 
 
-def _of_classes(name: str, target: Target) -> Loss:
+def _of_classes(word: str, target: Target) -> Loss:
+    """Return the first loss of that model word which takes the target's number of classes."""
     kinds = len(target.classes or ())
-    if name == "svm":
-        return Hinge() if kinds == 2 else CrammerSinger(kinds)
-    if name == "sparsemax":
-        return Sparsemax(kinds)
-    if name == "zero-one":
-        if kinds != 2:
-            raise InputError(f"model zero-one is for two classes; {target.name} has {kinds}.")
-        return ZeroOne()
-    if name == "squared-hinge":
-        if kinds != 2:
-            raise InputError(
-                f"model squared-hinge is for two classes; {target.name} has {kinds}. Use logistic, sparsemax or svm."
-            )
-        return SquaredHinge()
-    return Logistic() if kinds == 2 else Softmax(kinds)
+    kinds_of_loss = losses.by_model(word)
+    for loss in kinds_of_loss:
+        if outputs := loss.outputs_for(kinds):
+            return loss.make(outputs)
+    raise InputError(f"model {word} is for two classes; {target.name} has {kinds}. {kinds_of_loss[0].instead}".rstrip())
 
 
 def _threshold(source: Source, deadline: Deadline | None) -> tuple[float, float, bool]:
     """Return a threshold for Huber's loss, the scale it is a multiple of, and whether a fit without a penalty proved it."""
     moments = survey(source, Squared(1))
-    found = scaled_huber(source, EPSILON, 0.0, np.zeros(len(moments.mean)), time_limit=deadline)
-    scale = found.scale
+    joint = scaled_huber(source, HUBER_THRESHOLD_SCALES, 0.0, np.zeros(len(moments.mean)), time_limit=deadline)
+    scale = joint.scale
     spread = float(np.max(np.abs(moments.statistic))) / moments.weight_sum
-    if not scale > SMALLEST * max(spread, 1e-300):
+    if not scale > 1e-7 * max(spread, 1e-300):  # what rounding leaves of residuals that are zero
         raise InputError(
             "the residuals of most rows are zero, so they have no scale from which a threshold follows; give one in units "
             "of the target, such as huber:1.5."
         )
-    return EPSILON * scale, scale, deadline is None or found.verdict.proven
+    return HUBER_THRESHOLD_SCALES * scale, scale, deadline is None or joint.verdict.proven
 
 
 def _variance(source: Source, moments: Moments) -> Array:
@@ -363,38 +334,34 @@ def _variance(source: Source, moments: Moments) -> Array:
     return variance
 
 
-def _level(source: Source, loss: Loss, moments: Moments) -> tuple[Array, Null | None]:
-    """Return the best constant score, offsets left aside; and the null fit of the rows, where it was made on the way."""
+def _level(source: Source, loss: Loss, moments: Moments) -> tuple[Array, Baseline | None]:
+    """Return the best constant score, offsets left aside; and the baseline of the rows, where it was made on the way."""
     if loss.has_mean_statistic or source.columns[:1] != ("(intercept)",):
         return loss.constant(moments.statistic / moments.weight_sum), None
-    plain = source.map(lambda block: replace(block, offset=None)) if moments.offset > 0.0 else source
-    charges = np.ones(len(moments.mean))
-    charges[0] = 0.0
-    found = null(Problem.of(plain, loss, Ridge(1.0, charges), replace(moments, offset=0.0)))
-    return found.coef[0], found if moments.offset == 0.0 else None
+    plain = source.map(WithoutOffset()) if moments.offset > 0.0 else source
+    penalty_factors = np.ones(len(moments.mean))
+    penalty_factors[0] = 0.0
+    baseline = baseline_fit(Problem.of(plain, loss, Ridge(1.0, penalty_factors), replace(moments, offset=0.0)))
+    return baseline.coef[0], baseline if moments.offset == 0.0 else None
 
 
 def name(loss: Loss, penalty: str) -> str:
     """Return what a model is called, in words.
 
-    >>> name(Logistic(), "l1")
-    'logistic regression, l1 penalty'
+    >>> name(Huber(1.5), "l1")
+    'Huber regression, threshold 1.5, l1 penalty'
     """
     if penalty == "bayes":
         return "Bayesian linear regression, ridge penalty by evidence"
-    numbers = loss.parameters()
-    words = {
-        "squared": "linear regression",
-        "huber": f"Huber regression, threshold {numbers.get('threshold', 0.0):.4g}",
-        "quantile": f"regression of the {numbers.get('q', 0.5):g} quantile",
-        "poisson": "Poisson regression",
-        "logistic": "logistic regression",
-        "softmax": "multinomial logistic regression",
-        "hinge": "support vector machine",
-        "squared-hinge": "support vector machine with squared hinge",
-        "crammer-singer": "support vector machine of Crammer and Singer",
-        "sparsemax": "sparsemax classification",
-        "zero-one": "halfspace of fewest mistakes",
-    }
-    charged = {"none": "no penalty", "elastic": "elastic net penalty", "firth": "Firth's penalty"}
-    return f"{words.get(loss.name, loss.name)}, {charged.get(penalty, f'{penalty} penalty')}"
+    penalties = by_name()
+    penalized = f"{penalties[penalty].label} penalty" if penalty in penalties else "Firth's penalty"
+    return f"{loss.title()}, {penalized}"
+
+
+@dataclass(frozen=True)
+class WithoutOffset:
+    """The change that takes offsets away."""
+
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        return replace(block, offset=None)

@@ -4,33 +4,30 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal import container
+from lineal import container, penalties
 from lineal.errors import InputError, ModelFileError, near
-from lineal.losses import BY_NAME, PARAMETERS, Coded
+from lineal.losses import Coded, Softmax, by_name
 from lineal.losses.loss import Loss
-from lineal.model.model import Encoder, Model
+from lineal.model.encoder import Encoder
+from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.verdict import KINDS, Verdict
 from lineal.multiclass.codes import SCHEMES
-from lineal.multiclass.committee import SHARED, Committee, score
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.multiclass.committee import SHARED_FIELDS, Committee, score
+from lineal.penalties import Bounds
 from lineal.penalties.penalty import Penalty
 
 FIELDS: Final = (
     "format", "version", "made_by", "loss", "penalty", "columns", "target", "encoder",
     "roles", "training", "tol", "verdict", "solver", "report",
 )  # fmt: skip
-TWO_CLASSES: Final = ("logistic", "hinge", "squared-hinge", "zero-one")
-CLASSES: Final = (*TWO_CLASSES, "softmax", "crammer-singer", "sparsemax", "perceptron")
-"""Losses whose targets are classes."""
-
 STREAM: Final = ("iterate", "iterate_sum", "progress")
 """What a stream is continued from."""
 
@@ -46,7 +43,6 @@ ARRAYS: Final = (
     "center",
     *STREAM,
 )
-PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "bounds")
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -58,11 +54,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     """
     meta, arrays = container.read(path)
     try:
-        found = model(meta, arrays)
+        loaded = model(meta, arrays)
         _sealed(meta)
     except (ModelFileError, InputError) as error:
         raise ModelFileError(f"{os.fspath(path)} is refused: {error}") from None
-    return found
+    return loaded
 
 
 def _sealed(meta: Mapping[str, Any]) -> None:
@@ -82,7 +78,7 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
     _keys(meta, "the file", (*FIELDS, "encoding"), FIELDS)
     loss = _loss(meta)
     outputs = loss.outputs
-    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), loss.name, outputs)
+    target = _target(_object(meta, "target", ("name", "kind", "classes", "names")), type(loss), outputs)
     columns = tuple(_texts(meta["columns"], "columns"))
     coef = _array(arrays, "coef", (len(columns), outputs))
     verdict = _verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence")))
@@ -112,17 +108,17 @@ def model(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Mo
 
 def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) -> Committee:
     """Return a committee: what is shared is said once, every member is a model of two classes."""
-    known = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
-    _keys(meta, "the file", (*known, "encoding"), known)
+    needed = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
+    _keys(meta, "the file", (*needed, "encoding"), needed)
     about = _object(meta, "multiclass", ("scheme", "code", "distance"))
     data = _mapping(meta["target"], "target")
-    target = _target(data, "softmax", len(data.get("classes") or ()))
+    target = _target(data, Softmax, len(data.get("classes") or ()))
     columns = tuple(_texts(meta["columns"], "columns"))
     encoder = _encoder(meta["encoder"], columns)
     words, listed = _words(about, len(target.classes or ())), meta["members"]
     if not isinstance(listed, list) or len(listed) != len(words[0]):
         raise ModelFileError(f"members must be a list of {len(words[0])} models, one for every column of the code.")
-    shared = {name: meta[name] for name in SHARED if name not in ("encoder", "encoding")}
+    shared = {name: meta[name] for name in SHARED_FIELDS if name not in ("encoder", "encoding")}
     members = []
     for number, part in enumerate(listed):
         own = {name.partition(".")[2]: array for name, array in arrays.items() if name.startswith(f"{number}.")}
@@ -171,36 +167,36 @@ def _loss(meta: Mapping[str, Any]) -> Loss:
     data = _mapping(meta["loss"], "loss")
     _keys(data, "loss", tuple(data), ("name", "outputs"))
     name = _text(data, "loss", "name")
-    if name not in BY_NAME:
-        raise ModelFileError(f"loss.name is {name!r}; known are {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
-    own = PARAMETERS.get(name, ())
+    kinds = by_name()
+    if name not in kinds:
+        raise ModelFileError(f"loss.name is {name!r}; known are {', '.join(kinds)}.{near(name, kinds)}")
+    own = kinds[name].parameter_names()
     _keys(data, "loss", ("name", "outputs", *own), own)
     outputs = _integer(data, "loss", "outputs", least=1)
-    loss = BY_NAME[name](outputs, **{parameter: _number(data, "loss", parameter) for parameter in own})
+    loss = kinds[name].make(outputs, **{parameter: _number(data, "loss", parameter) for parameter in own})
     if loss.outputs != outputs:
         raise ModelFileError(f"loss.outputs is {outputs}; {name} loss has {loss.outputs}.")
     return loss
 
 
-def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
+def _target(data: Mapping[str, Any], loss: type[Loss], outputs: int) -> Target:
     """Check that target, loss and number of outputs fit each other."""
     kind, classes, names = data["kind"], data["classes"], data["names"]
     name = _text(data, "target", "name")
-    if loss not in CLASSES:
+    if not loss.of_classes():
         if kind != "number" or classes is not None:
-            raise ModelFileError(f"target.kind must be 'number', without classes, for {loss} loss.")
+            raise ModelFileError(f"target.kind must be 'number', without classes, for {loss.name} loss.")
         names = None if names is None else tuple(_texts(names, "target.names"))
         if outputs != (1 if names is None else len(names)):
             raise ModelFileError(f"loss.outputs is {outputs}, which does not fit target.names.")
         return Target(name, "number", names=names)
     if kind != "classes" or names is not None or not isinstance(classes, list):
-        raise ModelFileError(f"target.kind must be 'classes', with a list of classes, for {loss} loss.")
+        raise ModelFileError(f"target.kind must be 'classes', with a list of classes, for {loss.name} loss.")
     if not all(isinstance(item, str | int | float) for item in classes):
         raise ModelFileError("target.classes must be texts, numbers or Booleans.")
     if len({(type(item), item) for item in classes}) != len(classes):
         raise ModelFileError("target.classes names a class twice.")
-    two = loss in TWO_CLASSES or (loss == "perceptron" and len(classes) == 2)
-    if len(classes) < 2 or outputs != (1 if two else len(classes)) or (outputs == 1 and len(classes) != 2):
+    if len(classes) < 2 or outputs != loss.outputs_for(len(classes)):
         raise ModelFileError(f"loss.outputs is {outputs}, which does not fit {len(classes)} target.classes.")
     return Target(name, "classes", classes=tuple(classes))
 
@@ -208,7 +204,7 @@ def _target(data: Mapping[str, Any], loss: str, outputs: int) -> Target:
 def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
     """Return the penalty with its arrays; bounds hold another penalty within."""
     data = _mapping(meta["penalty"], "penalty")
-    bounded = data.get("name") == "bounds"
+    bounded = data.get("name") == Bounds.name
     if bounded:
         _keys(data, "penalty", ("name", "inner"), ("name", "inner"))
     inner = _charging(data["inner"] if bounded else data, "penalty.inner" if bounded else "penalty", arrays, columns)
@@ -222,24 +218,22 @@ def _penalty(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]], co
 
 
 def _charging(value: object, where: str, arrays: Mapping[str, npt.NDArray[Any]], columns: int) -> Penalty:
-    """Return a penalty that charges coefficients, without bounds."""
+    """Return a penalty that penalizes coefficients, without bounds."""
     data = _mapping(value, where)
     name = data.get("name")
-    if name not in PENALTIES or (name == "bounds" and where != "penalty"):
-        hint = near(name, PENALTIES) if isinstance(name, str) else ""
-        raise ModelFileError(f"{where}.name is {name!r}; known are {', '.join(PENALTIES)}.{hint}")
-    if name == "none":
-        _keys(data, where, ("name",), ("name",))
+    kind = penalties.by_name().get(name) if isinstance(name, str) else None
+    if kind is None:
+        names = [*penalties.by_name(), Bounds.name]
+        hint = near(name, names) if isinstance(name, str) else ""
+        raise ModelFileError(f"{where}.name is {name!r}; known are {', '.join(names)}.{hint}")
+    fields = ("name", *kind.parameters)
+    _keys(data, where, fields, fields)
+    if not kind.parameters:
         if "charges" in arrays:
             raise ModelFileError("it holds an array 'charges' but no penalty.")
-        return NoPenalty(columns)
-    fields = ("name", "strength", "l1_ratio") if name == "elastic" else ("name", "strength")
-    _keys(data, where, fields, fields)
-    strength, charges = _number(data, where, "strength"), _array(arrays, "charges", (columns,))
-    if name == "elastic":
-        return ElasticNet(strength, _number(data, where, "l1_ratio"), charges)
-    known: dict[str, Callable[..., Penalty]] = {"ridge": Ridge, "l1": L1, "group": Group}
-    return known[str(name)](strength, charges)
+        return kind.make(np.zeros(columns))
+    numbers = {name: _number(data, where, name) for name in kind.parameters}
+    return kind.make(_array(arrays, "charges", (columns,)), **numbers)
 
 
 def _verdict(data: Mapping[str, Any]) -> Verdict:
@@ -274,8 +268,8 @@ def _roles(data: Mapping[str, Any]) -> dict[str, str | None]:
 def _training(value: object) -> Mapping[str, Any]:
     """Check what is there; a model that was never fitted to rows (built by hand) has nothing there."""
     data = _mapping(value, "training")
-    known = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts")
-    _keys(data, "training", known, ())
+    accepted = ("rows", "weight_sum", "without_target", "split", "fingerprint", "no_covariance", "counts")
+    _keys(data, "training", accepted, ())
     for name in ("rows", "without_target"):
         if name in data:
             _integer(data, "training", name, least=0)
@@ -309,22 +303,23 @@ def _evidence_arrays(
     """Return the arrays that belong to the verdict and to the loss; refuse any other."""
     outputs = loss.outputs
     wanted: dict[str, tuple[int, ...]] = {"covariance": (columns * outputs, columns * outputs), "center": (columns,)}
-    if kind == "at_infinity":
-        wanted["direction"] = (columns, outputs)
-    if kind == "not_unique" and "null_space" in arrays:
-        wanted["null_space"] = (columns, arrays["null_space"].shape[-1] if arrays["null_space"].ndim else 0)
-    if kind == "progressive":
-        wanted |= {"iterate": (columns, outputs), "iterate_sum": (columns, outputs), "progress": (5,)}
+    sizes = {"columns": columns, "outputs": outputs}
+    for name, shape in KINDS[kind].arrays.items():
+        if name in arrays:
+            own = arrays[name].shape[-1] if arrays[name].ndim else 0
+            wanted[name] = tuple(
+                own if size is None else sizes[size] if isinstance(size, str) else size for size in shape
+            )
     if "theta" in arrays:
         if loss.smooth:
             raise ModelFileError(
                 f"it holds an array 'theta', which {loss.name} loss, having a slope everywhere, does not need."
             )
         wanted["theta"] = (len(arrays["theta"]) if arrays["theta"].ndim else 0, outputs)
-    found = {name: _array(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
-    for name in set(arrays) - {"coef", "charges", "lower", "upper", *found}:
+    checked = {name: _array(arrays, name, shape) for name, shape in wanted.items() if name in arrays}
+    for name in set(arrays) - {"coef", "charges", "lower", "upper", *checked}:
         raise ModelFileError(f"it holds an array {name!r}, which a verdict {kind!r} does not have.")
-    return found
+    return checked
 
 
 def _array(
@@ -342,13 +337,13 @@ def _array(
     return array
 
 
-def _keys(data: Mapping[str, Any], where: str, known: tuple[str, ...], needed: tuple[str, ...]) -> None:
+def _keys(data: Mapping[str, Any], where: str, accepted: tuple[str, ...], needed: tuple[str, ...]) -> None:
     for name in needed:
         if name not in data:
             raise ModelFileError(f"{where} lacks the field {name!r}.")
     for name in data:
-        if name not in known:
-            raise ModelFileError(f"{where} has a field {name!r} that a model file does not have.{near(name, known)}")
+        if name not in accepted:
+            raise ModelFileError(f"{where} has a field {name!r} that a model file does not have.{near(name, accepted)}")
 
 
 def _object(data: Mapping[str, Any], name: str, fields: tuple[str, ...]) -> Mapping[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal import losses, penalties
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.perceptron.perceptron import TIES, VARIANTS
@@ -21,36 +22,18 @@ Array = npt.NDArray[np.float64]
 Wanted = Literal["auto", "number", "classes"]
 Limits = Mapping[str, tuple[float | None, float | None]] | Iterable[str]
 
-MODELS: Final[Mapping[str, Wanted]] = {
-    "auto": "auto",
-    "linear": "number",
-    "ridge": "number",
-    "logistic": "classes",
-    "huber": "number",
-    "quantile": "number",
-    "poisson": "number",
-    "svm": "classes",
-    "squared-hinge": "classes",
-    "sparsemax": "classes",
-    "bayes": "number",
-    "zero-one": "classes",
-    "perceptron": "classes",
-}
-"""The models by name, and what each needs the target to be."""
+FAMILIAR: Final = ("auto", "linear", "ridge", "logistic", "huber")
+"""Models that are named first."""
 
-SPELLED: Final = (
-    "auto, linear, ridge, logistic, huber, huber:T, quantile:Q, poisson, svm, squared-hinge, sparsemax, bayes, zero-one, "
-    "perceptron, perceptron:VARIANT"
-)
-PENALTIES: Final = ("none", "ridge", "l1", "elastic", "group", "firth", "auto")
-ACCEPTED: Final = (
-    "accepted are none, ridge:STRENGTH, l1:STRENGTH, elastic:STRENGTH,RATIO, group:STRENGTH (a strength is a number above 0, "
-    "such as ridge:0.01, or the word auto), firth, and auto."
-)
+OWN_METHOD: Final = ("bayes", "zero-one", "perceptron")
+"""Models with a method of their own, named last: solvers, bounds and penalties are not for them."""
+
+WORDS: Final = ("firth", "auto")
+"""What may be asked for in the place of a penalty by name."""
 
 
 @dataclass(frozen=True)
-class ModelWish:
+class ModelRequest:
     """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile.
 
     ``options`` are those of a perceptron, by name.
@@ -68,11 +51,13 @@ class ModelWish:
     @property
     def wanted(self) -> Wanted:
         """What the target has to be."""
-        return MODELS[self.name]
+        if self.name == "auto":
+            return "auto"
+        return "classes" if losses.by_model(self.name)[0].of_classes() else "number"
 
 
 @dataclass(frozen=True)
-class PenaltyWish:
+class PenaltyRequest:
     """A penalty by name: ``strength`` None is one that is to be picked."""
 
     name: str
@@ -82,34 +67,44 @@ class PenaltyWish:
     @property
     def picked(self) -> bool:
         """Whether the strength is to be picked from the data."""
-        return self.strength is None and self.name not in ("none", "firth")
+        return self.strength is None and self.name in [kind.name for kind in penalties.ALL if kind.parameters]
 
 
-def read_model(text: str) -> ModelWish:
+def models() -> list[str]:
+    """Return every model as it may be typed: those of the catalogue of losses, the familiar ones first."""
+    order = (*FAMILIAR, "", *OWN_METHOD)
+
+    def rank(text: str) -> int:
+        word = text.partition(":")[0]
+        return order.index(word if word in order else "")
+
+    return sorted(dict.fromkeys(["auto", *(text for loss in losses.ALL for text in loss.models)]), key=rank)
+
+
+def read_model(text: str) -> ModelRequest:
     """Read the name of a model and its parameter.
 
     >>> read_model("quantile:0.9")
-    ModelWish(name='quantile', parameter=0.9)
+    ModelRequest(name='quantile', parameter=0.9)
     """
     name, colon, rest = str(text).partition(":")
-    if name not in MODELS:
-        raise InputError(f"the model is {text!r}; known are {SPELLED}.{near(name, MODELS)}")
+    accepted = models()
+    words = list(dict.fromkeys(word.partition(":")[0] for word in accepted))
+    if name not in words:
+        raise InputError(f"the model is {text!r}; known are {', '.join(accepted)}.{near(name, words)}")
     if name == "perceptron":
-        return ModelWish(name, options=_options(text, rest) if colon else ())
-    if name not in ("huber", "quantile"):
-        if colon:
-            raise InputError(f"the model is {text!r}, but {name} takes nothing after a colon; ask for {name}.")
-        return ModelWish(name)
-    if not colon and name == "huber":
-        return ModelWish(name)
+        return ModelRequest(name, options=_options(text, rest) if colon else ())
+    if not colon and name in accepted:
+        return ModelRequest(name)
+    kind = next(iter(losses.by_model(name)), None)
+    if kind is None or not kind.argument:
+        raise InputError(f"the model is {text!r}, but {name} takes nothing after a colon; ask for {name}.")
     value = _number(rest)
-    if name == "quantile" and not (value is not None and 0.0 < value < 1.0):
-        raise InputError(f"the model is {text!r}; give the quantile, a number between 0 and 1, such as quantile:0.5.")
-    if value is None or not value > 0.0:
-        raise InputError(
-            f"the model is {text!r}; the threshold of huber is a number above 0 in units of the target, such as huber:1.5."
-        )
-    return ModelWish(name, value)
+    try:
+        kind.make(1, **{kind.parameter_names()[0]: math.nan if value is None else value})
+    except InputError:
+        raise InputError(f"the model is {text!r}; {kind.argument}") from None
+    return ModelRequest(name, value)
 
 
 PERCEPTRON: Final = {
@@ -128,11 +123,11 @@ def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
     >>> _options("", "averaged,tie=positive")
     (('variant', 'averaged'), ('tie', 'positive'))
     """
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for place, word in enumerate(rest.split(",")):
         key, equals, value = word.partition("=")
         key, value = (key, value) if equals or place else ("variant", word)
-        if key not in PERCEPTRON or key in found:
+        if key not in PERCEPTRON or key in options:
             raise InputError(
                 f"the model is {text!r}; after the colon of perceptron stand a variant ({', '.join(VARIANTS)}) and, each "
                 f"once, tie=..., epochs=N, order=given, bound=yes, with commas between.{near(key, PERCEPTRON)}"
@@ -142,62 +137,63 @@ def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
             raise InputError(f"the model is {text!r}; its {key} is {' or '.join(accepted)}.{near(value, accepted)}")
         if not accepted and not (value.isascii() and value.isdigit() and int(value) > 0):
             raise InputError(f"the model is {text!r}; epochs is a whole number of at least 1.")
-        found[key] = value
-    return tuple(found.items())
+        options[key] = value
+    return tuple(options.items())
 
 
-def read_penalty(penalty: str | float, model: ModelWish) -> PenaltyWish:
+def read_penalty(penalty: str | float, model: ModelRequest) -> PenaltyRequest:
     """Read a penalty; "auto" is what suits the model: a ridge to be picked, and none for linear.
 
-    >>> read_penalty("elastic:0.1,0.5", ModelWish("linear"))
-    PenaltyWish(name='elastic', strength=0.1, l1_ratio=0.5)
+    >>> read_penalty("elastic:0.1,0.5", ModelRequest("linear"))
+    PenaltyRequest(name='elastic', strength=0.1, l1_ratio=0.5)
     """
     if penalty == "auto":
-        return PenaltyWish("none" if model.name in ("linear", "bayes", "zero-one", "perceptron") else "ridge")
-    wish = _penalty(penalty)
+        return PenaltyRequest("none" if model.name in ("linear", *OWN_METHOD) else "ridge")
+    request = _penalty(penalty)
     if model.name == "bayes":
         raise InputError(
             "the penalty has no effect on model bayes, which finds the strength of its ridge from the data; leave it out."
         )
-    if model.name in ("zero-one", "perceptron") and wish.name != "none":
+    if model.name in ("zero-one", "perceptron") and request.name != "none":
         raise InputError(
             f"model {model.name} counts mistakes, which no penalty can be weighed against; leave the penalty out."
         )
-    if model.name == "ridge" and wish.name != "ridge":
-        instead = "linear" if wish.name == "none" else f"linear with --penalty {penalty}"
+    if model.name == "ridge" and request.name != "ridge":
+        instead = "linear" if request.name == "none" else f"linear with --penalty {penalty}"
         raise InputError(
             f"model ridge with the penalty {penalty!r} is model {instead}; ask for that, or for ridge:STRENGTH."
         )
-    if wish.name == "firth" and model.name not in ("auto", "logistic"):
+    if request.name == "firth" and model.name not in ("auto", "logistic"):
         raise InputError(
             f"Firth's penalty is one of logistic regression, not of model {model.name}; ask for model logistic."
         )
-    return wish
+    return request
 
 
-def _penalty(penalty: str | float) -> PenaltyWish:
-    refused = f"the penalty is {penalty!r}; {ACCEPTED}"
+def _penalty(penalty: str | float) -> PenaltyRequest:
+    kinds = penalties.by_name()
+    refused = (
+        f"the penalty is {penalty!r}; accepted are {', '.join(kind.spelling() for kind in kinds.values())} (a strength is a "
+        "number above 0, such as ridge:0.01, or the word auto), firth, and auto."
+    )
     if not isinstance(penalty, str):
         strength = _number(penalty)
         if strength is None or not strength > 0.0:
             raise InputError(refused)
-        return PenaltyWish("ridge", strength)
+        return PenaltyRequest("ridge", strength)
     name, colon, rest = penalty.partition(":")
-    if name not in PENALTIES:
-        raise InputError(f"{refused}{near(name, PENALTIES)}")
-    if name in ("none", "firth", "auto") or not colon:
-        if colon or name not in ("none", "firth"):
-            raise InputError(refused)
-        return PenaltyWish(name)
-    words = rest.split(",")
-    if len(words) != (2 if name == "elastic" else 1):
+    if name not in kinds and name not in WORDS:
+        raise InputError(f"{refused}{near(name, (*kinds, *WORDS))}")
+    parameters = kinds[name].parameters if name in kinds else ()
+    words = rest.split(",") if colon else []
+    if name == "auto" or len(words) != len(parameters):
         raise InputError(refused)
+    if not parameters:
+        return PenaltyRequest(name)
     strength = None if words[0] == "auto" else _number(words[0])
     if words[0] != "auto" and (strength is None or not strength > 0.0):
         raise InputError(f"{refused} The strength {words[0]!r} is not such a number.")
-    if name != "elastic":
-        return PenaltyWish(name, strength)
-    return PenaltyWish(name, strength, read_ratio(words[1]))
+    return PenaltyRequest(name, strength, read_ratio(words[1]) if "l1_ratio" in parameters else None)
 
 
 def read_ratio(text: str) -> float:
@@ -227,19 +223,19 @@ def read_solver(text: str | Solver) -> str | Solver:
         raise InputError(f"unknown solver {name!r}; choose one of auto, {', '.join(BY_NAME)}.{near(name, BY_NAME)}")
     make: Any = BY_NAME[name]
     kind = getattr(make, "func", make)
-    known = {item.name: str(item.type) for item in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
-    known.pop("method", None)  # that is the name
+    types = {item.name: str(item.type) for item in dataclasses.fields(kind)} if dataclasses.is_dataclass(kind) else {}
+    types.pop("method", None)  # that is the name
     options: dict[str, Any] = {}
     for word in rest.split(",") if colon else ():
         key, equals, value = word.partition("=")
         if not equals:
             raise InputError(f"the solver is {text!r}; options are written NAME:OPTION=VALUE,OPTION=VALUE.")
-        if key not in known:
-            has = f"its options are {', '.join(known)}" if known else "it has no options"
-            raise InputError(f"the solver {name} has no option {key!r}; {has}.{near(key, known)}")
+        if key not in types:
+            has = f"its options are {', '.join(types)}" if types else "it has no options"
+            raise InputError(f"the solver {name} has no option {key!r}; {has}.{near(key, types)}")
         if key in options:
             raise InputError(f"the solver is {text!r}, which gives {key} twice.")
-        options[key] = _value(name, key, value, known[key])
+        options[key] = _value(name, key, value, types[key])
     solver: Solver = make(**options)
     return solver
 

@@ -10,29 +10,27 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import Roles, Rows, from_table, with_offsets
-from lineal.api.estimate import Wish, build, prepare
-from lineal.api.options import Limits, PenaltyWish, read_ratio
+from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
+from lineal.api.estimate import Request, build, prepare
+from lineal.api.options import Limits, PenaltyRequest, read_ratio
 from lineal.errors import InputError, near
 from lineal.features.splitting import read as read_split
-from lineal.features.text_options import Asked
+from lineal.features.text_options import TextOptions
 from lineal.ground.deadline import Deadline, Limit, beforehand
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.scoring import Score
 from lineal.model.verdict import TOLERANCE
-from lineal.paths.selection import measure
 from lineal.paths.strengths import Point, path
+from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver
 
 Array = npt.NDArray[np.float64]
 
-FAMILIES = ("l1", "elastic", "group")
-
 
 @dataclass(frozen=True)
-class Trail:
+class TablePath:
     """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
 
     ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are. ``reached`` is how many of the
@@ -43,11 +41,11 @@ class Trail:
     critical: float
     columns: tuple[str, ...]
     loss: Loss
-    penalty: PenaltyWish
+    penalty: PenaltyRequest
     family: Penalty
     metric: str
     losses: tuple[float, ...]
-    rows: Rows = field(repr=False)
+    dataset: Dataset = field(repr=False)
     fitted: int
     reached: int
 
@@ -65,23 +63,25 @@ class Trail:
         ]  # fmt: skip
 
 
-def read_family(penalty: str) -> PenaltyWish:
+def read_family(penalty: str) -> PenaltyRequest:
     """Read the penalty of a path, which has no strength of its own.
 
     >>> read_family("elastic:0.5")
-    PenaltyWish(name='elastic', strength=None, l1_ratio=0.5)
+    PenaltyRequest(name='elastic', strength=None, l1_ratio=0.5)
     """
     name, colon, rest = penalty.partition(":")
-    accepted = "accepted are l1, elastic:RATIO and group; the strengths are what a path goes through."
-    if name not in FAMILIES or bool(colon) != (name == "elastic"):
-        raise InputError(f"the penalty of the path is {penalty!r}; {accepted}{near(name, FAMILIES)}")
+    families = {name: kind for name, kind in by_name().items() if kind.parameters and not kind.smooth}
+    if name not in families or bool(colon) != ("l1_ratio" in families[name].parameters):
+        *most, last = (kind.spelling(given=("strength",)) for kind in families.values())
+        accepted = f"accepted are {', '.join(most)} and {last}; the strengths are what a path goes through."
+        raise InputError(f"the penalty of the path is {penalty!r}; {accepted}{near(name, families)}")
     ratio = read_ratio(rest) if colon else None
     if ratio == 0.0:
         raise InputError("an elastic net of ratio 0 is a ridge, which makes nothing zero: no column would ever enter.")
-    return PenaltyWish(name, None, ratio)
+    return PenaltyRequest(name, None, ratio)
 
 
-def trail(
+def table_path(
     data: Any,
     target: Any = None,
     *,
@@ -97,7 +97,7 @@ def trail(
     formula: str | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
-    text: Asked = (),
+    text: TextOptions = (),
     test_size: float = 0.0,
     split: str | None = None,
     seed: int = 0,
@@ -105,62 +105,62 @@ def trail(
     time_limit: Limit = None,
     solver: Solver | str = "auto",
     progress: Callable[[Point], None] | None = None,
-) -> Trail:
+) -> TablePath:
     """Fit a table at many strengths, from the one at which nothing is used down to ``ratio`` times it.
 
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "noise": [1.0, -1.0, 0.5, 0.0], "effect": [0.1, 1.1, 1.9, 3.6]}
-    >>> found = trail(table, "effect", model="linear", points=3)
+    >>> found = table_path(table, "effect", model="linear", points=3)
     >>> [found.used(point) for point in found.points]
     [[], ['dose'], ['dose', 'noise']]
     """
     family, deadline = read_family(penalty), Deadline.of(time_limit)
-    wish = _wish(model, bounds, solver)
+    request = _request(model, bounds, solver)
     roles = Roles.of(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
     parts = read_split(split, seed, test_size, 0.0)
-    rows = beforehand(deadline, lambda: from_table(data, roles, wish.wanted, parts))
-    ready = prepare(rows, wish, deadline, deadline)
-    rows = rows if ready.moments.offset == 0.0 else with_offsets(rows, ready.loss.outputs)
+    dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))
+    ready = prepare(dataset, request, deadline, deadline)
+    dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
     charging = build(family, 1.0, ready.variance, ready.limits)
     if len(charging.conflicts()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
-    found = path(
-        rows.train, ready.loss, charging, points,
-        ratio=ratio, solver=wish.solver, tol=tol, time_limit=deadline,
+    walked = path(
+        dataset.train, ready.loss, charging, points,
+        ratio=ratio, solver=request.solver, tol=tol, time_limit=deadline,
         moments=ready.moments, labels=ready.labels, progress=progress,
     )  # fmt: skip
-    metric = measure(ready.loss, rows.target.kind == "classes")
-    return Trail(
-        points=found.points,
-        critical=found.critical,
-        columns=tuple(rows.train.columns),
+    metric = ready.loss.figure
+    return TablePath(
+        points=walked.points,
+        critical=walked.critical,
+        columns=tuple(dataset.train.columns),
         loss=ready.loss,
         penalty=family,
         family=charging,
         metric=metric,
-        losses=_losses(rows, ready.loss, metric, found.points, found.reached),
-        rows=rows,
+        losses=_losses(dataset, ready.loss, metric, walked.points, walked.reached),
+        dataset=dataset,
         fitted=ready.moments.rows,
-        reached=found.reached,
+        reached=walked.reached,
     )
 
 
-def _wish(model: str, bounds: Limits | None, solver: Solver | str) -> Wish:
+def _request(model: str, bounds: Limits | None, solver: Solver | str) -> Request:
     """Return what is asked for; a ridge has no path."""
-    wish = Wish.of(model, "auto", bounds, solver)
-    if wish.model.name in ("ridge", "bayes"):
+    request = Request.of(model, "auto", bounds, solver)
+    if request.model.name in ("ridge", "bayes"):
         raise InputError(
-            f"model {wish.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
+            f"model {request.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
         )
-    return wish
+    return request
 
 
-def _losses(rows: Rows, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:
+def _losses(dataset: Dataset, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:
     """Return the metric of every point on the rows that were held out, if there are any; NaN where nothing was fitted."""
-    if rows.test is None:
+    if dataset.test is None:
         return ()
-    held, classes = rows.test, rows.target.kind == "classes"
+    held, classes = dataset.test, dataset.target.kind == "classes"
     with np.errstate(over="ignore", invalid="ignore"):
-        found = [float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points[:reached]]
-    return (*found, *[math.nan] * (len(points) - reached))
+        figures = [float(held.sum(Score(loss, point.coef, classes)).figures()[metric]) for point in points[:reached]]
+    return (*figures, *[math.nan] * (len(points) - reached))

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import Rows
+from lineal.api.dataset import Dataset
 from lineal.api.estimate import Run
 from lineal.errors import InputError
 from lineal.ground.deadline import Deadline, shared
@@ -28,8 +28,8 @@ from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 
-KEPT = ("model", "selection", "baseline_score", "charges", "threshold")
-"""What a member's report holds; the rest is said once."""
+MEMBER_REPORT_KEYS = ("model", "selection", "baseline_score", "charges", "threshold")
+"""What a member's report holds; the rest is in that of the committee."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class Question:
     def __call__(self, block: Block) -> Block:
         """Return the block with its targets and weights replaced."""
         entry = self.column[block.y[:, 0].astype(np.intp)]
-        asked = entry != 0.0
+        counted = entry != 0.0
         weight = block.weight
-        if not asked.all():
-            weight = asked.astype(np.float64) if weight is None else np.where(asked, weight, 0.0)
+        if not counted.all():
+            weight = counted.astype(np.float64) if weight is None else np.where(counted, weight, 0.0)
         return replace(block, y=(entry > 0.0).astype(np.float64)[:, None], weight=weight)
 
 
-def words_of(rows: Rows, scheme: str, bits: int | None, seed: int) -> Code:
+def words_of(dataset: Dataset, scheme: str, bits: int | None, seed: int) -> Code:
     """Return the code for the classes of a target, or refuse in words."""
-    target = rows.target
+    target = dataset.target
     if target.kind != "classes":
         raise InputError(
             f"multiclass {scheme} tells classes apart, and {target.name} is a number; leave it out, or ask for a model of "
@@ -62,32 +62,36 @@ def words_of(rows: Rows, scheme: str, bits: int | None, seed: int) -> Code:
     return code(scheme, kinds, bits, seed)
 
 
-def reduce(rows: Rows, scheme: str, words: Code, run: Run, fit: Callable[[Rows, Run], Model]) -> tuple[Model, ...]:
+def reduce(
+    dataset: Dataset, scheme: str, words: Code, run: Run, fit: Callable[[Dataset, Run], Model]
+) -> tuple[Model, ...]:
     """Return the members: ``fit`` makes a model of rows with two classes. A time limit is shared out evenly."""
-    labels = rows.target.classes or ()
+    labels = dataset.target.classes or ()
     members: list[Model] = []
     ending = run.deadline
     for number, column in enumerate(words.T):
-        name = spelled(scheme, dict(zip(labels, column.tolist(), strict=True)), rows.target.name, number)
+        name = spelled(scheme, dict(zip(labels, column.tolist(), strict=True)), dataset.target.name, number)
         view = Question(column.astype(np.float64))
-        asked = replace(
-            rows,
-            train=rows.train.map(view),
-            validation=None if rows.validation is None else rows.validation.map(view),
+        binary = replace(
+            dataset,
+            train=dataset.train.map(view),
+            validation=None if dataset.validation is None else dataset.validation.map(view),
             test=None,
             target=Target(name, "classes", classes=(False, True)),
             training={},
             about={},
         )
-        member = fit(asked, replace(run, deadline=shared(ending, words.shape[1] - number)))
+        member = fit(binary, replace(run, deadline=shared(ending, words.shape[1] - number)))
         if run.interrupt == "budget" and member.verdict.reason and "interrupt" in member.verdict.reason:
             ending = Deadline.after(0.0)  # Ctrl-C ends the whole fit: the others stop as soon as they have begun
-        report = {key: value for key, value in member.report.items() if key in KEPT}
+        report = {key: value for key, value in member.report.items() if key in MEMBER_REPORT_KEYS}
         members.append(replace(member, report=report, trace=None))
     return tuple(members)
 
 
-def committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model], training: dict[str, Any]) -> Committee:
+def committee(
+    dataset: Dataset, scheme: str, words: Code, members: Sequence[Model], training: dict[str, Any]
+) -> Committee:
     """Put the members together; what is measured of them as one is added to the report by who measures it."""
     place = worst([member.verdict for member in members])
     first = members[0]
@@ -97,13 +101,13 @@ def committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model], tr
         columns=first.columns,
         loss=coded(scheme, words),
         penalty=first.penalty,
-        target=rows.target,
+        target=dataset.target,
         verdict=spoken(members, place),
-        encoder=rows.encoder,
+        encoder=dataset.encoder,
         solver=first.solver,
         reason=f"{first.reason}; one of {len(members)} members",
         tol=first.tol,
-        roles=rows.roles,
+        roles=dataset.roles,
         training=training,
         report={"model": f"{NAMES[scheme]} of {first.heading}", "multiclass": _about(scheme, words, apart)},
         members=tuple(members),
@@ -119,12 +123,14 @@ def coded(scheme: str, words: Code) -> Coded:
 
 def spoken(members: Sequence[Model], place: int) -> Verdict:
     """Return the verdict of the worst member as that of all, with how many they are."""
-    chosen, said = members[place].verdict, members[place].target.name
+    chosen, question = members[place].verdict, members[place].target.name
     counts: dict[str, int] = {}
     for member in members:
         counts[member.verdict.kind] = counts.get(member.verdict.kind, 0) + 1
     kinds = ", ".join(f"{count} {kind}" for kind, count in counts.items())
-    sentence = f"{chosen.sentence} That is the worst of {len(members)} members ({kinds}), the one asked whether {said}."
+    sentence = (
+        f"{chosen.sentence} That is the worst of {len(members)} members ({kinds}), the one asked whether {question}."
+    )
     evidence: dict[str, object] = {"members": len(members), "worst": place, "kinds": counts}
     return Verdict(chosen.kind, sentence, chosen.gap, chosen.relative_gap, evidence, chosen.reason)
 

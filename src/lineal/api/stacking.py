@@ -18,7 +18,7 @@ import pyarrow as pa
 from lineal.api.model_file import load
 from lineal.api.training import fit
 from lineal.errors import InputError, ModelFileError, near
-from lineal.features.splitting import groups
+from lineal.features.splitting import ByNumber, Within, groups
 from lineal.ground.deadline import Deadline, Limit, shared
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
@@ -70,10 +70,10 @@ class Stack:
     def table(self, data: object) -> Table:
         """Return new data with the scores of the base models beside its columns."""
         table = as_table(data)
-        found: dict[str, Any] = {}
+        scores: dict[str, Any] = {}
         for name, model in self.bases.items():
-            found |= _columns(name, model, model.scores(table))
-        return beside(table, InMemory(pa.table(found), "the scores"))
+            scores |= _columns(name, model, model.scores(table))
+        return beside(table, InMemory(pa.table(scores), "the scores"))
 
     def predict(self, data: object) -> npt.NDArray[Any]:
         """Return a number or a class label for every row."""
@@ -146,20 +146,21 @@ def out_of_fold(
     deadline = Deadline.of(time_limit)
     whole = fit(table, target, seed=seed, time_limit=shared(deadline, folds + 1), **options)
     fold, rows = _folds(table, folds, seed, by)
-    found: Array | None = None
+    scores: Array | None = None
+    by_number = ByNumber(fold)
     for k in range(folds):
-        held = table.where(lambda numbers, k=k: fold[numbers] == k)  # type: ignore[misc]
+        held = table.where(Within(by_number, k))
         if not (fold[rows] == k).any():
             continue
-        seen = table.where(lambda numbers, k=k: fold[numbers] != k)  # type: ignore[misc]
+        seen = table.where(Within(by_number, k, inside=False))
         model = fit(seen, target, seed=seed, time_limit=shared(deadline, folds - k), **options)
         if model.target.classes != whole.target.classes:
             raise InputError(f"fold {k + 1} of {folds} leaves no row of a class of {target!r} to fit; use fewer folds.")
         values = model.scores(held)
-        found = np.empty((len(rows), values.shape[1])) if found is None else found
-        found[fold[rows] == k] = values
-    assert found is not None
-    return pa.table(_columns(name, whole, found)), whole
+        scores = np.empty((len(rows), values.shape[1])) if scores is None else scores
+        scores[fold[rows] == k] = values
+    assert scores is not None
+    return pa.table(_columns(name, whole, scores)), whole
 
 
 def stack(
@@ -213,16 +214,16 @@ def stack(
 def read_recipe(path: Path) -> dict[str, Any]:
     """Return the arguments of ``stack`` from a TOML recipe: target, folds, seed, by, [base.NAME] ..., [final]."""
     try:
-        told = tomllib.loads(text_of(path, "the recipe"))
+        recipe = tomllib.loads(text_of(path, "the recipe"))
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"the recipe {path} is not TOML: {error}; fix that line.") from None
-    known = ("target", "folds", "seed", "by", "base", "final")
-    for key in told:
-        if key not in known:
-            raise InputError(f"the recipe {path} says {key!r}, which means nothing here.{near(key, known)}")
-    if not isinstance(told.get("target"), str) or not isinstance(told.get("base"), dict):
+    keys = ("target", "folds", "seed", "by", "base", "final")
+    for key in recipe:
+        if key not in keys:
+            raise InputError(f"the recipe {path} says {key!r}, which means nothing here.{near(key, keys)}")
+    if not isinstance(recipe.get("target"), str) or not isinstance(recipe.get("base"), dict):
         raise InputError(f"the recipe {path} needs a target and at least one [base.NAME].")
-    return {**{key: value for key, value in told.items() if key != "base"}, "bases": told["base"]}
+    return {**{key: value for key, value in recipe.items() if key != "base"}, "bases": recipe["base"]}
 
 
 def _columns(name: str, model: Model, scores: Array) -> dict[str, Any]:
@@ -239,15 +240,15 @@ def _folds(table: Table, folds: int, seed: int, by: str | None) -> tuple[npt.NDA
         drawn = uniform(seed, rows)
     else:
         rows, drawn = groups(table, by, seed)
-    found = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
-    found[rows] = np.floor(drawn * folds).astype(np.int64)
-    return found, rows
+    fold = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
+    fold[rows] = np.floor(drawn * folds).astype(np.int64)
+    return fold, rows
 
 
 def _check_options(name: str, options: Mapping[str, Any]) -> None:
-    known = sorted(_OWN & set(inspect.signature(fit).parameters))
+    accepted = sorted(_OWN & set(inspect.signature(fit).parameters))
     for option in options:
-        if option not in known:
+        if option not in accepted:
             raise InputError(
-                f"the model {name!r} is given {option!r}, which it cannot have of its own.{near(option, known)}"
+                f"the model {name!r} is given {option!r}, which it cannot have of its own.{near(option, accepted)}"
             )

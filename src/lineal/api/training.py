@@ -11,13 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.arrays import gather
-from lineal.api.dataset import Roles, Rows, to_measure
-from lineal.api.estimate import Estimate, Run, Wish, estimate, name
+from lineal.api.dataset import Dataset, Roles, to_measure
+from lineal.api.estimate import Estimate, Request, Run, estimate, name
 from lineal.api.options import Limits
 from lineal.api.reductions import coded, committee, reduce, words_of
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
-from lineal.features.text_options import Asked
+from lineal.features.text_options import TextOptions
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline, Limit, beforehand
 from lineal.losses.loss import Loss
@@ -28,7 +28,7 @@ from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
-from lineal.multiclass.codes import Code, read_multiclass
+from lineal.multiclass.codes import read_multiclass
 from lineal.problem.blas import one_thread
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
@@ -51,7 +51,7 @@ def fit(
     formula: str | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
-    text: Asked = (),
+    text: TextOptions = (),
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -66,7 +66,7 @@ def fit(
 ) -> Model:
     """Fit a linear model to a table or an array and return it with its verdict.
 
-    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties charge ``sd_j b_j``, the intercept nothing.
+    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties see ``sd_j b_j``, and not the intercept.
 
     ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
     columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of numbers, and they
@@ -77,7 +77,7 @@ def fit(
     or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
     ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
     such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
-    without one, ``poly`` adds every product of up to so many columns. ``types`` maps columns to what they are:
+    without one, ``poly`` adds every product of up to that many columns. ``types`` maps columns to what they are:
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
     ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
@@ -92,7 +92,7 @@ def fit(
     >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
     ('optimal', array([2.046]))
     """
-    wish = Wish.of(model, penalty, bounds, solver)
+    request = Request.of(model, penalty, bounds, solver)
     scheme, bits = read_multiclass(multiclass)
     deadline = Deadline.of(time_limit)
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)
@@ -103,14 +103,14 @@ def fit(
     roles = Roles.of(
         target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
     )
-    rows = beforehand(run.deadline, lambda: gather(data, roles, wish.wanted, parts, test))
-    return finish(rows, wish, run) if scheme == "direct" else _reduced(rows, wish, run, scheme, bits)
+    dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
+    return finish(dataset, request, run) if scheme == "direct" else _reduced(dataset, request, run, scheme, bits)
 
 
-def finish(rows: Rows, wish: Wish, run: Run, *, measured: bool = True) -> Model:
-    """Fit rows that are ready, and return the model, ``measured`` on the rows unless somebody else does that."""
-    with one_thread(rows.train, 1):
-        return _model(rows, wish, estimate(rows, wish, run), run.tol, measured=measured)
+def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = True) -> Model:
+    """Fit a dataset, and return the model; ``measured`` on its rows unless the caller measures several models as one."""
+    with one_thread(dataset.train, 1):
+        return _model(dataset, request, estimate(dataset, request, run), run.tol, measured=measured)
 
 
 def evaluate(
@@ -132,10 +132,10 @@ def evaluate(
     constant = None if level is None else np.asarray(level, float)
     score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center)
     rows, metrics = _measure(source, score, constant)
-    found: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
+    answer: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
     if rows:
-        found |= closely(source, score, labels)
-    return found if rule is None else {**found, "decision": rule.to_dict()}
+        answer |= closely(source, score, labels)
+    return answer if rule is None else {**answer, "decision": rule.to_dict()}
 
 
 def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Limit) -> None:
@@ -151,80 +151,79 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Li
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
 
 
-def _model(rows: Rows, wish: Wish, found: Estimate, tol: float, *, measured: bool) -> Model:
+def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, *, measured: bool) -> Model:
     """Put together what remains of a fit."""
-    loss, fitted, moments = found.ready.loss, found.fit, found.ready.moments
+    loss, fitted, moments = estimated.ready.loss, estimated.fit, estimated.ready.moments
     report: dict[str, Any] = {
-        "model": name(loss, found.penalty),
-        "chosen": _reason(rows.target) if wish.model.name == "auto" else None,
-        "selection": None if found.choice is None else found.choice.to_dict(),
-        "baseline_score": _plain(found.level),
-        **(_measured(rows, _score(rows, loss, fitted), found.level, found.ready.variance) if measured else {}),
-        **found.said,
+        "model": name(loss, estimated.penalty),
+        "chosen": _reason(dataset.target) if request.model.name == "auto" else None,
+        "selection": None if estimated.choice is None else estimated.choice.to_dict(),
+        "baseline_score": _plain(estimated.level),
+        **(
+            _measured(dataset, _score(dataset, loss, fitted), estimated.level, estimated.ready.variance)
+            if measured
+            else {}
+        ),
+        **estimated.report,
     }
-    if found.charges is not None:
-        report["charges"] = found.charges
+    if estimated.penalty_factors is not None:
+        report["charges"] = estimated.penalty_factors
     return Model(
         coef=fitted.coef,
-        columns=tuple(rows.train.columns),
+        columns=tuple(dataset.train.columns),
         loss=loss,
         penalty=fitted.problem.penalty,
-        target=rows.target,
+        target=dataset.target,
         verdict=fitted.verdict,
-        encoder=rows.encoder,
+        encoder=dataset.encoder,
         solver=fitted.solver,
         reason=fitted.reason,
         tol=tol,
-        roles=rows.roles,
-        training={"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training},
+        roles=dataset.roles,
+        training={"rows": moments.rows, "weight_sum": moments.weight_sum, **dataset.training},
         report=report,
         arrays=fitted.arrays,
         trace=fitted.trace,
     )
 
 
-def _score(rows: Rows, loss: Loss, fitted: Fit) -> Score:
+def _score(dataset: Dataset, loss: Loss, fitted: Fit) -> Score:
     """Return how the coefficients of a fit are measured."""
-    return Score(loss, fitted.coef, rows.target.kind == "classes", center=fitted.arrays.get("center"))
+    return Score(loss, fitted.coef, dataset.target.kind == "classes", center=fitted.arrays.get("center"))
 
 
-def _reduced(rows: Rows, wish: Wish, run: Run, scheme: str, bits: int | None) -> Model:
-    """Fit the binary models of a code, and return their committee."""
-    words = words_of(rows, scheme, bits, run.seed)
-    members = reduce(rows, scheme, words, run, lambda part, run: finish(part, wish, run, measured=False))
-    return _committee(rows, scheme, words, members)
-
-
-def _committee(rows: Rows, scheme: str, words: Code, members: Sequence[Model]) -> Model:
-    """Put together the members of a reduction, measured as one."""
+def _reduced(dataset: Dataset, request: Request, run: Run, scheme: str, bits: int | None) -> Model:
+    """Fit the binary models of a code, and return their committee, measured as one."""
+    words = words_of(dataset, scheme, bits, run.seed)
+    members = reduce(dataset, scheme, words, run, lambda part, run: finish(part, request, run, measured=False))
     loss = coded(scheme, words)
-    moments = survey(rows.train, loss)
+    moments = survey(dataset.train, loss)
     variance = moments.scatter / moments.weight_sum
-    variance[: int(rows.train.columns[:1] == ("(intercept)",))] = 0.0
-    training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **rows.training}
-    found = committee(rows, scheme, words, members, training)
-    score = Score(loss, found.coef, True, center=found.center)
-    report = _measured(rows, score, loss.constant(moments.statistic), variance)
-    return replace(found, report={**report, **found.report})
+    variance[: int(dataset.train.columns[:1] == ("(intercept)",))] = 0.0
+    training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **dataset.training}
+    whole = committee(dataset, scheme, words, members, training)
+    score = Score(loss, whole.coef, True, center=whole.center)
+    report = _measured(dataset, score, loss.constant(moments.statistic), variance)
+    return replace(whole, report={**report, **whole.report})
 
 
-def _measured(rows: Rows, score: Score, level: Array, variance: Array) -> dict[str, Any]:
+def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> dict[str, Any]:
     """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
-    measured, (got, baseline) = _measure(rows.test or rows.train, score, level)
-    where = "train" if rows.test is None else "test"
+    measured, (got, baseline) = _measure(dataset.test or dataset.train, score, level)
+    where = "train" if dataset.test is None else "test"
     if not measured:
-        where, (_, (got, baseline)) = "train", _measure(rows.train, score, level)
-    found: dict[str, Any] = {
+        where, (_, (got, baseline)) = "train", _measure(dataset.train, score, level)
+    report: dict[str, Any] = {
         "sd": [float(value) for value in np.sqrt(variance)],
         "baseline_score": _plain(level),
-        "data": {**rows.about, "held_out": measured if rows.test is not None else 0},
+        "data": {**dataset.about, "held_out": measured if dataset.test is not None else 0},
         "metrics": {where: got, "baseline": baseline},
     }
-    if rows.validation is not None:
-        found["metrics"]["validation"] = _measure(rows.validation, score, None)[1][0]
-    if rows.test is not None and measured:
-        found["evaluation"] = closely(rows.test, score, rows.target.classes)
-    return found
+    if dataset.validation is not None:
+        report["metrics"]["validation"] = _measure(dataset.validation, score, None)[1][0]
+    if dataset.test is not None and measured:
+        report["evaluation"] = closely(dataset.test, score, dataset.target.classes)
+    return report
 
 
 Figures = dict[str, float | None]
@@ -233,16 +232,16 @@ Figures = dict[str, float | None]
 def _measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
-        found = source.sum(score)
-        figures = _figures(found.figures())
+        sums = source.sum(score)
+        figures = _figures(sums.figures())
         constant: Figures = {}
         if level is not None:
             constant = _figures(source.sum(replace(score, coef=None, level=level)).figures())
-    return found.rows, (figures, constant)
+    return sums.rows, (figures, constant)
 
 
-def _figures(found: dict[str, float]) -> Figures:
-    return {name: value if math.isfinite(value) else None for name, value in found.items()}
+def _figures(figures: dict[str, float]) -> Figures:
+    return {name: value if math.isfinite(value) else None for name, value in figures.items()}
 
 
 def _plain(level: Array) -> list[float] | None:

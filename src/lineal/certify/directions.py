@@ -12,16 +12,13 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.ground.records import dataclass
-from lineal.penalties import Separable
+from lineal.penalties.costs import CoordinateCosts
 from lineal.problem.problem import EPS
 
 Array = npt.NDArray[np.float64]
 
-TURN = 0.2
+MAX_TURN = 0.2
 """By so much the slope of a gradient along the path is expected to change within a stretch; a strength is the unit."""
-
-SINGULAR = 1e-12
-"""A residual whose square falls to this share beside the points chosen says nothing new."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,8 @@ def _chosen(products: Array, reach: Array, most: int) -> list[int]:
     for turn in range(count):
         over = left / np.maximum(reach, 1e-150) ** 2
         point = count - 1 - turn if turn < 2 else int(np.argmax(over))
-        if left[point] <= SINGULAR * own[point] or (turn >= 2 and over[point] <= 1.0):
+        # a residual whose square falls to 1e-12 of it beside the points chosen says nothing new
+        if left[point] <= 1e-12 * own[point] or (turn >= 2 and over[point] <= 1.0):
             if turn < 2:
                 continue
             break
@@ -102,14 +100,14 @@ class Place:
     slopes: Array
     before: tuple[float, Array] | None
 
-    def due(self, rates: Separable) -> Array:
+    def due(self, rates: CoordinateCosts) -> Array:
         """Return for every column the strength at which it may come into use, the intercept never.
 
         Gradients are expected to go on as they went between the two points, g - t d at strength s - t, or to turn away
-        from that by up to ``TURN`` t a unit of charge. Without a point before this one it is the strong rule: d = 0,
+        from that by up to ``MAX_TURN`` t a unit of the strength. Without a point before this one it is the strong rule: d = 0,
         and they change by up to t.
         """
         turn, apart, slopes = 1.0, 1.0, None
         if self.before is not None:
-            turn, apart, slopes = TURN, self.before[0] - self.strength, self.before[1]
+            turn, apart, slopes = MAX_TURN, self.before[0] - self.strength, self.before[1]
         return _core.due(self.slopes, slopes, rates.linear, rates.least, rates.most, self.strength, apart, turn)

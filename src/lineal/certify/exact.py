@@ -13,6 +13,7 @@ allowed, exactly, or there is nothing.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,27 +24,15 @@ from lineal.algebra.digits import PRIME, pivots, solved
 from lineal.algebra.integers import Whole, whole
 from lineal.certify import domain
 from lineal.ground.deadline import Deadline
-from lineal.losses.sparsemax import Sparsemax, hot
+from lineal.losses.loss import Loss
+from lineal.losses.sparsemax import hot
 from lineal.problem.problem import EPS, Problem
+from lineal.sources.rowwise import Scored
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
-
-EQUATIONS = 100
-"""So many tied coefficients at most: integers of as many digits are solved for."""
-
-CELLS = 20_000
-"""So many rows times equations at most."""
-
-CUTS = (1e-6, 1e-9, 0.0)
-"""Shares of the domain: a theta so near to an end is put there, first where most are."""
-
-WIDEST = 1e-2
-"""Nothing farther from an end is put there."""
-
-MOVES = 3
-"""So often a point is moved in floats before integers take over: after the first only rounding is left."""
 
 
 class _Rows(NamedTuple):
@@ -73,48 +62,52 @@ def settled(problem: Problem, tied: Mask, theta: Array) -> Array | None:
     equations = np.argwhere(tied)
     if not len(equations):
         return theta
-    if len(equations) > EQUATIONS or problem.moments.rows * len(equations) > CELLS:
+    # integers of as many digits as there are equations are solved for
+    if len(equations) > 100 or problem.moments.rows * len(equations) > 20_000:
         return None
     rows, columns = _rows(problem, np.flatnonzero(tied.any(axis=1)))
     equations[:, 0] = np.searchsorted(columns, equations[:, 0])
-    for cut in CUTS:
+    for cut in (1e-6, 1e-9, 0.0):  # shares of the domain: a theta so near to an end is put there
         point = _near(problem, rows, theta[rows.place], equations, cut)
         if point is not None:
-            found = np.zeros_like(theta)
-            found[rows.place] = point
-            return found
+            settled_theta = np.zeros_like(theta)
+            settled_theta[rows.place] = point
+            return settled_theta
     return None
 
 
 def lost(problem: Problem, coef: Array, theta: Array) -> float:
     """Return what rounding every entry of a dual point may hide: EPS |theta| times the slope of a mismatch in theta."""
-    total = 0.0
-    for block, weight, (part,) in domain.rows(problem, theta):
-        y, eta = domain.scores(block, coef, weight)
-        if isinstance(problem.loss, Sparsemax):
-            apart = problem.loss.lean(y, part) - eta
-            reach = 1.0 + np.max(apart, axis=1) - np.min(apart, axis=1)
-        else:
-            # a conjugate's slope is the score with slope theta: a corner, or as far beyond it as theta is
-            width = 2.0 + sum(problem.loss.parameters().values())
-            reach = np.abs(eta - y)[:, 0] + np.abs(part)[:, 0] + width
-        total += float(np.sum(weight * reach * np.sum(np.abs(part), axis=1)))
-    return 4.0 * EPS * total
+    return 4.0 * EPS * sum(domain.over(problem, partial(_lost, problem.loss, coef), theta))
+
+
+def _lost(loss: Loss, coef: Array, block: Block, weight: Array, theta: Array) -> float:
+    """Return the share of one block."""
+    y, eta, _ = Scored(coef)(block)
+    lean = loss.lean(y, theta)
+    if lean is not None:
+        apart = lean - eta
+        reach = 1.0 + np.max(apart, axis=1) - np.min(apart, axis=1)
+    else:
+        # a conjugate's slope is the score with slope theta: a corner, or as far beyond it as theta is
+        width = 2.0 + sum(loss.parameters().values())
+        reach = np.abs(eta - y)[:, 0] + np.abs(theta)[:, 0] + width
+    return float(np.sum(weight * reach * np.sum(np.abs(theta), axis=1)))
 
 
 def _rows(problem: Problem, columns: Index) -> tuple[_Rows, Index]:
     """Return the rows of positive weight, and the columns that their cells are of."""
-    cells, places, weights, targets, start = [], [], [], [], 0
-    for block, weight, _ in domain.rows(problem):
-        present = np.flatnonzero(weight > 0.0)
-        cells.append(block.design.times(np.eye(problem.shape[0])[:, columns])[present])
-        weights.append((np.ones(block.n_rows) if block.weight is None else block.weight)[present])
-        targets.append(block.y[present])
-        places.append(start + present)
-        start += block.n_rows
-    y = np.concatenate(targets)
+    parts = zip(*problem.source.collect(partial(_picked, columns)), strict=True)
+    place, cells, weight, y = (np.concatenate(part) for part in parts)
     box = None if problem.loss.coupled else problem.loss.box(y)
-    return _Rows(np.concatenate(places), np.concatenate(cells), np.concatenate(weights), y, box), columns
+    return _Rows(place, cells, weight, y, box), columns
+
+
+def _picked(columns: Index, block: Block) -> tuple[Index, Array, Array, Array]:
+    """Return places, cells, weights and targets of the rows of one block that have a weight."""
+    present = np.flatnonzero(block.weights > 0.0)
+    cells = block.design.times(np.eye(block.design.shape[1])[:, columns])[present]
+    return block.start + present, cells, block.weights[present], block.y[present]
 
 
 def _near(problem: Problem, rows: _Rows, theta: Array, equations: Index, cut: float) -> Array | None:
@@ -122,13 +115,13 @@ def _near(problem: Problem, rows: _Rows, theta: Array, equations: Index, cut: fl
 
     What the equations would move to an end or beyond is put there as well, as long as it is near.
     """
-    while cut <= WIDEST:
+    while cut <= 1e-2:  # nothing farther from an end is put there
         point, ways = _snapped(problem, rows, theta, cut)
         matrix = _matrix(rows, equations, ways)
         scale = np.max(np.abs(matrix), axis=1, initial=0.0)
         scale = np.where(scale > 0.0, scale, 1.0)
         scaled = matrix * (ways.room / scale[:, None])
-        for _ in range(MOVES if len(ways.row) else 0):
+        for _ in range(3 if len(ways.row) else 0):  # after the first, rounding is left; integers take over
             left = np.einsum("ij,i,ik->jk", rows.x, rows.weight, point)[equations[:, 0], equations[:, 1]]
             share = np.linalg.lstsq(scaled, -left / scale, rcond=1e-12)[0]
             blocked = ways.room[~(np.abs(share) < 0.9)]
@@ -190,7 +183,7 @@ def _moved(problem: Problem, rows: _Rows, point: Array, ways: _Ways, step: Array
     np.add.at(moved, (ways.row, ways.to), step)
     down = ways.back >= 0
     np.add.at(moved, (ways.row[down], ways.back[down]), -step[down])
-    return np.clip(moved, *rows.box) if rows.box is not None else domain.put(problem, rows.y, moved)
+    return np.clip(moved, *rows.box) if rows.box is not None else domain.put(problem.loss, rows.y, moved)
 
 
 def _exact(problem: Problem, rows: _Rows, point: Array, equations: Index, ways: _Ways) -> Array | None:
@@ -203,10 +196,10 @@ def _exact(problem: Problem, rows: _Rows, point: Array, equations: Index, ways: 
     share: Whole = np.zeros(len(ways.row), dtype=object)
     common = 1
     if kept:
-        found = solved(matrix[np.ix_(kept, taken)], -left[kept][:, None], Deadline.after(math.inf))
-        if found is None:
+        solution = solved(matrix[np.ix_(kept, taken)], -left[kept][:, None], Deadline.after(math.inf))
+        if solution is None:
             return None
-        share[taken], common = found[0][:, 0], found[1]
+        share[taken], common = solution[0][:, 0], solution[1]
     if common < 0:
         share, common = -share, -common
     if np.any(matrix @ share + left * common):

@@ -15,16 +15,12 @@ from lineal.problem.problem import EPS
 Array = npt.NDArray[np.float64]
 
 
-UNSEEN_SHARE = TOLERANCE
-"""A gap that doubles cannot see counts as zero only up to this share of what there is to gain."""
-
-
-def unit(blur: float, baseline: float) -> float:
+def unit(score_error: float, baseline: float) -> float:
     """Return the gap that doubles cannot see: scores known to 32 of their rounding errors, slopes to 1024 EPS, squared.
 
-    ``blur`` is the sum of the squared rounding errors of a row's scores.
+    ``score_error`` is the sum of the squared rounding errors of a row's scores.
     """
-    return 1024.0 * blur + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
+    return 1024.0 * score_error + 8.0 * (1024 * EPS) ** 2 * abs(baseline)
 
 
 @dataclass(frozen=True)
@@ -35,24 +31,25 @@ class Proof:
     """
 
     objective: float
-    null_objective: float
+    baseline_objective: float
     gap: float | None
     reason: str | None = None
     interior: bool = True
     basis: Basis | None = None
     unit: float = 0.0
     dust: float = 0.0
-    """What cannot be told from nothing to gain: rounding errors of the null fit."""
+    """What cannot be told from nothing to gain: rounding errors of the baseline."""
     theta: Array | None = field(default=None, repr=False)
 
     @property
     def relative_gap(self) -> float | None:
-        """The gap as a share of what the columns gain over the null fit; 0 where both are at rounding level."""
+        """The gap as a share of what the columns gain over the baseline; 0 where both are at rounding level."""
         if self.gap is None:
             return None
-        gain = self.null_objective - (self.objective - self.gap)
-        last_bit = EPS * abs(self.null_objective)
-        if self.gap <= self.unit and (self.gap <= UNSEEN_SHARE * gain or gain <= self.dust):
+        gain = self.baseline_objective - (self.objective - self.gap)
+        last_bit = EPS * abs(self.baseline_objective)
+        # a gap that doubles cannot see counts as zero only up to a share of what there is to gain
+        if self.gap <= self.unit and (self.gap <= TOLERANCE * gain or gain <= self.dust):
             return 0.0
         if self.gap <= last_bit and gain <= 16 * last_bit:
             return 0.0

@@ -1,6 +1,6 @@
 """The certificate from a dual point given row by row: for losses with corners, and wherever slopes are not enough.
 
-For any theta in the domain of loss* with X_U' S theta = 0 on the uncharged columns U,
+For any theta in the domain of loss* with X_U' S theta = 0 on the unpenalized columns U,
 
     F(b) - F* <= (1/S) sum_i s_i [loss + loss* - theta_i eta_i] + penalty(b) + penalty*(-g) + b.g,   g = X'(S theta) / S.
 
@@ -18,40 +18,36 @@ from dataclasses import field, replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal import _core
 from lineal.algebra.basis import Basis
 from lineal.algebra.factor import Factor
 from lineal.certify import domain, exact
 from lineal.certify.borders import alive
+from lineal.certify.row_sums import Sums, moved, sums_of
 from lineal.ground.records import dataclass
 from lineal.model.verdict import TOLERANCE
 from lineal.problem import dependence
 from lineal.problem.problem import EPS, Problem
-from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 CORNERS = "too few rows are between the corners of the loss"
-MIXTURES = (0.0, 1e-11, 1e-8)
-"""Shares of the middle of the domain given to every theta, where too few are inside for a correction."""
+MIDDLE_SHARES = (0.0, 1e-11, 1e-8)
+"""How far every theta is moved to the middle of its domain, where too few are inside for a correction."""
 
-MOST_COLUMNS = 4000
-"""More uncharged columns than this, beside others, have no second derivative and no certificate."""
+FACTOR_MAX_COLUMNS = 4000
+"""Second derivatives of more columns are not factored (128 MB): unpenalized ones then have no certificate."""
 
-ROOM = 1e-12
+MIN_SHRINK = 1e-12
 """Where the penalty forbids no more than this share of a dual point, it is shortened; beyond, it is also steered."""
-
-ROOMS = 64.0
-"""A steered gradient stays so many rounding errors inside of what the penalty allows."""
 
 
 @dataclass(frozen=True)
 class Bound:
     """``F(coef) - F* <= gap`` by the dual point ``theta``, or why nothing could be proven.
 
-    ``scale`` says how much shorter it had to be made for the penalty; ``open`` where else its gradient has to be zero.
+    ``scale`` says how much shorter it had to be made for the penalty; ``unbounded_dual`` where else its gradient has to be zero.
     ``value`` is F(coef), where there is a gap; ``bare`` the gap before rounding errors.
     """
 
@@ -61,88 +57,76 @@ class Bound:
     scale: float = 1.0
     value: float = np.nan
     bare: float = np.inf
-    open: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
+    unbounded_dual: Mask = field(default_factory=lambda: np.zeros(1, dtype=bool), repr=False)
 
     @property
     def doubtful(self) -> bool:
         """Whether rounding errors make most of the gap, or may have made theta shorter."""
-        doubt = np.inf if self.gap is None else self.gap - self.bare
-        return self.scale < 1.0 - ROOM or doubt > self.bare + 1e-12 * abs(self.value)
+        value_error = np.inf if self.gap is None else self.gap - self.bare
+        return self.scale < 1.0 - MIN_SHRINK or value_error > self.bare + 1e-12 * abs(self.value)
 
 
-@dataclass
-class _Sums:
-    """What one pass learns of a dual point: means over the rows."""
-
-    gradient: Array
-    size: Array
-    mismatch: float = 0.0
-    value: float = 0.0
-    strain: float = 0.0
-    apart: float = 0.0
-    curvature_bound: float = 0.0
-    metric: Array | None = None
-
-
-def bound(problem: Problem, coef: Array, theta: Array | None = None, null: float = np.inf) -> Bound:
+def bound(problem: Problem, coef: Array, theta: Array | None = None, baseline: float = np.inf) -> Bound:
     """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible.
 
-    One that is wide beside what ``null``, the value of the null fit, leaves to gain is also solved for.
+    One that is wide beside what ``baseline``, the value of the baseline, leaves to gain is also solved for.
     """
-    free = problem.uncharged
-    if len(free) > 1 and problem.shape[0] > MOST_COLUMNS:
-        return Bound(None, reason=f"more than {MOST_COLUMNS} columns, of which several are not charged")
+    free = problem.unpenalized
+    if len(free) > 1 and problem.shape[0] > FACTOR_MAX_COLUMNS:
+        return Bound(None, reason=f"more than {FACTOR_MAX_COLUMNS} columns, of which several are not charged")
     start = domain.inside(problem, coef, theta)
     tied = problem.tied
-    found = _bound_mixed(problem, coef, tied, start)
-    if found.gap is not None and found.doubtful and _alone(problem, tied):
+    best = _bound_mixed(problem, coef, tied, start)
+    if best.gap is not None and best.doubtful and _alone(problem, tied):
         other = _bound(problem, coef, tied, start, exact=True)
-        found = other if other.gap is not None and other.gap < found.gap else found
-    basis = dependence.basis(problem) if found.gap is None and len(free) > 1 else None
+        best = other if other.gap is not None and other.gap < best.gap else best
+    basis = dependence.basis(problem) if best.gap is None and len(free) > 1 else None
     if basis is not None and len(basis.dependent):
         # X_U' S theta = 0 on the independent columns says it for all.
         tied = tied.copy()
         tied[basis.dependent] = False
-        found = _bound_mixed(problem, coef, tied, start)
-    if found.scale < 1.0 - ROOM and problem.shape[0] <= MOST_COLUMNS:
+        best = _bound_mixed(problem, coef, tied, start)
+    if best.scale < 1.0 - MIN_SHRINK and problem.shape[0] <= FACTOR_MAX_COLUMNS:
         other = _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start))
-        found = found if other.gap is None or (found.gap is not None and found.gap <= other.gap) else other
-    if found.gap is None and problem.shape[1] == 1 and not _alone(problem, tied) and np.any(start):
+        best = best if other.gap is None or (best.gap is not None and best.gap <= other.gap) else other
+    if best.gap is None and problem.shape[1] == 1 and not _alone(problem, tied) and np.any(start):
         # Some rows may have to be at the very end of their domain: a level of a category that has one class only.
-        found = _bound_open(problem, coef, tied, domain.snapped(problem, start), ends=True)
-    if found.gap is None and _alone(problem, tied):
+        best = _bound_open(problem, coef, tied, domain.snapped(problem, start), ends=True)
+    if best.gap is None and _alone(problem, tied):
         # Far from the optimum, and any dual point will do.
         other = _bound(problem, coef, tied, domain.balanced(problem, start))
-        found = found if other.gap is None or other.gap > other.value else other
-    if found.gap is not None:
-        wide = found.gap > TOLERANCE * (null - found.value + found.gap)
-        other = _bound_exact(problem, coef, tied, start) if wide else found
-        return other if other.gap is not None and other.gap < found.gap else found
+        best = best if other.gap is None or other.gap > other.value else other
+    if best.gap is not None:
+        wide = best.gap > TOLERANCE * (baseline - best.value + best.gap)
+        other = _bound_exact(problem, coef, tied, start) if wide else best
+        return other if other.gap is not None and other.gap < best.gap else best
     # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
-    return _bound(problem, coef, tied | problem.penalty.open(coef, np.zeros(problem.shape)), np.zeros_like(start))
+    return _bound(
+        problem, coef, tied | problem.penalty.unbounded_dual(coef, np.zeros(problem.shape)), np.zeros_like(start)
+    )
 
 
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
     """Return the bound of a dual point; where it proves nothing, of one that is solved for, or moved a little inside."""
-    hopeless = _alone(problem, tied) and domain.hopeless(problem, start, MIXTURES[-1])
-    found = Bound(None, reason=CORNERS) if hopeless else _bound_open(problem, coef, tied, start)
-    if found.gap is None:
-        found = _bound_exact(problem, coef, tied, start)
-    for share in () if hopeless else MIXTURES[1:]:
-        if found.gap is None:
-            found = _bound_open(problem, coef, tied, domain.mixed(problem, start, share))
-    return found
+    hopeless = _alone(problem, tied) and domain.hopeless(problem, start, MIDDLE_SHARES[-1])
+    result = Bound(None, reason=CORNERS) if hopeless else _bound_open(problem, coef, tied, start)
+    if result.gap is None:
+        result = _bound_exact(problem, coef, tied, start)
+    for share in () if hopeless else MIDDLE_SHARES[1:]:
+        if result.gap is None:
+            result = _bound_open(problem, coef, tied, domain.mixed(problem, start, share))
+    return result
 
 
 def _bound_open(problem: Problem, coef: Array, tied: Mask, theta: Array, *, ends: bool = False) -> Bound:
     """Return the bound of a dual point, again where it leaves a bound the wrong way; ``ends`` as for ``_bound``."""
-    found = _bound(problem, coef, tied, theta, ends=ends)
+    result = _bound(problem, coef, tied, theta, ends=ends)
     for _ in range(10):
-        if found.gap is not None or not np.any(found.open & ~tied):
+        if result.gap is not None or not np.any(result.unbounded_dual & ~tied):
             break
-        tied = tied | found.open
-        found = _bound(problem, coef, tied, theta, ends=ends)
-    return found
+        tied = tied | result.unbounded_dual
+        result = _bound(problem, coef, tied, theta, ends=ends)
+    return result
 
 
 def _bound(
@@ -163,7 +147,7 @@ def _bound(
     theta, sums, factor = _settled(problem, coef, alive(problem, tied, start) if ends else tied, start, none, limit)
     if factor is not None and factor.singular and not ends and (kept := independent(problem, tied)) is not None:
         theta, sums, factor = _settled(problem, coef, kept, start, none, limit)
-    norm, error = 0.0, _grain(problem, sums, theta)
+    norm, error = 0.0, _gradient_error(problem, sums, theta)
     if factor is not None:
         if factor.singular:
             return Bound(None, reason=CORNERS)
@@ -183,7 +167,7 @@ def _added(
     coef: Array,
     tied: Mask,
     theta: Array,
-    sums: _Sums,
+    sums: Sums,
     norm: float,
     error: Array,
     *,
@@ -192,18 +176,20 @@ def _added(
     """Add up what a dual point proves that tied coefficients allow but for a move of size ``norm``, or once ``rounded``."""
     # the last move, which is not made, would bring these to exactly zero
     gradient, error = np.where(tied, 0.0, sums.gradient), np.where(tied, 0.0, error)
-    more = problem.penalty.open(coef, gradient - error) | problem.penalty.open(coef, gradient + error)
+    more = problem.penalty.unbounded_dual(coef, gradient - error) | problem.penalty.unbounded_dual(
+        coef, gradient + error
+    )
     if np.any(more & ~tied):
-        return Bound(None, reason="no dual point was found that all bounds allow", open=more)
+        return Bound(None, reason="no dual point was found that all bounds allow", unbounded_dual=more)
     scale = problem.penalty.shrink(gradient + np.copysign(2.0 * error, gradient))
     if scale < 1.0:
         # Every domain holds zero and is convex: a shorter theta is as good, and its errors are shorter too.
         theta, error, norm = scale * theta, scale * error, scale * norm
-        sums = _sums(problem, coef, tied, theta)
+        sums = sums_of(problem, coef, tied, theta)
         gradient = np.where(tied, 0.0, sums.gradient)
     bare = (sums.mismatch + problem.penalty.mismatch(coef, gradient)) * (1.0 + _chain(problem))
     gap = bare + 2.0 * norm * float(np.sqrt(sums.strain)) + norm * norm
-    gap += problem.penalty.blur(coef, gradient, error) + _rounding(problem, coef, sums)
+    gap += problem.penalty.mismatch_error(coef, gradient, error) + _rounding(problem, coef, sums)
     gap += exact.lost(problem, coef, theta) if rounded else 0.0
     if not np.isfinite(gap):
         return Bound(None, reason="the dual point is outside its domain")
@@ -212,17 +198,19 @@ def _added(
 
 def _bound_exact(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Bound:
     """Return the bound of a dual point near ``theta`` whose tied gradients are exactly zero."""
-    found = Bound(None, reason=CORNERS)
+    result = Bound(None, reason=CORNERS)
     for _ in range(10):
         point = exact.settled(problem, tied, theta)
         if point is None:
-            return found
-        sums = _sums(problem, coef, np.zeros_like(tied), point)
-        found = _added(problem, coef, tied, point, sums, 0.0, 2.0 * _grain(problem, sums, point), rounded=True)
-        if found.gap is not None or not np.any(found.open & ~tied):
+            return result
+        sums = sums_of(problem, coef, np.zeros_like(tied), point)
+        result = _added(
+            problem, coef, tied, point, sums, 0.0, 2.0 * _gradient_error(problem, sums, point), rounded=True
+        )
+        if result.gap is not None or not np.any(result.unbounded_dual & ~tied):
             break
-        tied = tied | found.open
-    return found
+        tied = tied | result.unbounded_dual
+    return result
 
 
 def _alone(problem: Problem, tied: Mask) -> bool:
@@ -237,15 +225,15 @@ def independent(problem: Problem, tied: Mask) -> Mask | None:
 
     A gradient is zero where those of columns are whose combination its own column is.
     """
-    if not np.any(tied & problem.penalty.charged[:, None]):
+    if not np.any(tied & problem.penalty.penalized[:, None]):
         return None
     kept = tied.copy()
-    known: dict[bytes, Basis | None] = {}
+    bases: dict[bytes, Basis | None] = {}
     for output in range(tied.shape[1]):
         columns = np.flatnonzero(tied[:, output])
-        if columns.tobytes() not in known:
-            known[columns.tobytes()] = dependence.among(problem, columns)
-        if (basis := known[columns.tobytes()]) is None:
+        if columns.tobytes() not in bases:
+            bases[columns.tobytes()] = dependence.among(problem, columns)
+        if (basis := bases[columns.tobytes()]) is None:
             return None
         kept[basis.dependent, output] = False
     return kept
@@ -253,19 +241,19 @@ def independent(problem: Problem, tied: Mask) -> Mask | None:
 
 def _settled(
     problem: Problem, coef: Array, tied: Mask, theta: Array, aim: Array, limit: float
-) -> tuple[Array, _Sums, Factor | None]:
+) -> tuple[Array, Sums, Factor | None]:
     """Return the dual point moved until its gradient is ``aim`` where tied, but for rounding."""
     last = np.inf
-    for _ in range(domain.MOVES):
-        sums = _sums(problem, coef, tied, theta)
+    for _ in range(domain.MAX_MOVES):
+        sums = sums_of(problem, coef, tied, theta)
         factor = _factor(problem, tied, sums)
         if factor is None or factor.singular:
             break
         left = np.where(tied, sums.gradient - aim, 0.0)
         norm = factor.norm(left)
-        if not norm < 0.5 * last or norm <= float(np.sum(problem.grain(sums.size) * factor.spread())):
+        if not norm < 0.5 * last or norm <= float(np.sum(problem.gradient_error(sums.size) * factor.spread())):
             break
-        theta, full = _moved(problem, theta, factor.solve(left), limit)
+        theta, full = moved(problem, theta, factor.solve(left), limit)
         last = norm if full else np.inf
     return theta, sums, factor
 
@@ -281,15 +269,15 @@ def _steered(problem: Problem, coef: Array, tied: Mask, theta: Array) -> Array:
     if not np.any(edge):
         return theta
     # wider than rounding errors are: a place to aim at that the moves to come do not leave, not a bound
-    room = ROOMS * problem.grain(_sums(problem, coef, tied, theta).size)
+    room = 64.0 * problem.gradient_error(sums_of(problem, coef, tied, theta).size)
     size = np.linalg.norm(edge, axis=1, keepdims=True)
     aim = -edge * (1.0 - np.minimum(np.max(room, axis=1, keepdims=True) / np.where(size > 0.0, size, 1.0), 0.5))
     limit = 0.5 if problem.loss.coupled else 1.0
-    found, _, factor = _settled(problem, coef, tied | (edge != 0.0), theta, aim, limit)
-    return theta if factor is None or factor.singular else found
+    moved_theta, _, factor = _settled(problem, coef, tied | (edge != 0.0), theta, aim, limit)
+    return theta if factor is None or factor.singular else moved_theta
 
 
-def _factor(problem: Problem, tied: Mask, sums: _Sums) -> Factor | None:
+def _factor(problem: Problem, tied: Mask, sums: Sums) -> Factor | None:
     """Return the factored X_U' S V X_U; None where there is nothing to correct, since nothing is tied or theta is zero."""
     if sums.metric is None or not np.any(sums.size):
         return None
@@ -304,93 +292,22 @@ def _factor(problem: Problem, tied: Mask, sums: _Sums) -> Factor | None:
     return replace(inner, columns=columns, shape=problem.shape, places=places)
 
 
-def _grain(problem: Problem, sums: _Sums, theta: Array) -> Array:
+def _gradient_error(problem: Problem, sums: Sums, theta: Array) -> Array:
     """Return a bound on the rounding error of a dual point's gradient."""
-    return problem.grain(sums.size, peak=float(np.max(np.abs(theta), initial=0.0)))
+    return problem.gradient_error(sums.size, peak=float(np.max(np.abs(theta), initial=0.0)))
 
 
-def _rounding(problem: Problem, coef: Array, sums: _Sums) -> float:
+def _rounding(problem: Problem, coef: Array, sums: Sums) -> float:
     """Return what rounding errors of scores may have hidden: a mismatch changes by |slope - theta| per score."""
     if not problem.loss.smooth:
         # slopes and theta of such losses are at most 2 apart in every row, so that mean errors of the scores count
         size = 1.001 * np.sqrt(problem.moments.square) @ np.abs(coef) + problem.moments.offset
         return float(np.sum(2.0 * max(1.0, sums.apart) * (problem.shape[0] + 4) * EPS * size))
-    blur, jump = problem.blur(coef), sums.apart
+    score_error, jump = problem.score_error(coef), sums.apart
     steep = problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) else 0.0
-    return float(np.sum(jump * blur + steep * blur**2))
+    return float(np.sum(jump * score_error + steep * score_error**2))
 
 
 def _chain(problem: Problem) -> float:
     """Return the relative rounding error of sums of terms >= 0, each with a few roundings of its own."""
     return float(EPS * (64.0 + problem.shape[0] + 2.0 * np.log2(1.0 + problem.moments.rows)))
-
-
-def _moved(problem: Problem, theta: Array, step: Array, limit: float) -> tuple[Array, bool]:
-    """Return theta - V X step, cut short where it would leave the domain, and whether it was not."""
-    parts, moves, largest = [], [], 0.0
-    for block, weight, _ in domain.rows(problem):
-        present = (weight > 0.0)[:, None]
-        moves.append(np.where(present, block.design.times(step), 0.0))
-        largest = max(largest, float(np.max(np.abs(moves[-1]), initial=0.0)))
-    length = min(1.0, 0.9 * limit / largest) if largest > 0.0 else 1.0
-    for (block, weight, (part,)), move in zip(domain.rows(problem, theta), moves, strict=True):
-        y = np.where((weight > 0.0)[:, None], block.y, 0.0)
-        metric = domain.metric(problem, y, part)
-        bent = metric * move if metric.ndim == 2 else np.einsum("nab,nb->na", metric, move)
-        parts.append(np.where((weight > 0.0)[:, None], domain.put(problem, y, part - length * bent), 0.0))
-    return np.concatenate(parts), length == 1.0
-
-
-def _sums(problem: Problem, coef: Array, tied: Mask, theta: Array) -> _Sums:
-    """Sum over all rows what a dual point shows."""
-    columns = np.flatnonzero(tied.any(axis=1))
-    u, k = len(columns), problem.shape[1]
-    alone = u == 0 or (u == 1 and problem.intercept and columns[0] == 0)
-    sums = _Sums(np.zeros(problem.shape), np.zeros(k))
-    metric = np.zeros((1, k * u, k * u) if problem.loss.coupled else (1, u, u))
-    for block, weight, (part,) in domain.rows(problem, theta):
-        y, eta = domain.scores(block, coef, weight)
-        present = weight > 0.0
-        if len(kinks := problem.loss.kinks(y)) == 1:
-            room = np.zeros_like(part)
-            more = _core.ramp_sums(eta, *kinks[0], weight, part, room)
-            sums.mismatch, sums.value, sums.size = sums.mismatch + more[0], sums.value + more[1], sums.size + more[2]
-            sums.apart, sums.strain = sums.apart + more[3], sums.strain + more[4]
-            sums.curvature_bound = max(sums.curvature_bound, more[6])
-            sums.gradient += block.design.transpose_times(weight[:, None] * part)
-            if u:
-                metric += more[5] if alone else _gram(problem, block, columns, weight, room)
-            continue
-        rows = problem.loss.mismatch(y, eta, part)
-        sums.mismatch += float(np.sum(weight[present] * rows[present]))
-        sums.value += float(np.sum(weight[present] * problem.loss.value(y, eta)[present]))
-        slope = weight[:, None] * part
-        sums.size += np.abs(slope).sum(axis=0)
-        sums.gradient += block.design.transpose_times(slope)
-        sums.apart += float(np.sum(weight[:, None] * np.abs(problem.loss.slope(y, eta) - part)))
-        v = domain.metric(problem, y, part)
-        sums.strain += float(np.sum((weight * domain.strain(problem, y, eta, part, v, rows))[present]))
-        sums.curvature_bound = max(sums.curvature_bound, float(np.max(np.abs(v[present]), initial=0.0)))
-        if u:
-            metric[0] += _gram(problem, block, columns, weight, v)
-    sums.curvature_bound *= k
-    sums.metric = metric if u else None
-    return sums
-
-
-def _gram(problem: Problem, block: Block, columns: Index, weight: Array, v: Array) -> Array:
-    """Return X_U' S V X_U of a block, output-major where outputs are coupled."""
-    u, k = len(columns), problem.shape[1]
-
-    def one(weights: Array) -> Array:
-        if u == 1 and problem.intercept and columns[0] == 0:
-            return np.array([[float(np.sum(weights))]])
-        return block.design.gram(np.ascontiguousarray(weights))[np.ix_(columns, columns)]
-
-    if not problem.loss.coupled:
-        return one(weight * v[:, 0])
-    full = np.empty((k, u, k, u))
-    for a in range(k):
-        for b in range(a, k):
-            full[a, :, b, :] = full[b, :, a, :] = one(weight * v[:, a, b])
-    return full.reshape(k * u, k * u)

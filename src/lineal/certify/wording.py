@@ -19,9 +19,6 @@ from lineal.separation import Answer, Direction
 Array = npt.NDArray[np.float64]
 Arrays = dict[str, npt.NDArray[Any]]
 
-MOST_NULL_SPACE = 1_000_000
-"""Larger null spaces are described, not kept."""
-
 
 def judge(
     problem: Problem,
@@ -33,8 +30,9 @@ def judge(
     labels: Sequence[str] | None = None,
 ) -> tuple[Verdict, Arrays]:
     """Return the verdict and the arrays that belong to its evidence; ``labels`` name the outputs."""
-    if answer is not None and answer.found is not None:
-        return _at_infinity(problem, objective, answer.found, labels), {"direction": answer.found.direction}
+    if answer is not None and answer.direction is not None:
+        runaway = answer.direction
+        return _at_infinity(problem, objective, runaway, labels), {"direction": runaway.direction}
     if proof is None or proof.gap is None:
         return _unproven(proof, stopped, answer), {}
     return bounded(problem.penalty, proof, tol, stopped, intercept=problem.intercept)
@@ -50,10 +48,10 @@ def bounded(
     evidence: dict[str, object] = {
         "objective": proof.objective,
         "lower_bound": proof.objective - proof.gap,
-        "null_objective": proof.null_objective,
+        "null_objective": proof.baseline_objective,
         "tol": tol,
     }
-    strength = float(getattr(penalty, "strength", 0.0))
+    strength = penalty.strength
     if (
         strength > 0.0
         and penalty.smooth
@@ -71,7 +69,7 @@ def bounded(
     arrays: Arrays = {}
     columns = len(proof.basis.dependent)
     spelled = "1 column is a combination of others" if columns == 1 else f"{columns} columns are combinations of others"
-    if proof.basis.null_space.size <= MOST_NULL_SPACE:
+    if proof.basis.null_space.size <= 1_000_000:  # larger ones are described, not kept
         evidence["dependencies"], spelled = proof.basis.dependencies(), proof.basis.spelled()
         arrays["null_space"] = proof.basis.null_space
     sentence = (
@@ -102,28 +100,26 @@ def _unproven(proof: Proof | None, stopped: str, answer: Answer | None) -> Verdi
     return Verdict("budget", sentence, None, None, evidence, reason)
 
 
-def _at_infinity(problem: Problem, objective: float, found: Direction, labels: Sequence[str] | None) -> Verdict:
+def _at_infinity(problem: Problem, objective: float, runaway: Direction, labels: Sequence[str] | None) -> Verdict:
     """Name the columns whose coefficients run away, and the remedies."""
     names = problem.source.columns
     outputs = problem.shape[1]
+    outputs_named: Sequence[object] = range(outputs) if labels is None else labels
     groups: dict[str, list[str]] = {"plus": [], "minus": [], "finite": []}
     exact: dict[str, int | str] = {}
     for j, name in enumerate(names):
         for k in range(outputs):
-            value = found.exact[j, k]
-            label = name if outputs == 1 else f"{name} / {k if labels is None else labels[k]}"
-            groups["plus" if value > 0 else "minus" if value < 0 else "finite"].append(label)
-            if value:
-                exact[label] = text(value)
+            value = runaway.exact[j, k]
+            label = name if outputs == 1 else f"{name} / {outputs_named[k]}"
+            if value == 0:
+                groups["finite"].append(label)
+                continue
+            groups["plus" if value > 0 else "minus"].append(label)
+            exact[label] = text(value)
     moving = groups["plus"] + groups["minus"]
     listed = ", ".join(moving[:4]) + (f" and {len(moving) - 4} more" if len(moving) > 4 else "")
-    whole = found.strict == found.total
-    verb = "separates" if len(moving) == 1 else "separate"
-    how = f"{verb} the classes completely" if whole else f"{verb} {found.strict} of {found.total} rows from the rest"
-    if problem.loss.name == "poisson":
-        verb = "singles" if len(moving) == 1 else "single"
-        how = f"{verb} out {found.strict} of {found.total} rows, all with count zero"
-    remedies = ["firth", "ridge"] if problem.loss.name == "logistic" else ["ridge"]
+    how = problem.loss.at_infinity(len(moving), runaway.strict, runaway.total)
+    remedies = list(problem.loss.remedies)
     sentence = (
         f"No finite optimum: {listed} {how}, so the loss falls for ever as their coefficients grow. "
         f"Remedies: the penalty {' or '.join(remedies)}, or drop a column."
@@ -131,8 +127,8 @@ def _at_infinity(problem: Problem, objective: float, found: Direction, labels: S
     evidence: dict[str, object] = {
         "objective": objective,
         **groups,
-        "strict_rows": found.strict,
-        "rows": list(found.rows),
+        "strict_rows": runaway.strict,
+        "rows": list(runaway.rows),
         "direction": exact,
         "remedies": remedies,
     }

@@ -1,17 +1,19 @@
-"""What can be typed: every command with its options. The work is imported when a command runs, so help is instant."""
+"""What can be typed: every command with its options; ``Command`` imports the work when it runs, so help is instant."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from lineal import __version__
 from lineal.cli.options import (
+    Command,
     File,
     beside,
     columns,
     deciding,
+    declared_types,
     intercept,
     json_option,
     limit,
@@ -21,7 +23,6 @@ from lineal.cli.options import (
     seed,
     shaping,
     splitting,
-    telling,
 )
 
 HELP: Final = """Fit linear models whose every fit ends with a verdict that a stranger can check.
@@ -48,7 +49,7 @@ def lineal(context: click.Context) -> None:
         click.echo(context.get_help())
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option(
     "--target", metavar="COL", help="The column to predict (SVMlight files: the label); or SUCCESSES,FAILURES."
@@ -91,7 +92,7 @@ def lineal(context: click.Context) -> None:
 )
 @click.option("--trace", type=File, help="Write the steps of the solver to this .csv or .parquet file.")
 @roles
-@telling
+@declared_types
 @shaping
 @intercept("Whether the score has a constant; without, 0 is its level.")
 @splitting
@@ -105,18 +106,14 @@ def lineal(context: click.Context) -> None:
 @beside
 @reading
 @json_option
-@click.pass_context
-def fit(context: click.Context, /, **options: Any) -> int:
+def fit() -> None:
     """Fit a linear model to a table and write it to a file.
 
     DATA is a CSV, TSV, Parquet, Feather, JSON lines or SVMlight file; the text ones may end in .gz.
     """
-    from lineal.cli.fit import run
-
-    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column to predict.")
 @click.option(
@@ -127,7 +124,7 @@ def fit(context: click.Context, /, **options: Any) -> int:
     help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
 )
 @roles
-@telling
+@declared_types
 @shaping
 @splitting
 @seed("Which rows are held out.")
@@ -135,15 +132,11 @@ def fit(context: click.Context, /, **options: Any) -> int:
 @beside
 @reading
 @json_option
-@click.pass_context
-def compare(context: click.Context, /, **options: Any) -> int:
+def compare() -> None:
     """Fit several models to the same rows and show them in one table, best first, beside the baseline."""
-    from lineal.cli.compare import run
-
-    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("recipe", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, required=True, metavar="FOLDER", help="The new folder to write.")
@@ -151,17 +144,14 @@ def compare(context: click.Context, /, **options: Any) -> int:
 @beside
 @reading
 @json_option
-def stack(**options: Any) -> int:
+def stack() -> None:
     """Fit models whose out-of-fold scores are columns of a last one, as a TOML recipe says (docs/stacking.md).
 
     lineal predict takes the folder in place of a model.
     """
-    from lineal.cli.stack import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
 @click.option("--model", metavar="NAME", default="auto", show_default=True, help="As for fit; it names the loss.")
@@ -177,7 +167,7 @@ def stack(**options: Any) -> int:
     help="The last strength, as a share of the first.",
 )
 @roles
-@telling
+@declared_types
 @shaping
 @intercept("As for fit.")
 @parting
@@ -198,15 +188,11 @@ def stack(**options: Any) -> int:
 @beside
 @reading
 @json_option
-@click.pass_context
-def path(context: click.Context, /, **options: Any) -> int:
+def path() -> None:
     """Fit a table at many strengths of a penalty: which columns enter, how well each point predicts, every verdict."""
-    from lineal.cli.path import run
-
-    return run(given={name for name in options if was_given(context, name)}, **options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
@@ -215,28 +201,22 @@ def path(context: click.Context, /, **options: Any) -> int:
 @beside
 @reading
 @json_option
-def predict(**options: Any) -> int:
+def predict() -> None:
     """Predict every row of a table, batch by batch, in constant memory."""
-    from lineal.cli.predict import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @deciding
 @beside
 @reading
 @json_option
-def evaluate(**options: Any) -> int:
+def evaluate() -> None:
     """Measure a model on a table that holds the target."""
-    from lineal.cli.evaluate import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column that would be predicted.")
 @roles
@@ -245,40 +225,31 @@ def evaluate(**options: Any) -> int:
 @beside
 @reading
 @json_option
-def inspect(**options: Any) -> int:
+def inspect() -> None:
     """Look at a table: what every column holds, and what a fit would make of it."""
-    from lineal.cli.inspect import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @json_option
-def show(**options: Any) -> int:
+def show() -> None:
     """Show everything a model file holds."""
-    from lineal.cli.show import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @click.argument("data", type=File)
 @beside
 @reading
 @json_option
-def verify(**options: Any) -> int:
+def verify() -> None:
     """Check a model's verdict against its data, without trusting the solver.
 
     DATA is the file the model was fitted on. Exit code 1 means that a claim was refused.
     """
-    from lineal.cli.verify import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("model", type=File)
 @click.argument("data", type=File, required=False)
 @click.option(
@@ -300,30 +271,19 @@ def verify(**options: Any) -> int:
 @beside
 @reading
 @json_option
-def summary(**options: Any) -> int:
+def summary() -> None:
     """Show standard errors, p-values, intervals and likelihood of a fit without a penalty.
 
     DATA is the file the model was fitted on; without it the figures are those the model holds.
     """
-    from lineal.cli.summarise import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("value", type=float)
 @click.option("--from", "source", metavar="DIALECT", default="strength", show_default=True, help="What VALUE is.")
 @click.option("--n", type=click.FloatRange(min=0, min_open=True), required=True, help="The number of rows.")
 @click.option("--weight-sum", type=click.FloatRange(min=0, min_open=True), help="The sum of the weights, if not N.")
 @click.option("--spread", type=click.FloatRange(min=0, min_open=True), help="What a few dialects also depend on.")
 @json_option
-def dialect(**options: Any) -> int:
+def dialect() -> None:
     """Translate the strength of a penalty: scikit-learn's C and alpha, glmnet's lambda, sigma^2/tau^2 and others."""
-    from lineal.cli.dialect import run
-
-    return run(**options)
-
-
-def was_given(context: click.Context, name: str) -> bool:
-    """Whether an option was typed, not left at its default."""
-    return context.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT

@@ -9,92 +9,91 @@ import click
 from rich.text import Text
 
 from lineal.api.comparing import Comparison, compare
-from lineal.cli.opening import opened
-from lineal.cli.page import Screen, facts, left_out, lined, number
+from lineal.cli.opening import DataFile
+from lineal.cli.options import holds_out
+from lineal.cli.page import Screen, facts, left_out, lined, number, right
+from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
-from lineal.cli.summary import finite, text
+from lineal.metrics import metric
 
 
 def run(
     *,
-    given: set[str],
-    data: Path,
+    data: DataFile,
     models: tuple[str, ...],
     recipe: Path | None,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Fit all, print one table, and return the exit code: 3 if the best one has no proven optimum."""
-    if (options["split"] or "").startswith("column:") and "test_size" not in given:
+    if not holds_out(options["split"]):
         options["test_size"] = 0.0
     wanted = settled(options, recipe)
     with Watch(f"reading {data}") as watch:
-        found = compare(
-            opened(data, delimiter, quote, header, beside),
+        comparison = compare(
+            data.open(),
             models=models,
             progress=lambda name, record: watch.say(f"{name}: step {record.step}, objective {record.objective:.6g}"),
             **wanted,
         )
     if as_json:
-        click.echo(text(_plain(found, data)))
+        click.echo(text(_plain(comparison, data)))
     else:
-        Screen().print(*_page(found, data))
-    return found.entries[0].model.verdict.exit_code
+        Screen().print(*_page(comparison, data))
+    return comparison.entries[0].model.verdict.exit_code
 
 
-def _plain(found: Comparison, data: Path) -> dict[str, Any]:
+def _plain(comparison: Comparison, data: DataFile) -> dict[str, Any]:
     entries = [
         {
             "model": entry.name,
-            "metrics": found.figures(entry),
+            "metrics": comparison.figures(entry),
             "intervals": entry.model.report.get("evaluation", {}).get("intervals"),
             "seconds": entry.seconds,
             "verdict": entry.model.verdict.to_dict(),
             "selection": entry.model.report.get("selection"),
         }
-        for entry in found.entries
+        for entry in comparison.entries
     ]
-    about = found.entries[0].model.report["data"]
-    told = {name: about[name] for name in ("without_target", "notes")}
+    about = comparison.entries[0].model.report["data"]
+    reading = {name: about[name] for name in ("without_target", "notes")}
     plain: dict[str, Any] = finite(
         {
             "data": str(data),
-            **told,
-            "metric": found.metric,
-            "where": found.where,
-            "baseline": found.baseline,
+            **reading,
+            "metric": comparison.metric,
+            "where": comparison.where,
+            "baseline": comparison.baseline,
             "models": entries,
         }
     )
     return plain
 
 
-def _page(found: Comparison, data: Path) -> list[Any]:
-    about = found.entries[0].model.report["data"]
-    target = found.entries[0].model.target
-    named = {"test": "held-out rows", "train": "the training rows, which flatters"}.get(found.where, found.where)
+def _page(comparison: Comparison, data: DataFile) -> list[Any]:
+    about = comparison.entries[0].model.report["data"]
+    target = comparison.entries[0].model.target
+    named = {"test": "held-out rows", "train": "the training rows, which flatters"}.get(
+        comparison.where, comparison.where
+    )
     lines = [
         ("Data", f"{data}: {about['rows']:,} rows fitted, {about['held_out']:,} held out"),
         ("Target", f"{target.name}, {'a number' if target.classes is None else f'{len(target.classes)} classes'}"),
-        ("Order", f"by {found.metric} on {named}, best first"),
+        ("Order", f"by {comparison.metric} on {named}, best first"),
         *left_out(about),
     ]
-    figures = list(dict.fromkeys(name for entry in found.entries for name in found.figures(entry)))
-    figures = [found.metric, *(name for name in figures if name not in (found.metric, "mean_loss", "brier"))]
-    table = lined("Model", *(name.replace("_", " ") for name in figures), "95 % interval", "Seconds", "Verdict")
-    for column in table.columns[1:-1]:
-        column.justify = "right"
-    for entry in found.entries:
-        measured = found.figures(entry)
-        low, high = entry.model.report.get("evaluation", {}).get("intervals", {}).get(found.metric, (None, None))
+    figures = list(dict.fromkeys(name for entry in comparison.entries for name in comparison.figures(entry)))
+    hidden = {comparison.metric, *(one.name for one in metric.ALL if not one.compared)}
+    figures = [comparison.metric, *(name for name in figures if name not in hidden)]
+    table = lined("Model", *map(metric.titled, figures), "95 % interval", "Seconds", "Verdict")
+    right(table.columns[1:-1])
+    for entry in comparison.entries:
+        measured = comparison.figures(entry)
+        low, high = entry.model.report.get("evaluation", {}).get("intervals", {}).get(comparison.metric, (None, None))
         cells = [number(measured[name]) if name in measured else "" for name in figures]
         cells += ["" if low is None else f"{number(low)} to {number(high)}", f"{entry.seconds:.2g}"]
         table.add_row(*map(Text, (entry.name, *cells, entry.model.verdict.kind)))
-    constant = [number(found.baseline[name]) if name in found.baseline else "" for name in figures]
+    constant = [number(comparison.baseline[name]) if name in comparison.baseline else "" for name in figures]
     table.add_row(*map(Text, ("baseline", *constant, "", "", "")), style="dim")
     return [facts(lines), table]

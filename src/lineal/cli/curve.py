@@ -9,28 +9,33 @@ from typing import Any, Final
 from rich.table import Table
 from rich.text import Text
 
-WIDTH: Final = 32
+from lineal.metrics.metric import titled
+
+CURVE_WIDTH: Final = 32
 """Characters between the least and the largest value."""
 
 
-def selection(told: Mapping[str, Any], width: int) -> Table | None:
+def selection(choice: Mapping[str, Any], width: int) -> Table | None:
     """Return the trials of a strength, one a line, with the loss drawn beside it; None where there were none."""
-    trials: Sequence[Mapping[str, Any]] = told["trials"]
+    trials: Sequence[Mapping[str, Any]] = choice["trials"]
     if not trials:
         return None
     metric = next(key for key in trials[0] if key not in ("strength", "error"))
     values = [trial[metric] for trial in trials]
     wide = width >= 72
-    places = positions(logs(values), WIDTH if wide else max(width - 34, 5))
+    places = positions(logs(values), CURVE_WIDTH if wide else max(width - 34, 5))
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(Text("Strength"), no_wrap=True)
-    table.add_column(Text(metric.replace("_", " ").capitalize()), justify="right", no_wrap=True)
+    table.add_column(Text(titled(metric).capitalize()), justify="right", no_wrap=True)
     if any("error" in trial for trial in trials):
         table.add_column(Text("Error"), justify="right", no_wrap=True)
     table.add_column(Text(""), no_wrap=True)
     for trial, value, place in zip(trials, values, places, strict=True):
-        chosen = trial["strength"] == told["strength"]
-        drawn = "" if place is None else " " * place + ("o" if not chosen else "* chosen" if wide else "*")
+        chosen = trial["strength"] == choice["strength"]
+        mark = "o"
+        if chosen:
+            mark = "* chosen" if wide else "*"
+        drawn = "" if place is None else " " * place + mark
         cells = [f"{trial['strength']:.3g}", "-" if value is None else f"{value:.5g}"]
         if len(table.columns) == 4:
             error = trial.get("error")
@@ -51,7 +56,7 @@ def logs(values: Sequence[float | None]) -> list[float | None]:
     return [None if value is None else math.log(value) for value in values]
 
 
-def positions(values: Sequence[float | None], width: int = WIDTH) -> list[int | None]:
+def positions(values: Sequence[float | None], width: int = CURVE_WIDTH) -> list[int | None]:
     """Return where each value lies between the least (0) and the largest (``width - 1``).
 
     >>> positions([1.0, None, 3.0, 2.0], 11)

@@ -13,7 +13,7 @@ from lineal.metrics.decision import read_costs
 from lineal.model.model import Model
 
 
-def asked(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:
+def costs_of(costs: str | None, model: Model) -> npt.NDArray[np.float64] | None:
     """Return the costs that were asked for, None if none were: the text of a file where there is one of this name."""
     if costs is None:
         return None

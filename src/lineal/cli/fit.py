@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -12,19 +11,19 @@ import pyarrow as pa
 
 from lineal import container
 from lineal.api import training
-from lineal.api.estimate import Wish
-from lineal.cli.opening import opened
+from lineal.api.estimate import Request
+from lineal.cli.opening import DataFile
+from lineal.cli.options import holds_out, typed
 from lineal.cli.output import apart, sink, table_file
 from lineal.cli.page import Screen, page
+from lineal.cli.plain_model import summary
+from lineal.cli.plain_model import text as as_text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
-from lineal.cli.summary import summary
-from lineal.cli.summary import text as as_text
 from lineal.errors import InputError, ModelFileError
 from lineal.multiclass.codes import read_multiclass
-from lineal.tables.table import as_table
 
-TRACE: Final = {
+TRACE_SCHEMA: Final = {
     "step": pa.int64(),
     "objective": pa.float64(),
     "estimate": pa.float64(),
@@ -37,31 +36,26 @@ TRACE: Final = {
 
 def run(
     *,
-    given: set[str],
-    data: Path,
+    data: DataFile,
     output: Path | None,
     trace: Path | None,
     recipe: Path | None,
     test_file: Path | None,
     accept: bool,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Fit, write the model file, print, and return the exit code."""
-    wanted = _settled(options, given, recipe, test_file)
-    path = output if output is not None else Path(f"{stem(data)}.lineal")
+    wanted = _settled(options, recipe, test_file)
+    path = output if output is not None else Path(f"{stem(data.path)}.lineal")
     free(path)
     if trace is not None:
         _check_trace(trace, wanted["multiclass"])
-        apart(trace, "--trace", data, path, test_file, recipe, *beside)
+        apart(trace, "--trace", data.path, path, test_file, recipe, *data.beside)
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
-            opened(data, delimiter, quote, header, beside),
-            test=None if test_file is None else as_table(test_file, delimiter=delimiter, quote=quote, header=header),
+            data.open(),
+            test=None if test_file is None else data.open(test_file),
             progress=watch.step,
             interrupt="budget",
             **wanted,
@@ -69,42 +63,39 @@ def run(
     if trace is None or fitted.trace is None:
         fitted.save(path)
     else:
-        steps = {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE.items()}
+        steps = {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE_SCHEMA.items()}
         with sink(trace, as_json=False, what="trace") as target:  # both files appear, or none
             target.write(pa.RecordBatch.from_pydict(steps))
             fitted.save(path)
-    check = command(path, data, delimiter, quote, header, beside)
-    told = {**summary(fitted), "file": str(path), "verify": check}
-    told |= {} if trace is None else {"trace": str(trace)}
+    check = data.check(path)
+    answer = {**summary(fitted), "file": str(path), "verify": check}
+    answer |= {} if trace is None else {"trace": str(trace)}
     if as_json:
-        click.echo(as_text(told))
+        click.echo(as_text(answer))
     else:
         screen = Screen()
-        screen.print(*page(told, screen.width))
+        screen.print(*page(answer, screen.width))
         note = "" if trace is None else f" Its {len(fitted.trace or ())} steps are in {trace}."
         # never wrapped: it is copied
         click.echo(f"\nWritten to {path}.{note} To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
 
 
-def _settled(
-    options: Mapping[str, Any], given: set[str], recipe: Path | None, test_file: Path | None
-) -> dict[str, Any]:
+def _settled(options: Mapping[str, Any], recipe: Path | None, test_file: Path | None) -> dict[str, Any]:
     """Return the arguments of ``lineal.fit``: options with what a recipe says, those without effect refused."""
-    found = settled(options, recipe)
-    by_column = (found["split"] or "").startswith("column:")
-    if test_file is not None and "test_size" in given:
+    arguments = settled(options, recipe)
+    if test_file is not None and typed("test_size"):
         raise InputError(
             "--test-size and --test-file exclude each other: the file holds the test rows; give one of them."
         )
-    if test_file is not None or (by_column and "test_size" not in given):
-        found["test_size"] = 0.0
-    found["penalty"] = "auto" if found["penalty"] is None else found["penalty"]
-    wish = Wish.of(found["model"], found["penalty"], found["bounds"], found["solver"])
-    found["solver"] = wish.solver
-    if "seed" in given and found["test_size"] == 0 and not (wish.penalty.picked or wish.model.drawn):
+    if test_file is not None or not holds_out(arguments["split"]):
+        arguments["test_size"] = 0.0
+    arguments["penalty"] = "auto" if arguments["penalty"] is None else arguments["penalty"]
+    request = Request.of(arguments["model"], arguments["penalty"], arguments["bounds"], arguments["solver"])
+    arguments["solver"] = request.solver
+    if typed("seed") and arguments["test_size"] == 0 and not (request.penalty.picked or request.model.drawn):
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")
-    return found
+    return arguments
 
 
 def _check_trace(trace: Path, multiclass: str) -> None:
@@ -139,19 +130,3 @@ def free(path: Path) -> None:
             raise InputError(
                 f"{path} is not a lineal model, so it is not overwritten; choose another name with -o, or delete it."
             ) from error
-
-
-def command(
-    path: Path, data: Path, delimiter: str | None, quote: str | None, header: bool | None, beside: tuple[str, ...] = ()
-) -> str:
-    """Return the command that checks the model.
-
-    >>> command(Path("a.lineal"), Path("my data.csv"), ";", None, None)
-    "lineal verify a.lineal 'my data.csv' --delimiter ';'"
-    """
-    words = ["lineal", "verify", str(path), str(data)]
-    words += [word for other in beside for word in ("--beside", other)]
-    words += [] if delimiter is None else ["--delimiter", delimiter]
-    words += [] if quote is None else ["--quote", quote or "none"]
-    words += [] if header is None else ["--header" if header else "--no-header"]
-    return shlex.join(words)

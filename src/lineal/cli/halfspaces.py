@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
-from lineal.cli.commands import lineal, was_given
-from lineal.cli.options import File, beside, intercept, json_option, reading, shaping, telling
+from lineal.cli.commands import lineal
+from lineal.cli.options import Command, File, beside, declared_types, intercept, json_option, reading, shaping
 
 __all__ = ["lineal", "separable", "trace"]
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column that holds the classes (SVMlight files: the label).")
 @click.option("--weight", metavar="COL", help="A column of row weights; rows of weight 0 are absent.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
-@telling
+@declared_types
 @shaping
 @intercept("Whether the boundary may miss the origin.")
 @click.option("--bound", is_flag=True, help="Add the maximum margin and the perceptron's bound R^2/gamma^2 = (RB)^2.")
@@ -33,18 +31,15 @@ __all__ = ["lineal", "separable", "trace"]
 @beside
 @reading
 @json_option
-def separable(**options: Any) -> int:
+def separable() -> None:
     """Decide exactly whether a linear boundary separates the classes, and show the proof.
 
     Complete: some boundary makes no mistake. Quasi: some boundary has no row on the wrong side but rows of both classes on
     it. Overlap: neither. Every answer comes with integers that anyone can check: lineal verify FILE DATA does.
     """
-    from lineal.cli.separable import run
-
-    return run(**options)
 
 
-@lineal.command()
+@lineal.command(cls=Command)
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column that holds the classes.")
 @click.option(
@@ -63,7 +58,7 @@ def separable(**options: Any) -> int:
     help="What a score of 0 is: always a mistake, the later class, or the earlier one.",
 )
 @click.option(
-    "--epochs", type=click.IntRange(min=1), metavar="N", default=10, show_default=True, help="At most so many."
+    "--epochs", type=click.IntRange(min=1), metavar="N", default=10, show_default=True, help="At most this many."
 )
 @click.option(
     "--order",
@@ -82,12 +77,8 @@ def separable(**options: Any) -> int:
 @click.option("-o", "--output", type=File, metavar="FILE", help="Write all steps to this .csv or .parquet file.")
 @reading
 @json_option
-@click.pass_context
-def trace(context: click.Context, /, **options: Any) -> int:
+def trace() -> None:
     """Run a perceptron and show every step: weights, score, right or wrong, update.
 
     It ends with the first epoch without a mistake, or where the weights of an earlier epoch come back.
     """
-    from lineal.cli.trace import run
-
-    return run(given={name for name in options if was_given(context, name)}, **options)

@@ -10,55 +10,51 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from lineal.api.dataset import MEMORY
-from lineal.cli.opening import opened
+from lineal.api.dataset import MAX_MEMORY_BYTES
+from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts, number
+from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
 from lineal.errors import InputError
 from lineal.features.inspecting import inspect
 from lineal.features.recipe import Recipe
 from lineal.features.types.declared_types import pairs
 from lineal.tables.remembered import remembered
 
-BARS: Final = " ▁▂▃▄▅▆▇█"
-PLAIN: Final = " .:-=+*#@"
+BLOCK_BARS: Final = " ▁▂▃▄▅▆▇█"
+ASCII_BARS: Final = " .:-=+*#@"
 
 
 def run(
     *,
-    data: Path,
+    data: DataFile,
     target: str | None,
     weight: str | None,
     offset: str | None,
     drop: tuple[str, ...],
     types: tuple[str, ...],
     recipe: Path | None,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
 ) -> int:
     """Look at a table, print what it holds, perhaps write the decisions to a recipe; return the exit code."""
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
-        table = remembered(opened(data, delimiter, quote, header, beside), 2 * MEMORY // 3)
-        found = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
+        table = remembered(data.open(), 2 * MAX_MEMORY_BYTES // 3)
+        inspection = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
     if recipe is not None:
-        kept = {name: spelling for name, spelling in found.types.items() if spelling != "drop"}
-        gone = [name for name, spelling in found.types.items() if spelling == "drop"]
-        told = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), kept)
+        kept = {name: spelling for name, spelling in inspection.types.items() if spelling != "drop"}
+        gone = [name for name, spelling in inspection.types.items() if spelling == "drop"]
+        written = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), kept)
         try:
-            recipe.write_text(told.text(), encoding="utf-8")
+            recipe.write_text(written.text(), encoding="utf-8")
         except OSError as problem:
             raise InputError(f"the recipe {recipe} cannot be written: {(problem.strerror or '').lower()}.") from None
     if as_json:
-        click.echo(text(found.report))
+        click.echo(text(inspection.report))
         return 0
     screen = Screen()
-    report = found.report
+    report = inspection.report
     lines = [("Data", f"{report['origin']}: {report['rows']:,} rows, {len(report['columns'])} columns")]
     lines += [("Note", note) for note in report["notes"]]
     used = [entry for entry in report["columns"] if entry.get("decision")]
@@ -90,16 +86,13 @@ def _listed(columns: Sequence[Mapping[str, Any]], unicode: bool) -> Table:
 
 def _range(entry: Mapping[str, Any]) -> str:
     if "low" in entry:
-        low, high, mean = (value if isinstance(value, str) else number(value) for value in _three(entry))
+        ends = (entry[name] for name in ("low", "high", "mean"))
+        low, high, mean = (value if isinstance(value, str) else number(value) for value in ends)
         return f"{low} to {high}, mean {mean}"
     levels = entry.get("levels", [])
     shown = ", ".join(f"{one['level'][:20]} ({one['count']:,})" for one in levels[:3])
     more = (entry["distinct"] or 0) - min(3, len(levels))
     return shown + (f", {more:,} more" if more > 0 else "")
-
-
-def _three(entry: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    return entry["low"], entry["high"], entry["mean"]
 
 
 def bars(counts: Sequence[int], unicode: bool = True) -> str:
@@ -108,5 +101,5 @@ def bars(counts: Sequence[int], unicode: bool = True) -> str:
     >>> bars([0, 1, 50, 100])
     ' ▁▄█'
     """
-    marks, top = BARS if unicode else PLAIN, max(counts, default=0)
+    marks, top = BLOCK_BARS if unicode else ASCII_BARS, max(counts, default=0)
     return "".join(marks[max(1, round((len(marks) - 1) * count / top))] if count else marks[0] for count in counts)

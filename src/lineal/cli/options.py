@@ -1,18 +1,47 @@
-"""Options that several commands share, in groups. Nothing but click is imported here, so help is instant."""
+"""What all commands are, and the options that several share, in groups. Only click is imported, so help is instant."""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Declared = TypeVar("Declared", bound=Callable[..., Any])
 File = click.Path(path_type=Path)
 
 
-def reading(command: Command) -> Command:
+class Command(click.Command):
+    """A command whose work, ``run`` of the module of its name, is imported once its options are read."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the options; those that say how DATA is read become one DataFile."""
+        rest = super().parse_args(ctx, args)
+        if ctx.resilient_parsing:  # the shell asks for completions
+            return rest
+        self.callback = importlib.import_module(f"lineal.cli.{self.name}").run
+        if isinstance(ctx.params.get("data"), Path):
+            from lineal.cli.opening import DataFile
+
+            reading = ("delimiter", "quote", "header", "beside")
+            options = {name: ctx.params.pop(name) for name in reading if name in ctx.params}
+            ctx.params["data"] = DataFile(ctx.params["data"], **options)
+        return rest
+
+
+def typed(name: str) -> bool:
+    """Whether an option was typed, not left at its default."""
+    return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def holds_out(split: str | None) -> bool:
+    """Whether --test-size holds rows out: a --split by a column says so itself, unless both were typed."""
+    return typed("test_size") or not (split or "").startswith("column:")
+
+
+def reading(command: Declared) -> Declared:
     """Add the options that say how a text file is written."""
     command = click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself if not given.")(
         command
@@ -27,7 +56,7 @@ def reading(command: Command) -> Command:
     return click.option("--header/--no-header", default=None, help=header)(command)
 
 
-def deciding(command: Command) -> Command:
+def deciding(command: Declared) -> Declared:
     """Add the options that turn probabilities into decisions."""
     command = click.option(
         "--costs",
@@ -38,13 +67,13 @@ def deciding(command: Command) -> Command:
     return click.option("--threshold", type=float, metavar="TAU", help=words)(command)
 
 
-def beside(command: Command) -> Command:
+def beside(command: Declared) -> Declared:
     """Add --beside."""
     words = "A file whose columns belong to DATA: rows by their order, or by a key column. May be repeated."
     return click.option("--beside", metavar="FILE[:KEY]", multiple=True, help=words)(command)
 
 
-def shaping(command: Command) -> Command:
+def shaping(command: Declared) -> Declared:
     """Add the options that say which terms the columns make."""
     command = click.option(
         "--poly",
@@ -63,7 +92,7 @@ def shaping(command: Command) -> Command:
     return click.option("--formula", metavar="TEXT", help=formula)(command)
 
 
-def roles(command: Command) -> Command:
+def roles(command: Declared) -> Declared:
     """Add the options that give columns a role, or none."""
     drop = "A column to leave out; may be repeated."
     command = click.option("--drop", metavar="COL", multiple=True, help=drop)(command)
@@ -71,35 +100,35 @@ def roles(command: Command) -> Command:
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 
-def intercept(words: str) -> Callable[[Command], Command]:
+def intercept(words: str) -> Callable[[Declared], Declared]:
     """Return what adds --no-intercept."""
     return click.option("--intercept/--no-intercept", default=True, help=words)
 
 
-def seed(words: str) -> Callable[[Command], Command]:
+def seed(words: str) -> Callable[[Declared], Declared]:
     """Return what adds --seed."""
     numbers = click.IntRange(min=0, max=2**63 - 1)
     return click.option("--seed", type=numbers, metavar="N", default=0, show_default=True, help=words)
 
 
-def limit(words: str) -> Callable[[Command], Command]:
+def limit(words: str) -> Callable[[Declared], Declared]:
     """Return what adds --time-limit."""
     return click.option("--time-limit", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS", help=words)
 
 
-def columns(command: Command) -> Command:
+def columns(command: Declared) -> Declared:
     """Add the options that say what columns are."""
     types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY, text or drop. May be repeated."
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 
 
-def telling(command: Command) -> Command:
+def declared_types(command: Declared) -> Declared:
     """Add the options that say what columns are, also by a recipe."""
     words = "Read target, roles and types from a TOML file."
     return columns(click.option("--recipe", type=File, metavar="FILE", help=words)(command))
 
 
-def parting(command: Command) -> Command:
+def parting(command: Declared) -> Declared:
     """Add --split."""
     how = (
         "Part the rows by something else than chance: stratified, group:COL, time:COL (the last rows test), or "
@@ -108,7 +137,7 @@ def parting(command: Command) -> Command:
     return click.option("--split", metavar="HOW", help=how)(command)
 
 
-def splitting(command: Command) -> Command:
+def splitting(command: Declared) -> Declared:
     """Add the options that say which rows are held out."""
     command = parting(command)
     command = click.option(
@@ -128,6 +157,6 @@ def splitting(command: Command) -> Command:
     )(command)
 
 
-def json_option(command: Command) -> Command:
+def json_option(command: Declared) -> Declared:
     """Add --json."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(command)

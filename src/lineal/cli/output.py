@@ -9,87 +9,15 @@ import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import pyarrow as pa
-import pyarrow.compute
 
 from lineal.cli.opening import joined
-from lineal.cli.summary import finite
+from lineal.cli.plain_model import finite
 from lineal.errors import InputError, LinealError
-from lineal.tables.arrow import from_texts
-
-
-class Sink(Protocol):
-    """Something that takes record batches, all of one schema."""
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Take one batch."""
-
-    def close(self) -> None:
-        """Write what has to stand at the end."""
-
-
-class Csv:
-    """Comma-separated text with a header; a cell is quoted only where it must be."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._started = False
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write one batch, the header before the first."""
-        if not self._started:
-            self._stream.write((",".join(quoted(name) for name in batch.schema.names) + "\n").encode())
-            self._started = True
-        comma = from_texts([","])[0]  # (a plain one would load pandas)
-        lines = pyarrow.compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), comma)
-        self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
-
-    def close(self) -> None:
-        """Nothing stands at the end of a CSV file."""
-
-
-def quoted(cell: str) -> str:
-    """Return a cell as CSV wants it.
-
-    >>> quoted("plain"), quoted("a, b")
-    ('plain', '"a, b"')
-    """
-    special = any(mark in cell for mark in ',"\n\r') or cell != cell.strip()
-    return '"' + cell.replace('"', '""') + '"' if special else cell
-
-
-def _texts(array: pa.Array) -> pa.Array:
-    """Return an array as cells; a number has the fewest digits that give it back exactly."""
-    if not pa.types.is_string(array.type):
-        return array.cast(pa.string())
-    codes = array.dictionary_encode()
-    return from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
-
-
-class Parquet:
-    """A Parquet file."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self._writer: Any = None
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        """Write one batch as a row group."""
-        if self._writer is None:
-            from pyarrow.parquet import ParquetWriter  # slow to load, so only for Parquet files
-
-            self._writer = ParquetWriter(self._stream, batch.schema)
-        self._writer.write_batch(batch)
-
-    def close(self) -> None:
-        """Write the footer."""
-        if self._writer is not None:
-            try:
-                self._writer.close()
-            finally:
-                self._writer.is_open = False  # or its destructor tries again, and complains on stderr
+from lineal.tables import formats
+from lineal.tables.writing import Csv, Sink
 
 
 class JsonLines:
@@ -129,20 +57,20 @@ def sink(path: Path | None, as_json: bool, what: str = "predictions") -> Iterato
     """
     if path is None:
         target: Sink = JsonLines(sys.stdout.buffer) if as_json else Csv(sys.stdout.buffer)
-        with _told("stdout", what), _ended(target):
+        with _writing("stdout", what), _ended(target):
             yield target
             sys.stdout.buffer.flush()
         return
-    kind = Parquet if path.suffix.lower() in (".parquet", ".pq") else Csv
-    with _told(str(path), what):
+    made = formats.written_as(path) or formats.DelimitedText
+    with _writing(str(path), what):
         if path.exists() and not path.is_file():
             with path.open("wb") as stream:
-                yield from _filled(kind(stream))
+                yield from _filled(made.sink(stream))
             return
         beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
         try:
             with beside.open("xb") as stream:
-                yield from _filled(kind(stream))
+                yield from _filled(made.sink(stream))
                 stream.flush()
                 os.fsync(stream.fileno())
             beside.replace(path)
@@ -162,7 +90,7 @@ def _ended(target: Sink) -> Iterator[None]:
         raise
 
 
-def _filled(target: Csv | Parquet) -> Iterator[Sink]:
+def _filled(target: Sink) -> Iterator[Sink]:
     try:
         yield target
     except BaseException:
@@ -173,7 +101,7 @@ def _filled(target: Csv | Parquet) -> Iterator[Sink]:
 
 
 @contextlib.contextmanager
-def _told(where: str, what: str) -> Iterator[None]:
+def _writing(where: str, what: str) -> Iterator[None]:
     """Turn an error of writing into a sentence; a reader who closes the pipe is no error."""
     try:
         yield
@@ -184,11 +112,10 @@ def _told(where: str, what: str) -> Iterator[None]:
 
 
 def table_file(path: Path, option: str) -> None:
-    """Refuse, before any work is done, a name that says neither CSV nor Parquet, or a place that is none."""
-    if path.suffix.lower() not in (".csv", ".parquet", ".pq"):
-        raise InputError(
-            f"{option} {path}: the name must end in .csv or .parquet, which says how the table is written."
-        )
+    """Refuse, before any work is done, a name of no format that is written, or a folder that does not exist."""
+    if formats.written_as(path) is None:
+        endings = " or ".join(sorted(one.written[0] for one in formats.ALL if one.written))
+        raise InputError(f"{option} {path}: the name must end in {endings}, which says how the table is written.")
     if path.is_dir() or not path.parent.is_dir():
         raise InputError(f"{option} {path}: the folder {path.parent} does not exist, or {path} is one; choose another.")
 
@@ -200,8 +127,8 @@ def apart(output: Path | None, option: str, *inputs: Path | str | None) -> None:
     """
     if output is None or not output.exists():
         return
-    for given in inputs:
-        path = joined(given)[0] if isinstance(given, str) else given
+    for other in inputs:
+        path = joined(other)[0] if isinstance(other, str) else other
         if path is not None and path.exists() and output.samefile(path):
             raise InputError(f"{option} {output} is one of the inputs ({path}); choose another name.")
 

@@ -10,37 +10,23 @@ from typing import Any, Final
 
 import click
 from rich.console import Console, Group, RenderableType
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from lineal.cli.curve import selection
-from lineal.model.verdict import UNFINISHED
+from lineal.metrics import metric
+from lineal.model.verdict import KINDS
 
-SHOWN: Final = 20
+MAX_LINES_SHOWN: Final = 20
 """How many columns' coefficients `fit` prints; `show` prints all, but for models of text."""
-LISTED: Final = 2000
+MAX_COLUMNS_LISTED: Final = 2000
 """How many `show` prints at most."""
-
-METRICS: Final = (
-    "accuracy",
-    "balanced_accuracy",
-    "mean_cost",
-    "log_loss",
-    "brier",
-    "auc",
-    "average_precision",
-    "mean_loss",
-    "rmse",
-    "mae",
-    "r2",
-)
-"""The order in which metrics are printed; a model file sorts them."""
 
 
 class Screen:
     """Stdout: colours on a terminal only (NO_COLOR respected), names never read as markup, no blanks at line ends.
 
-    A pipe gets lines of up to 120 characters unless COLUMNS says otherwise, since nobody can resize it.
+    A pipe gets lines of up to 120 characters unless COLUMNS says otherwise, since a pipe has no width of its own.
     """
 
     def __init__(self) -> None:
@@ -57,16 +43,18 @@ class Screen:
         click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()), color=True)
 
 
-def page(data: Mapping[str, Any], width: int, limit: int | None = SHOWN) -> list[RenderableType]:
+def page(data: Mapping[str, Any], width: int, limit: int | None = MAX_LINES_SHOWN) -> list[RenderableType]:
     """Return the parts of the page of a summary; ``limit`` is how many lines of coefficients are shown (None: all)."""
+    lines = _remedies(data["verdict"]) + _model(data) + _data(data)
+    return [verdict(data["verdict"]), facts(lines), *_blocks(data, width), _coefficients(data, width, limit)]
+
+
+def _blocks(data: Mapping[str, Any], width: int) -> list[RenderableType]:
+    """Return what there is of the trials of a strength, the columns, the metrics and the words of texts."""
     chosen = data["model"]["selection"]
     picture = None if chosen is None else selection(chosen, width)
-    blocks = (picture, _columns(data["data"]), _metrics(data), _words(data), _coefficients(data, width, limit))
-    return [
-        verdict(data["verdict"]),
-        facts(_remedies(data["verdict"]) + _model(data) + _data(data)),
-        *(block for block in blocks if block is not None),
-    ]
+    blocks = (picture, _columns(data["data"]), _metrics(data), _words(data))
+    return [block for block in blocks if block is not None]
 
 
 CHECKED: Final = ("Remedies", "Objective", "Member", "Weight", "Offset")
@@ -75,39 +63,46 @@ CHECKED: Final = ("Remedies", "Objective", "Member", "Weight", "Offset")
 
 def apart(data: Mapping[str, Any], width: int, limit: int | None, heading: str) -> list[RenderableType]:
     """Return the parts of the page of a file, what `lineal verify` does not check apart from the rest, under that heading."""
-    told = _remedies(data["verdict"]) + _model(data) + _data(data)
-    about, training = data["data"], data["data"]["training"]
+    lines = _remedies(data["verdict"]) + _model(data) + _data(data)
+    about = data["data"]
     rows = [
         ("Model", heading),
-        ("Data", f"{training.get('rows', 0):,} rows fitted"),
-        ("Target", _named(about["target"])),
+        ("Data", f"{about['training'].get('rows', 0):,} rows fitted"),
+        ("Target", _named(about["target"], [])),
     ]
-    shown = [line for line in told if line[0] in CHECKED]
-    chosen = data["model"]["selection"]
-    picture = None if chosen is None else selection(chosen, width)
-    blocks = (picture, _columns(about), _metrics(data), _words(data))
+    shown = [line for line in lines if line[0] in CHECKED]
     return [
         verdict(data["verdict"]),
         facts(rows + shown),
         _coefficients(data, width, limit),
         Text("Not checked by lineal verify (nor are the effects above):", style="bold"),
-        facts([line for line in told if line[0] not in CHECKED]),
-        *(block for block in blocks if block is not None),
+        facts([line for line in lines if line[0] not in CHECKED]),
+        *_blocks(data, width),
     ]
 
 
-def _named(target: Mapping[str, Any]) -> str:
-    """Return the target as the model itself has it."""
+def _named(target: Mapping[str, Any], counts: Sequence[int]) -> str:
+    """Return the target as the model itself has it, its classes with the number of rows where that is given."""
     if target["kind"] != "classes":
         return f"{', '.join(target['names'] or [target['name']])}, a number"
-    names = [str(name) for name in target["classes"]]
-    more = f", and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return f"{target['name']}, {len(names)} classes: {', '.join(names[:SHOWN])}{more}"
+    words = [f" {count:,}" for count in counts] or [""] * len(target["classes"])
+    names = [f"{name}{word}" for name, word in zip(target["classes"], words, strict=True)]
+    return f"{target['name']}, {len(names)} classes: {listed(names, MAX_LINES_SHOWN, ', and')}"
+
+
+def listed(parts: Sequence[str], most: int, last: str = " and", by: str = ", ") -> str:
+    """Return the first ``most`` parts, and how many more there are.
+
+    >>> listed(["a", "b"], 2), listed(["a", "b", "c", "d"], 2)
+    ('a, b', 'a, b and 2 more')
+    """
+    text = by.join(parts[:most])
+    return text if len(parts) <= most else f"{text}{last} {len(parts) - most} more"
 
 
 def verdict(data: Mapping[str, Any]) -> Text:
     """Return the sentence of the verdict, coloured by whether anything is left to worry about."""
-    style = "bold yellow" if data["kind"] in UNFINISHED else "bold green"
+    style = "bold green" if KINDS[data["kind"]].solved else "bold yellow"
     return Text(data["sentence"], style=style)
 
 
@@ -150,8 +145,8 @@ def _remedies(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     [('Remedies', '--penalty firth, or --penalty ridge:0.001')]
     """
     named = data["evidence"].get("remedies", [])
-    asked = [f"--penalty {name}{':0.001' if name == 'ridge' else ''}" for name in named]
-    return [("Remedies", ", or ".join(asked))] if asked else []
+    options = [f"--penalty {name}{':0.001' if name == 'ridge' else ''}" for name in named]
+    return [("Remedies", ", or ".join(options))] if options else []
 
 
 def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -167,27 +162,27 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     if model["threshold"] is not None:
         lines.append(("Threshold", model["threshold"]["reason"]))
     if model["bayes"] is not None:
-        found = {name: number(value) for name, value in model["bayes"].items()}
+        figures = {name: number(value) for name, value in model["bayes"].items()}
         words = (
             "noise variance {noise}, prior variance {prior} of sd_j b_j, {degrees} coefficients determined by the data"
         )
-        lines.append(("Evidence", f"{words}, log-evidence {{log_evidence}}".format(**found)))
+        lines.append(("Evidence", f"{words}, log-evidence {{log_evidence}}".format(**figures)))
     return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
 
 
-def _members(told: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _members(committee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     """Return the code of a committee, and a line for each of its members."""
-    if told is None:
+    if committee is None:
         return []
-    lines = [("Multi-class", told.get("sentence", told["scheme"]))]
-    for member in told["members"][:SHOWN]:
+    lines = [("Multi-class", committee.get("sentence", committee["scheme"]))]
+    for member in committee["members"][:MAX_LINES_SHOWN]:
         strength = member["penalty"].get("strength")
         penalty = "" if strength is None else f", {member['penalty']['name']} {strength:.4g}"
         relative = member["verdict"]["relative_gap"]
         gap = "" if relative is None else f", relative gap {number(relative)}"
         lines.append(("Member", f"{member['asked']}: {member['verdict']['kind']}{gap}{penalty}"))
-    if len(told["members"]) > SHOWN:
-        lines.append(("Member", f"and {len(told['members']) - SHOWN} more (see --json)"))
+    if len(committee["members"]) > MAX_LINES_SHOWN:
+        lines.append(("Member", f"and {len(committee['members']) - MAX_LINES_SHOWN} more (see --json)"))
     return lines
 
 
@@ -201,15 +196,9 @@ def _data(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     if training.get("without_target"):
         rows += f", {training['without_target']:,} left out because the target is missing"
     lines = [("Data", f"{about['origin']}: {rows}" if about.get("origin") else rows)]
-    if target["kind"] == "classes":
-        counts = [f" {count:,}" for count in target["counts"] or []] or [""] * len(target["classes"])
-        named = [f"{name}{count}" for name, count in zip(target["classes"], counts, strict=True)]
-        more = f", and {len(named) - SHOWN} more" if len(named) > SHOWN else ""
-        lines.append(("Target", f"{target['name']}, {len(named)} classes: {', '.join(named[:SHOWN])}{more}"))
-    else:
-        lines.append(("Target", f"{', '.join(target['names'] or [target['name']])}, a number"))
-    lines += [("Weight", role) for role in [data["model"]["roles"].get("weight")] if role]
-    lines += [("Offset", role) for role in [data["model"]["roles"].get("offset")] if role]
+    lines.append(("Target", _named(target, target["counts"] or [])))
+    roles = data["model"]["roles"]
+    lines += [(role.capitalize(), roles[role]) for role in ("weight", "offset") if roles.get(role)]
     lines += [("Dropped", f"{entry['column']}: {entry['why']}") for entry in about.get("dropped", [])]
     return lines + [("Note", sentence) for sentence in about.get("notes", [])]
 
@@ -219,18 +208,19 @@ def _columns(about: Mapping[str, Any]) -> Table | None:
     columns = about.get("columns") or []
     numbers = [column["type"] == "number" and not column["missing"] for column in columns]
     plain = [column for column, bare in zip(columns, numbers, strict=True) if bare]
-    many = len(columns) > SHOWN // 2
-    listed = [column for column, bare in zip(columns, numbers, strict=True) if not (many and bare)]
-    rows = [[str(column[key]) for key in ("column", "type", "missing", "use")] for column in listed]
-    if len(listed) < len(columns):
-        names = ", ".join(column["column"] for column in plain[:SHOWN]) + (", ..." if len(plain) > SHOWN else "")
+    many = len(columns) > MAX_LINES_SHOWN // 2
+    single = [column for column, bare in zip(columns, numbers, strict=True) if not (many and bare)]
+    rows = [[str(column[key]) for key in ("column", "type", "missing", "use")] for column in single]
+    if len(single) < len(columns):
+        names = ", ".join(column["column"] for column in plain[:MAX_LINES_SHOWN])
+        names += ", ..." if len(plain) > MAX_LINES_SHOWN else ""
         rows.append([f"{len(plain)} columns", "number", "0", names])
     if not rows:
         return None
-    if len(rows) > SHOWN:
-        rows = [*rows[: SHOWN - 1], [f"... and {len(rows) - SHOWN + 1} more", "", "", ""]]
+    if len(rows) > MAX_LINES_SHOWN:
+        rows = [*rows[: MAX_LINES_SHOWN - 1], [f"... and {len(rows) - MAX_LINES_SHOWN + 1} more", "", "", ""]]
     table = lined("Column", "Type", "Missing", "Use")
-    table.columns[2].justify = "right"
+    right(table.columns[2:3])
     for row in rows:
         table.add_row(*map(Text, row))
     return table
@@ -248,11 +238,11 @@ def _metrics(data: Mapping[str, Any]) -> Table | None:
 
 def _words(data: Mapping[str, Any]) -> Table | None:
     """Return the terms of text columns that speak most for each class."""
-    found = data.get("words") or []
-    several = len({entry["column"] for entry in found}) > 1
+    entries = data.get("words") or []
+    several = len({entry["column"] for entry in entries}) > 1
     lines = [
         (f"{entry['column']}: {entry['for']}" if several else f"Words for {entry['for']}", ", ".join(entry["words"]))
-        for entry in found
+        for entry in entries
     ]
     return facts(lines) if lines else None
 
@@ -266,25 +256,23 @@ def compare(
     """Return the metrics, their intervals where there are some, and those of the baseline."""
     beside = [*(["95 % interval"] if intervals else []), *([] if baseline is None else ["Baseline"])]
     table = lined("Metric", where, *beside)
-    for column in table.columns[1:]:
-        column.justify = "right"
-    for name in sorted(measured, key=lambda name: METRICS.index(name) if name in METRICS else len(METRICS)):
+    right(table.columns[1:])
+    for name in sorted(measured, key=metric.place):
         cells = [number(measured[name])]
         if intervals:
             low, high = intervals.get(name, (None, None))
             cells.append("" if low is None else f"{number(low)} to {number(high)}")
         cells += [] if baseline is None else [number(baseline.get(name))]
-        table.add_row(Text(name.replace("_", " ")), *map(Text, cells))
+        table.add_row(Text(metric.titled(name)), *map(Text, cells))
     return table
 
 
 def confusion(data: Mapping[str, Any]) -> Table | None:
     """Return how often each class was taken for each; None where there are too many to look at."""
-    if len(data["classes"]) > SHOWN:
+    if len(data["classes"]) > MAX_LINES_SHOWN:
         return None
     table = lined("Happened / predicted", *data["classes"])
-    for column in table.columns[1:]:
-        column.justify = "right"
+    right(table.columns[1:])
     for name, counts in zip(data["classes"], data["counts"], strict=True):
         table.add_row(Text(name), *(Text(f"{count:g}") for count in counts))
     return table
@@ -293,8 +281,7 @@ def confusion(data: Mapping[str, Any]) -> Table | None:
 def calibration(lines: Sequence[Mapping[str, float]]) -> Table:
     """Return what was predicted beside what happened, for tenths of the predicted probability."""
     table = lined("Probability", "Rows", "Predicted", "Happened")
-    for column in table.columns[1:]:
-        column.justify = "right"
+    right(table.columns[1:])
     for line in lines:
         cells = (f"{line['weight']:g}", number(line["predicted"]), number(line["happened"]))
         table.add_row(Text(f"{line['from']:g} to {line['to']:g}"), *map(Text, cells))
@@ -316,7 +303,9 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
     if lines is not groups:
         others.sort(key=lambda line: -(line[0]["effect"] or 0.0))
     single = f"Score of {outputs[0]}" if data["data"]["target"]["kind"] == "classes" else "Value"
-    names = [single] if len(outputs) == 1 else outputs if lines is groups else ["Class", "Value"]
+    names = outputs if lines is groups else ["Class", "Value"]
+    if len(outputs) == 1:
+        names = [single]
     table = lined("Coefficient", *names, "Effect")
     for column in table.columns[1:]:
         column.justify = "left" if column.header == Text("Class") else "right"
@@ -327,7 +316,9 @@ def _coefficients(data: Mapping[str, Any], width: int, limit: int | None) -> Gro
         table.add_row(Text(line[0]["column"]), *label, *(Text(number(e["value"])) for e in line), Text(shown))
     legend = "Effect: how far the score moves when the column moves by one standard deviation."
     if limit is not None and len(others) > limit:
-        where = "lineal show" if limit < LISTED and len(others) <= LISTED else "lineal show --json"
+        where = (
+            "lineal show" if limit < MAX_COLUMNS_LISTED and len(others) <= MAX_COLUMNS_LISTED else "lineal show --json"
+        )
         legend = f"{len(others) - limit} smaller ones are not shown; {where} lists all. " + legend
     aside = [] if data["aside"] is None else [Text(data["aside"])]
     return Group(table, Text(legend, style="dim"), *_zeros(zeros), *aside)
@@ -338,9 +329,8 @@ def _zeros(lines: Sequence[Sequence[Mapping[str, Any]]]) -> list[Text]:
     columns = list(dict.fromkeys(line[0]["column"] for line in lines))
     if not columns:
         return []
-    listed = ", ".join(columns[:SHOWN]) + (f" and {len(columns) - SHOWN} more" if len(columns) > SHOWN else "")
     count = "1 coefficient is" if len(lines) == 1 else f"{len(lines)} coefficients are"
-    return [Text(f"{count} exactly zero, and not shown: {listed}.")]
+    return [Text(f"{count} exactly zero, and not shown: {listed(columns, MAX_LINES_SHOWN)}.")]
 
 
 def lined(*headers: str) -> Table:
@@ -349,3 +339,9 @@ def lined(*headers: str) -> Table:
     for header in headers:
         table.add_column(Text(header), overflow="fold")
     return table
+
+
+def right(columns: Sequence[Column]) -> None:
+    """Align columns of a table to the right."""
+    for column in columns:
+        column.justify = "right"

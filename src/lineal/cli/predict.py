@@ -13,11 +13,11 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.api.model_file import load
-from lineal.cli.decisions import asked
-from lineal.cli.opening import opened
+from lineal.cli.decisions import costs_of
+from lineal.cli.opening import DataFile
 from lineal.cli.output import JsonLines, apart, sink
+from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed, require
 from lineal.ground.records import dataclass
@@ -42,15 +42,11 @@ class Noticed:
 def run(
     *,
     model: Path,
-    data: Path,
+    data: DataFile,
     output: Path | None,
     proba: bool,
     threshold: float | None,
     costs: str | None,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
 ) -> int:
     """Predict every row and write the predictions."""
@@ -58,10 +54,10 @@ def run(
     fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
-    apart(output, "-o", model, data, *beside, costs)
-    matrix = asked(costs, fitted)
+    apart(output, "-o", model, data.path, *data.beside, costs)
+    matrix = costs_of(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
-    table = opened(data, delimiter, quote, header, beside)
+    table = data.open()
     table = table if whole is None else whole.table(table)
     seen = Noticed()
     rows = 0
@@ -69,14 +65,14 @@ def run(
         for batch in predictions(fitted, table, proba, seen, rule):
             rows += batch.num_rows
             target.write(batch)
-        told: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
-        told |= {"unknown_levels": dict(seen.unknown), "notes": list(table.notes)}
-        told |= {} if rule is None else {"decision": rule.to_dict()}
-        told |= {"ties": seen.ties} if isinstance(fitted, Committee) else {}
+        answer: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
+        answer |= {"unknown_levels": dict(seen.unknown), "notes": list(table.notes)}
+        answer |= {} if rule is None else {"decision": rule.to_dict()}
+        answer |= {"ties": seen.ties} if isinstance(fitted, Committee) else {}
         if isinstance(target, JsonLines):
-            target.close_with(told)
+            target.close_with(answer)
     if as_json and output is not None:
-        click.echo(text({**told, "output": str(output)}))
+        click.echo(text({**answer, "output": str(output)}))
     for note in () if as_json else table.notes:
         click.echo(f"lineal: {note}", err=True)
     if rule is not None and not as_json:
@@ -84,7 +80,7 @@ def run(
     if seen.ties and not as_json:
         rows_were = "1 row was a tie" if seen.ties == 1 else f"{seen.ties:,} rows were ties"
         click.echo(f"lineal: {rows_were} between classes, decided by the sum of their scores.", err=True)
-    for sentence in fitted.encoder.said(seen.unknown) if isinstance(fitted.encoder, Encoder) else ():
+    for sentence in fitted.encoder.sentences(seen.unknown) if isinstance(fitted.encoder, Encoder) else ():
         click.echo(f"lineal: {sentence}", err=True)
     return 0
 
@@ -123,18 +119,18 @@ def predictions(
         arrays: dict[str, Any] = {}
         if isinstance(model, Committee):
             decoding = model.decode(design, offset)
-            found = decoding.labels
+            labels = decoding.labels
             seen.ties += int(decoding.ties.sum())
         elif rule is None:
-            found = model.predict(design, offset)
+            labels = model.predict(design, offset)
         else:
             decision = model.decided(rule, design, offset)
-            found = decision.labels
-        if found.ndim == 1:
-            arrays["prediction"] = found
+            labels = decision.labels
+        if labels.ndim == 1:
+            arrays["prediction"] = labels
             arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
         else:
-            arrays.update({f"prediction={name}": found[:, k] for k, name in enumerate(model.target.names or ())})
+            arrays.update({f"prediction={name}": labels[:, k] for k, name in enumerate(model.target.names or ())})
         if proba:
             chances = model.predict_proba(design, offset)
             arrays.update({f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())})

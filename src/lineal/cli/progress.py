@@ -13,7 +13,7 @@ from lineal.model.trace import Record
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-PATIENCE: Final = 1.0
+SILENT_SECONDS: Final = 1.0
 """Seconds of silence before anything is drawn."""
 
 
@@ -22,7 +22,7 @@ def patience() -> float:
     try:
         return max(0.0, float(os.environ["LINEAL_PATIENCE"]))
     except (KeyError, ValueError):
-        return PATIENCE
+        return SILENT_SECONDS
 
 
 class Watch:

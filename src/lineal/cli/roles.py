@@ -18,16 +18,16 @@ def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
     >>> found["types"]
     {'age': 'number'}
     """
-    found = dict(options)
-    known = Recipe() if recipe is None else Recipe.read(recipe)
-    if found["target"] is None and found.get("formula") is None:
-        found["target"] = known.target
+    merged = dict(options)
+    declared = Recipe() if recipe is None else Recipe.read(recipe)
+    if merged["target"] is None and merged.get("formula") is None:
+        merged["target"] = declared.target
     for role in ("weight", "offset"):
-        told = getattr(known, role)
-        if role in found:
-            found[role] = found[role] or told
-        elif told is not None:
-            raise InputError(f"the recipe {recipe} names the {role} {told!r}, which has no effect here; take it out.")
-    found["drop"] = (*found["drop"], *(name for name in known.drop if name not in found["drop"]))
-    found["types"] = {**known.types, **pairs(found["types"])}
-    return found
+        named = getattr(declared, role)
+        if role in merged:
+            merged[role] = merged[role] or named
+        elif named is not None:
+            raise InputError(f"the recipe {recipe} names the {role} {named!r}, which has no effect here; take it out.")
+    merged["drop"] = (*merged["drop"], *(name for name in declared.drop if name not in merged["drop"]))
+    merged["types"] = {**declared.types, **pairs(merged["types"])}
+    return merged

@@ -8,27 +8,27 @@ import click
 
 from lineal import container
 from lineal.api.model_file import load
-from lineal.cli.page import LISTED, Screen, apart, facts
-from lineal.cli.summary import summary, text
+from lineal.cli.page import MAX_COLUMNS_LISTED, Screen, apart, facts
+from lineal.cli.plain_model import summary, text
 
 
 def run(*, model: Path, as_json: bool) -> int:
     """Print the model file as a page or as one object."""
     fitted = load(model)
-    told = {**summary(fitted), "file": str(model), "evidence_arrays": sorted(fitted.arrays)}
+    answer = {**summary(fitted), "file": str(model), "evidence_arrays": sorted(fitted.arrays)}
     screen = Screen()
     if as_json:
-        click.echo(text(told))
+        click.echo(text(answer))
         return 0
     lines = [("File", str(model)), ("Tolerance", f"relative gap at most {fitted.tol:g}")]
-    lines += [("Evidence", f"{key}: {_short(value)}") for key, value in told["verdict"]["evidence"].items()]
-    lines += [("Fingerprint", str(told["data"]["training"].get("fingerprint")))]
+    lines += [("Evidence", f"{key}: {_short(value)}") for key, value in answer["verdict"]["evidence"].items()]
+    lines += [("Fingerprint", str(answer["data"]["training"].get("fingerprint")))]
     lines += [("Encoding", fitted.to_dict()["encoding"]), ("SHA-256", container.signature(*container.read(model)))]
-    limit = None if len(fitted.columns) <= LISTED else LISTED
-    about, several = told["model"], told["model"]["multiclass"]
+    limit = None if len(fitted.columns) <= MAX_COLUMNS_LISTED else MAX_COLUMNS_LISTED
+    about, several = answer["model"], answer["model"]["multiclass"]
     heading = f"{about['loss']} loss, {about['penalty']['name']} penalty"
     heading += "" if several is None else f", {len(several['members'])} members ({several['scheme']})"
-    top, *rest = apart(told, screen.width, limit, heading)
+    top, *rest = apart(answer, screen.width, limit, heading)
     screen.print(top, facts(lines), *rest)
     return 0
 

@@ -7,41 +7,35 @@ from pathlib import Path
 import click
 
 from lineal.api.stacking import FINAL, SCORES, check_place, read_recipe, stack
-from lineal.cli.fit import command
-from lineal.cli.opening import opened
+from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts, left_out, lined
+from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
 
 
 def run(
     *,
     recipe: Path,
-    data: Path,
+    data: DataFile,
     output: Path,
     time_limit: float | None,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
 ) -> int:
     """Fit the stack, write its folder, print every verdict, and return the exit code of the worst."""
-    told = read_recipe(recipe)
+    options = read_recipe(recipe)
     check_place(output)
     with Watch(f"fitting {recipe}"):
-        rows = opened(data, delimiter, quote, header, beside)
-        found = stack(rows, told.pop("target"), told.pop("bases"), time_limit=time_limit, **told)
-    found.save(output)
-    models = {**found.bases, FINAL: found.final}
-    files = {name: output / f"{name}.lineal" for name in found.bases}
-    checks = [command(file, data, delimiter, quote, header, beside) for file in files.values()]
-    checks.append(command(output / f"{FINAL}.lineal", data, delimiter, quote, header, (*beside, str(output / SCORES))))
-    about = found.final.report["data"]
+        rows = data.open()
+        stacked = stack(rows, options.pop("target"), options.pop("bases"), time_limit=time_limit, **options)
+    stacked.save(output)
+    models = {**stacked.bases, FINAL: stacked.final}
+    checks = [data.check(output / f"{name}.lineal") for name in stacked.bases]
+    checks.append(data.check(output / f"{FINAL}.lineal", str(output / SCORES)))
+    about = stacked.final.report["data"]
     if as_json:
         verdicts = {name: model.verdict.to_dict() for name, model in models.items()}
-        told = {name: about[name] for name in ("without_target", "notes")}
-        click.echo(text({"folder": str(output), "verdicts": verdicts, "verify": checks, **told}))
+        reading = {name: about[name] for name in ("without_target", "notes")}
+        click.echo(text({"folder": str(output), "verdicts": verdicts, "verify": checks, **reading}))
     else:
         table = lined("Model", "Verdict")
         for name, model in models.items():

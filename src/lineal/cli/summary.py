@@ -1,184 +1,49 @@
-"""A model as one plain object: what --json prints, and all that the page is drawn from."""
+"""`lineal summary`: every coefficient with its standard error, test, p-value and interval."""
 
 from __future__ import annotations
 
-import json
-import math
-from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-import numpy as np
+import click
 
-from lineal.cli.objective import bounds, is_firth, objective
-from lineal.cli.words import described, top
-from lineal.model.model import Model
-from lineal.multiclass.committee import Committee
-
-
-def summary(model: Model) -> dict[str, Any]:
-    """Return everything that is said about a model, as JSON data."""
-    report = model.report
-    told = _one(model) if not isinstance(model, Committee) else _several(model)
-    return {
-        "verdict": model.verdict.to_dict(),
-        "model": {
-            "name": report.get("model", model.loss.name),
-            "chosen": report.get("chosen"),
-            **told,
-            "objective_value": finite(model.verdict.evidence.get("objective")),
-            "selection": report.get("selection"),
-            "threshold": report.get("threshold"),
-            "bayes": report.get("bayes"),
-            "solver": {"name": model.solver, "reason": model.reason},
-            "tol": model.tol,
-            "roles": dict(model.roles),
-        },
-        "data": _data(model),
-        "metrics": report.get("metrics", {}),
-        "evaluation": report.get("evaluation"),
-        "coefficients": coefficients(model),
-        "aside": model.aside,
-        "words": top(model),
-    }
+from lineal.api.model_file import load
+from lineal.cli.opening import DataFile
+from lineal.cli.page import Screen
+from lineal.cli.plain_model import text
+from lineal.cli.progress import Watch
+from lineal.errors import InputError
+from lineal.inference.summaries import summarise
 
 
-def _one(model: Model) -> dict[str, Any]:
-    """Return what is minimised."""
-    return {
-        "loss": model.loss.name,
-        "parameters": model.loss.parameters(),
-        "penalty": {"name": "firth"} if is_firth(model) else model.to_dict()["penalty"],
-        "bounds": bounds(model),
-        "objective": objective(model),
-        "multiclass": None,
-    }
-
-
-def _several(model: Committee) -> dict[str, Any]:
-    """Return what the members of a committee minimise, each with its verdict, and the code."""
-    place = model.verdict.evidence.get("worst")
-    first = model.members[place if isinstance(place, int) and 0 <= place < len(model.members) else 0]
-    members = [
-        {
-            "asked": member.target.name,
-            "rows": member.training.get("rows"),
-            "verdict": {name: member.verdict.to_dict()[name] for name in ("kind", "sentence", "gap", "relative_gap")},
-            "penalty": {"name": "firth"} if is_firth(member) else member.to_dict()["penalty"],
-            "solver": member.solver,
-        }
-        for member in model.members
-    ]
-    about = {**model.report.get("multiclass", {}), "scheme": model.scheme, "distance": model.distance}
-    return {
-        **_one(first),
-        "objective": f"of the member asked whether {first.target.name}: {objective(first)}",
-        "multiclass": {**about, "code": model.code.tolist(), "members": members},
-    }
-
-
-def _data(model: Model) -> dict[str, Any]:
-    """Return the data as understood: what was said while fitting, and how each column is used."""
-    said = dict(model.report.get("data", {}))
-    terms: dict[str, list[str]] = {}
-    if model.encoder is not None:
-        plain: Any = model.encoder.to_dict()
-        for term in plain["terms"]:
-            for factor in term.get("factors", [term]):
-                words = _product(term) if factor is not term else _use(term)
-                for name in [factor["column"]] if "column" in factor else [factor["source"], factor["target"]]:
-                    terms.setdefault(name, []).append(words)
-    uses = {name: "; ".join(dict.fromkeys(filter(None, words))) for name, words in terms.items()}
-    said["columns"] = [{**c, "use": uses.get(c["column"], "")} for c in said.get("columns", [])]
-    said["target"] = {**model.target.to_dict(), "counts": said.get("target", {}).get("counts")}
-    return {**said, "training": dict(model.training)}
-
-
-def _product(term: Mapping[str, Any]) -> str:
-    """Return a product as a formula has it."""
-    return ":".join(_written(factor) for factor in term["factors"])
-
-
-def _written(term: Mapping[str, Any]) -> str:
-    """Return a factor as a formula has it."""
-    name = str(term["column"])
-    for function in term.get("functions", ()):
-        name = f"{function}({name})"
-    if term["kind"] == "poly":
-        return f"poly({name}, {term['degree']})"
-    return f"spline({name}, {len(term['knots']) - 1})" if term["kind"] == "spline" else name
-
-
-def _use(term: Mapping[str, Any]) -> str:
-    """Return in words how a column enters the model."""
-    if term["kind"] == "category":
-        whom = "each with its own score" if term["reference"] is None else f"compared with {term['reference']}"
-        words = f"{len(term['levels'])} levels, {whom}"
-        return words + ("; missing is a level" if term["missing"] else "")
-    if term["kind"] == "pair":
-        return f"features of the pair {term['source']}, {term['target']}"
-    if term["kind"] == "statistics":
-        return "statistics of the text"
-    if term["kind"] == "text":
-        return described(term)
-    words = f"{'/'.join(term['true'])} is 1, {'/'.join(term['false'])} is 0" if term["kind"] == "boolean" else ""
-    if term["kind"] in ("function", "poly", "spline"):
-        words = _written(term)
-    if term.get("indicator"):
-        words += f"{'; ' if words else ''}missing counts as {term['fill']:.4g}, and is marked"
-    return words
-
-
-def outputs(model: Model) -> list[str]:
-    """Return a name for each output: the class it scores, or the number it predicts."""
-    return model.outputs
-
-
-def coefficients(model: Model) -> list[dict[str, Any]]:
-    """Return every coefficient in the user's units, the column of largest effect first, the intercept last.
-
-    ``effect = |b| sd``: how far the score moves when the column moves by one standard deviation.
-    """
-    spread = model.report.get("sd")
-    sd = np.full(len(model.columns), np.nan) if spread is None else np.asarray(spread, float)
-    effects = np.abs(model.coef) * sd[:, None]
-    rank = np.max(np.nan_to_num(effects), axis=1)
-    columns, coef = model.readable()
-    spelled = None if model.encoder is None else model.encoder.powers
-    if spelled is not None:  # a power has no effect of its own; it stands where its polynomial does
-        rank = np.array([max(rank[k] for k in row) for row in spelled.rows])
-        effects = np.array([effects[next(iter(row))] if len(row) == 1 else effects[0] * np.nan for row in spelled.rows])
-    if model.intercept:
-        rank[0] = -1.0
-    names = outputs(model)
-    # equal but for rounding: in the order of the table
-    rank = np.array([float(f"{value:.9g}") for value in rank])
-    return [
-        {
-            "column": columns[j],
-            "output": names[k],
-            "value": float(coef[j, k]),
-            "effect": finite(effects[j, k]),
-        }
-        for j in np.argsort(-rank, kind="stable")
-        for k in range(len(names))
-    ]
-
-
-def finite(value: Any) -> Any:
-    """Return plain data in which a number that is not finite is None, as JSON demands.
-
-    >>> finite({"r2": float("nan"), "rmse": 1.0})
-    {'r2': None, 'rmse': 1.0}
-    """
-    if isinstance(value, Mapping):
-        return {str(key): finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def text(data: Mapping[str, Any]) -> str:
-    """Return the one JSON object of --json."""
-    return json.dumps(finite(data), ensure_ascii=False, indent=2, allow_nan=False)
+def run(
+    *,
+    model: Path,
+    data: DataFile | None,
+    errors: str,
+    cluster: str | None,
+    level: float,
+    against: str | None,
+    as_json: bool,
+    **reading: Any,
+) -> int:
+    """Summarise and print; without data the standard errors are those the model file holds."""
+    fitted = load(model)
+    if data is None:
+        if errors != "classical" or cluster is not None:
+            option = f"--cluster {cluster}" if cluster is not None else f"--errors {errors}"
+            raise InputError(f"{option} needs another look at the rows: give the file the model was fitted on as DATA.")
+        if any(value not in (None, ()) for value in reading.values()):
+            raise InputError(
+                "--delimiter, --quote, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
+            )
+        summarised = fitted.summary(level=level, against=against)
+    else:
+        with Watch(f"reading {data}"):
+            table = data.open()
+            summarised = summarise(fitted, table, errors=errors, cluster=cluster, level=level, against=against)
+    if as_json:
+        click.echo(text({"model": str(model), "data": None if data is None else str(data), **summarised.to_dict()}))
+    else:
+        Screen().print(summarised)
+    return 0

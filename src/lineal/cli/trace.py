@@ -12,10 +12,12 @@ import numpy.typing as npt
 from rich.table import Table as Grid
 from rich.text import Text
 
+from lineal.cli.opening import DataFile
+from lineal.cli.options import typed
 from lineal.cli.output import apart, table_file, write_table
 from lineal.cli.page import Screen, facts, left_out, verdict
+from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
 from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.features.cells.cells import texts
@@ -23,14 +25,14 @@ from lineal.features.encoder import column, needed
 from lineal.ground.records import dataclass
 from lineal.perceptron.halfspace import judge
 from lineal.perceptron.perceptron import Plan, Run, present
-from lineal.perceptron.step_log import Ledger, Line, spelled
+from lineal.perceptron.step_log import Line, StepLog, spelled
 from lineal.sources.memory import Memory
-from lineal.tables.table import Table, as_table
+from lineal.tables.table import Table
 
 Array = npt.NDArray[np.float64]
 
-SHOWN: Final = 100
-"""So many steps are printed; files and --json hold all."""
+MAX_STEPS_SHOWN: Final = 100
+"""Steps that are printed; files and --json hold all."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,7 @@ class Points:
 
 def run(
     *,
-    given: set[str],
-    data: Path,
+    data: DataFile,
     target: str | None,
     classes: str | None,
     drop: tuple[str, ...],
@@ -64,44 +65,43 @@ def run(
     oracle: bool,
     bound: bool,
     output: Path | None,
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
     as_json: bool,
 ) -> int:
     """Present the rows, print every step, and return 0."""
-    if "seed" in given and order == "given":
+    if typed("seed") and order == "given":
         raise InputError("--seed has no effect here: the rows come in their own order; add --order drawn.")
     if output is not None:
         table_file(output, "--output")
-        apart(output, "--output", data)
+        apart(output, "--output", data.path)
     with Watch(f"reading {data}"):
-        table = as_table(data, delimiter=delimiter, quote=quote, header=header)
+        table = data.open()
         points = read(table, target, classes, drop)
         columns = (("(intercept)",) if intercept else ()) + points.columns
         begin = _start(start, len(columns), points)
         plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=True)  # type: ignore[arg-type]
         source = Memory(as_design(points.x, intercept=intercept), points.own.astype(np.float64), columns=columns)
-        found = present(source, points.outputs, plan, begin)
-        judged = judge(source, found, plan, oracle=oracle, bound=bound, zero=not np.any(begin))
-    ledger = found.ledger or Ledger()
+        presented = present(source, points.outputs, plan, begin)
+        judged = judge(source, presented, plan, oracle=oracle, bound=bound, zero=not np.any(begin))
+    ledger = presented.ledger or StepLog()
     if output is not None:
         write_table(output, _flat(ledger, points, columns), "trace")
-    told: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "verdict": judged.verdict.to_dict(),
         "notes": list(table.notes),
         "columns": list(columns),
         "classes": list(points.classes),
-        "mistakes": found.mistakes,
-        "weights": _nested(found.coef),
+        "mistakes": presented.mistakes,
+        "weights": _nested(presented.coef),
         "steps": ledger.to_dict(),
         **({} if output is None else {"file": str(output)}),
     }
     if as_json:
-        click.echo(text(told))
+        click.echo(text(answer))
     else:
         grid = _grid(ledger, columns, points)
-        Screen().print(verdict(told["verdict"]), grid, facts(_facts(found, ledger, points, output) + left_out(told)))
+        Screen().print(
+            verdict(answer["verdict"]), grid, facts(_facts(presented, ledger, points, output) + left_out(answer))
+        )
     return 0
 
 
@@ -130,13 +130,13 @@ def read(table: Table, target: str | None, classes: str | None, drop: Sequence[s
         labels += [levels[code] for code in codes.tolist()]
     if not labels:
         raise InputError(f"{table.origin} has no rows; there is nothing to present.")
-    known = _sorted(labels) if classes is None else tuple(word.strip() for word in classes.split(","))
-    strange = [label for label in labels if label not in known]
-    if strange or len(known) < 2 or len(set(known)) < len(known):
+    classes_ = _sorted(labels) if classes is None else tuple(word.strip() for word in classes.split(","))
+    strange = [label for label in labels if label not in classes_]
+    if strange or len(classes_) < 2 or len(set(classes_)) < len(classes_):
         wrong = f"{strange[0]!r} is none of them" if strange else "at least two different ones are needed"
-        raise InputError(f"the classes are {', '.join(known)}: {wrong}; name all of them with --classes.")
-    place_of = {label: k for k, label in enumerate(known)}
-    return Points(np.vstack(parts), np.array([place_of[label] for label in labels]), names, known)
+        raise InputError(f"the classes are {', '.join(classes_)}: {wrong}; name all of them with --classes.")
+    place_of = {label: k for k, label in enumerate(classes_)}
+    return Points(np.vstack(parts), np.array([place_of[label] for label in labels]), names, classes_)
 
 
 def _sorted(labels: Sequence[str]) -> tuple[str, ...]:
@@ -145,13 +145,13 @@ def _sorted(labels: Sequence[str]) -> tuple[str, ...]:
     >>> _sorted(["10", "9", "10"]), _sorted(["+", "-"])
     (('9', '10'), ('-', '+'))
     """
-    found = set(labels)
-    if found == {"+", "-"}:
+    distinct = set(labels)
+    if distinct == {"+", "-"}:
         return ("-", "+")
     try:
-        return tuple(sorted(found, key=float))
+        return tuple(sorted(distinct, key=float))
     except ValueError:
-        return tuple(sorted(found))
+        return tuple(sorted(distinct))
 
 
 def _start(words: str | None, columns: int, points: Points) -> Array | None:
@@ -159,22 +159,22 @@ def _start(words: str | None, columns: int, points: Points) -> Array | None:
     if words is None:
         return None
     try:
-        found = [[float(word) for word in part.split(",")] for part in words.split(";")]
+        rows = [[float(word) for word in part.split(",")] for part in words.split(";")]
     except ValueError:
-        found = []
-    if len(found) != points.outputs or any(len(part) != columns for part in found) or not np.all(np.isfinite(found)):
+        rows = []
+    if len(rows) != points.outputs or any(len(part) != columns for part in rows) or not np.all(np.isfinite(rows)):
         shape = (
             f"{columns} numbers" if points.outputs == 1 else f"{columns} numbers for each of {points.outputs} classes"
         )
         raise InputError(f"--start {words}: give {shape}, commas between numbers, semicolons between classes.")
-    return np.array(found).T
+    return np.array(rows).T
 
 
 def _nested(coef: Array) -> list[Any]:
     return list(coef[:, 0].tolist() if coef.shape[1] == 1 else coef.T.tolist())
 
 
-def _flat(ledger: Ledger, points: Points, columns: Sequence[str]) -> dict[str, list[Any]]:
+def _flat(ledger: StepLog, points: Points, columns: Sequence[str]) -> dict[str, list[Any]]:
     """Return the steps as columns of plain numbers: one for every weight and every score."""
     outputs = [""] if points.outputs == 1 else [f"{name}:" for name in points.classes]
     flat: dict[str, list[Any]] = {name: list(ledger.to_dict()[name]) for name in ("epoch", "step", "row")}
@@ -188,7 +188,7 @@ def _flat(ledger: Ledger, points: Points, columns: Sequence[str]) -> dict[str, l
     return flat
 
 
-def _grid(ledger: Ledger, columns: Sequence[str], points: Points) -> Grid:
+def _grid(ledger: StepLog, columns: Sequence[str], points: Points) -> Grid:
     """Return the steps as a table; the weights are those before the step."""
     grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     many = bool(ledger.lines) and ledger.lines[-1].epoch > 1
@@ -203,7 +203,7 @@ def _grid(ledger: Ledger, columns: Sequence[str], points: Points) -> Grid:
     ):
         right = name in ("Epoch", "Step", "Row", "Score")
         grid.add_column(Text(name), justify="right" if right else "left", overflow="fold")
-    for line in ledger.lines[:SHOWN]:
+    for line in ledger.lines[:MAX_STEPS_SHOWN]:
         cells = [str(line.epoch)] if many else []
         cells += [str(line.step), str(line.row), _weights(line, points), _scores(line), "yes" if line.correct else "no"]
         grid.add_row(*map(Text, (*cells, line.update)))
@@ -220,16 +220,18 @@ def _scores(line: Line) -> str:
     return spelled(line.score)[1:-1]
 
 
-def _facts(found: Run, ledger: Ledger, points: Points, output: Path | None) -> list[tuple[str, str]]:
-    mistakes = "1 mistake" if found.mistakes == 1 else f"{found.mistakes} mistakes"
+def _facts(presented: Run, ledger: StepLog, points: Points, output: Path | None) -> list[tuple[str, str]]:
+    mistakes = "1 mistake" if presented.mistakes == 1 else f"{presented.mistakes} mistakes"
     lines = []
     if points.outputs == 1:
         lines.append(
-            ("Weights", f"{spelled(found.coef[:, 0])} after {mistakes}; positive scores are {points.classes[1]}")
+            ("Weights", f"{spelled(presented.coef[:, 0])} after {mistakes}; positive scores are {points.classes[1]}")
         )
     else:
-        lines += [(f"w{k}", f"{spelled(found.coef[:, k])} (class {name})") for k, name in enumerate(points.classes)]
-        lines.append(("Mistakes", str(found.mistakes)))
-    if len(ledger) > SHOWN:
-        lines.append(("Steps", f"{len(ledger):,}, of which {SHOWN} are shown; -o FILE.csv or --json has all of them"))
+        lines += [(f"w{k}", f"{spelled(presented.coef[:, k])} (class {name})") for k, name in enumerate(points.classes)]
+        lines.append(("Mistakes", str(presented.mistakes)))
+    if len(ledger) > MAX_STEPS_SHOWN:
+        lines.append(
+            ("Steps", f"{len(ledger):,}, of which {MAX_STEPS_SHOWN} are shown; -o FILE.csv or --json has all of them")
+        )
     return lines + ([] if output is None else [("Written", str(output))])

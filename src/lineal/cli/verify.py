@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 from rich.text import Text
 
-from lineal.cli.opening import joined
+from lineal.cli.opening import DataFile, joined
 from lineal.cli.page import Screen, facts
+from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
-from lineal.cli.summary import text
 from lineal.verify import verify
 from lineal.verify.report import Refused
 
@@ -18,20 +18,21 @@ from lineal.verify.report import Refused
 def run(
     *,
     model: Path,
-    data: Path,
-    beside: tuple[str, ...],
-    delimiter: str | None,
-    quote: str | None,
-    header: bool | None,
+    data: DataFile,
     as_json: bool,
 ) -> int:
     """Check every claim of the model file and print each with a mark; the first that fails ends it with exit code 1."""
     refused: Refused | None = None
     try:
         with Watch(f"checking {model} against {data}") as watch:
-            others = list(map(joined, beside))
             report = verify(
-                model, data, beside=others, delimiter=delimiter, quote=quote, header=header, watch=watch.share
+                model,
+                data.path,
+                beside=list(map(joined, data.beside)),
+                delimiter=data.delimiter,
+                quote=data.quote,
+                header=data.header,
+                watch=watch.share,
             )
     except Refused as error:
         report, refused = error.report, error

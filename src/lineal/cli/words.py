@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -10,8 +9,8 @@ import numpy as np
 from lineal.features.encoder import Encoder
 from lineal.model.model import Model
 
-WORDS: Final = 10
-"""So many are shown for each class."""
+MAX_WORDS: Final = 10
+"""Words that are shown for each class."""
 
 
 def top(model: Model) -> list[dict[str, Any]]:
@@ -22,15 +21,15 @@ def top(model: Model) -> list[dict[str, Any]]:
     sd = np.ones(len(model.columns)) if spread is None else np.asarray(spread, float)
     effect = model.coef * sd[:, None]
     place = {name: j for j, name in enumerate(model.columns)}
-    found: list[dict[str, Any]] = []
+    entries: list[dict[str, Any]] = []
     for term in model.encoder.texts:
         first = place[term.columns[0]]
         mine = effect[first : first + len(term.columns)]
         for label, pull in _sides(model, mine):
-            order = np.argsort(-pull, kind="stable")[:WORDS]
+            order = np.argsort(-pull, kind="stable")[:MAX_WORDS]
             words = [term.columns[j].removeprefix(f"{term.column}: ") for j in order if pull[j] > 0]
-            found.append({"column": term.column, "for": label, "words": words})
-    return found
+            entries.append({"column": term.column, "for": label, "words": words})
+    return entries
 
 
 def _sides(model: Model, effect: Any) -> list[tuple[str, Any]]:
@@ -43,18 +42,3 @@ def _sides(model: Model, effect: Any) -> list[tuple[str, Any]]:
     if effect.shape[1] == 1:
         return [(str(classes[1]), effect[:, 0]), (str(classes[0]), -effect[:, 0])]
     return [(str(label), effect[:, k]) for k, label in enumerate(classes)]
-
-
-def described(term: Mapping[str, Any]) -> str:
-    """Return in words what became of a text column.
-
-    >>> term = {"unit": "words", "low": 1, "high": 2, "weighting": "tfidf", "bits": None, "terms": ["a", "a b"]}
-    >>> described(term)
-    '2 n-grams of 1 to 2 words, tf-idf'
-    """
-    low, high = term["low"], term["high"]
-    lengths = f"{low}" if low == high else f"{low} to {high}"
-    what = term["unit"] if high == 1 else f"n-grams of {lengths} {term['unit']}"
-    how = {"counts": "counted", "binary": "present or not", "tfidf": "tf-idf"}[term["weighting"]]
-    hashed = "" if term["bits"] is None else f" in buckets of 2^{term['bits']}"
-    return f"{len(term['terms']):,} {what}{hashed}, {how}"

@@ -4,19 +4,32 @@ from __future__ import annotations
 
 import numpy as np
 
-from lineal import _core
 from lineal.designs.affine import Affine
 from lineal.designs.categorical import Categorical
-from lineal.designs.column_major import Beside, Turned
-from lineal.designs.dense import Dense, straight
+from lineal.designs.column_major import ColumnMajor, MixedHStack
+from lineal.designs.dense import Dense
 from lineal.designs.design import Design
-from lineal.designs.hstack import Stack
+from lineal.designs.hstack import HStack
 from lineal.designs.ones import Ones
 from lineal.designs.sound import is_sparse
 from lineal.designs.sparse import Sparse
-from lineal.ground.given import FLOATS, real
+from lineal.ground.inputs import FLOATS, real
 
-__all__ = ["Affine", "Beside", "Categorical", "Dense", "Ones", "Sparse", "Stack", "Turned", "as_design", "view"]
+ALL: tuple[type[Design], ...] = (Ones, Dense, Sparse, Categorical, HStack, Affine, ColumnMajor, MixedHStack)
+"""Every kind of design."""
+
+__all__ = [
+    "ALL",
+    "Affine",
+    "Categorical",
+    "ColumnMajor",
+    "Dense",
+    "HStack",
+    "MixedHStack",
+    "Ones",
+    "Sparse",
+    "as_design",
+]
 
 
 def as_design(data: object, intercept: bool = True) -> Design:
@@ -34,11 +47,4 @@ def as_design(data: object, intercept: bool = True) -> Design:
         design = Sparse(data)
     else:
         design = Dense(real(data, "X"))
-    return Stack([Ones(design.shape[0]), design]) if intercept else design
-
-
-def view(data: object) -> _core.Rows | None:
-    """Return the compiled view of ``as_design(data)``, of a plain matrix without a design around it."""
-    if type(data) is np.ndarray and data.dtype in FLOATS and data.ndim == 2:
-        return _core.Rows([_core.Ones(len(data)), _core.Dense(straight(data))])
-    return as_design(data).rows
+    return HStack([Ones(design.shape[0]), design]) if intercept else design

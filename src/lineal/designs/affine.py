@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from lineal.designs.dense import Dense
 from lineal.designs.design import Array, Design
+from lineal.designs.hstack import HStack
+from lineal.designs.ones import Ones
+from lineal.designs.standardization import Standardization
 from lineal.errors import InputError
 
 
 class Affine(Design):
     """Another design seen through ``x_j -> (x_j - shift_j) / scale_j``; sparse stays sparse.
 
-    The view is ``X T`` with ``T = (I - e_0 shift') diag(1 / scale)``: the first column of ``inner`` is ones
-    and pays for every shift, so a pass runs on ``inner`` at ``inner_coef(coef)`` and its results are carried over.
+    The view is ``X T``, T its ``Standardization``: a pass runs on ``inner``, whose first column is ones, at
+    ``inner_coef(coef)``, and its results are carried over.
     Without a shift the first column may be anything.
 
     >>> from lineal.designs import as_design
@@ -30,6 +34,14 @@ class Affine(Design):
         if np.any(shift) and (shift[0] != 0.0 or scale[0] != 1.0):
             raise InputError("a view with a shift needs a first column of ones, with shift 0 and scale 1.")
         self.inner, self.shift, self.scale = inner, shift, scale
+        self.change = Standardization(shift, scale)
+
+    @classmethod
+    def example(cls, rows: int) -> Affine:
+        """Return ones and a matrix, of which three columns are moved and scaled."""
+        return Affine(
+            HStack([Ones(rows), Dense.example(rows)]), np.array([0.0, 1.0, 0.0, -3.0]), np.array([1.0, 2.0, 0.5, 4.0])
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -38,16 +50,11 @@ class Affine(Design):
 
     def inner_coef(self, coef: Array) -> Array:
         """Return ``T coef``: the same scores on the columns of ``inner``."""
-        inner = coef / self.scale[:, None]
-        if len(inner):
-            inner[0] -= self.shift @ inner
-        return np.asarray(inner)
+        return self.change.inner_coef(coef)
 
     def outer_gradient(self, gradient: Array) -> Array:
         """Return ``T' gradient`` for a gradient by the columns of ``inner``."""
-        if not len(gradient):
-            return gradient
-        return np.asarray((gradient - self.shift[:, None] * gradient[0]) / self.scale[:, None])
+        return self.change.outer_gradient(gradient)
 
     def outer_hessian(self, hessian: Array, outputs: int, columns: int) -> Array:
         """Return ``T' hessian T`` for the first ``columns`` columns.

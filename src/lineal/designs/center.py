@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from lineal.designs.dense import Dense
 from lineal.designs.design import Array, Design
-from lineal.designs.hstack import Stack
+from lineal.designs.hstack import HStack
 
 Mask = npt.NDArray[np.bool_]
 
@@ -25,9 +25,12 @@ def less(design: Design, center: Array) -> Design:
     for part in _parts(design):
         own = center[at : at + part.shape[1]]
         at += part.shape[1]
-        cells = part.array if isinstance(part, Dense) else part.dense() if own.any() else None
-        parts.append(part if cells is None or not own.any() else Dense(cells - own))
-    return Stack(parts)
+        if not own.any():
+            parts.append(part)
+            continue
+        cells = part.array if isinstance(part, Dense) else part.dense()
+        parts.append(Dense(cells - own))
+    return HStack(parts)
 
 
 def scores(design: Design, coef: Array, center: Array | None) -> Array:
@@ -42,29 +45,29 @@ def scores(design: Design, coef: Array, center: Array | None) -> Array:
         return design.times(coef)
     if center.ndim == 1:
         return less(design, center).times(coef)
-    found = np.empty((design.shape[0], coef.shape[1]))
+    eta = np.empty((design.shape[0], coef.shape[1]))
     different, group = np.unique(center, axis=1, return_inverse=True)
     for k, own in enumerate(different.T):
         outputs = np.flatnonzero(group.reshape(-1) == k)
-        found[:, outputs] = less(design, own).times(np.ascontiguousarray(coef[:, outputs]))
-    return found
+        eta[:, outputs] = less(design, own).times(np.ascontiguousarray(coef[:, outputs]))
+    return eta
 
 
 def unrounded(design: Design, center: Array) -> Mask:
     """Return for which columns ``x - center`` is a double in every row: both ways back are exact."""
-    found, at = np.ones(len(center), dtype=bool), 0
+    exact, at = np.ones(len(center), dtype=bool), 0
     for part in _parts(design):
         own = slice(at, at + part.shape[1])
         at += part.shape[1]
         if isinstance(part, Dense) and center[own].any():
             x = part.array.astype(np.float64, copy=False)
             moved = x - center[own]
-            found[own] = np.all((moved + center[own] == x) & (x - moved == center[own]), axis=0)
-    return found
+            exact[own] = np.all((moved + center[own] == x) & (x - moved == center[own]), axis=0)
+    return exact
 
 
 def _parts(design: Design) -> list[Design]:
-    return list(design.designs) if isinstance(design, Stack) else [design]
+    return list(design.designs) if isinstance(design, HStack) else [design]
 
 
 def plain_columns(design: Design) -> Mask:

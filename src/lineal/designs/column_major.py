@@ -6,25 +6,20 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.designs.dense import Dense
-from lineal.designs.design import Array, Design
-from lineal.designs.hstack import Stack
+from lineal.designs.design import Array, Design, Index, Picker, side_by_side
+from lineal.designs.hstack import HStack
+from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
 
-Index = npt.NDArray[np.intp]
 
-MOST_ENTRIES = 4_000_000
-"""So many entries of designs side by side are written out at once at most."""
-
-
-class Turned(Design):
+class ColumnMajor(Design):
     """A matrix given by its columns, each a row of an array or of a sparse matrix, side by side with other designs.
 
-    >>> x = Turned.of(Dense(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])))
+    >>> x = ColumnMajor.of(Dense(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])))
     >>> x.transpose_times(np.array([[1.0], [1.0]]))
     array([[4.],
            [6.]])
@@ -41,16 +36,25 @@ class Turned(Design):
         if self.sparse:
             self.part = Sparse(columns).part if part is None else part
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again from its columns."""
+        return ColumnMajor, (self.columns,)
+
+    @classmethod
+    def example(cls, rows: int) -> ColumnMajor:
+        """Return a matrix held by columns."""
+        return ColumnMajor(np.ascontiguousarray(Dense.example(rows).array.T))
+
     @staticmethod
     def of(design: Design) -> Design:
         """Return the same rows by columns where they are stored so, or sparse; a design of another kind as it is."""
         if isinstance(design, Dense) and design.array.flags.f_contiguous and not design.array.flags.c_contiguous:
-            return Turned(design.array.T)
+            return ColumnMajor(design.array.T)
         if isinstance(design, Sparse):
-            return Turned(design.by_column.T, design.lengthwise)
-        if isinstance(design, Stack):
-            parts = [Turned.of(part) for part in design.designs]
-            return Beside(parts) if any(isinstance(part, Turned) for part in parts) else design
+            return ColumnMajor(design.by_column.T, design.lengthwise)
+        if isinstance(design, HStack):
+            parts = [ColumnMajor.of(part) for part in design.designs]
+            return MixedHStack(parts) if any(isinstance(part, ColumnMajor) for part in parts) else design
         return design
 
     @property
@@ -76,16 +80,20 @@ class Turned(Design):
         kind = Sparse if self.sparse else Dense
         return kind(self.columns.T).gram(weight)
 
-    def slice(self, start: int, stop: int) -> Turned:
+    def slice(self, start: int, stop: int) -> ColumnMajor:
         """Return rows ``start`` to ``stop``."""
-        return Turned(self.columns[:, start:stop])
+        return ColumnMajor(self.columns[:, start:stop])
 
-    def take(self, columns: Index) -> Turned:
+    def take(self, columns: Index) -> ColumnMajor:
         """Return some columns, copied."""
         if not self.sparse:
-            return Turned(self.columns[columns])
+            return ColumnMajor(self.columns[columns])
         few = self.columns[columns]
-        return Turned(few, _core.Sparse(few.indptr, few.indices, few.data, few.shape[1]))
+        return ColumnMajor(few, _core.Sparse(few.indptr, few.indices, few.data, few.shape[1]))
+
+    def picker(self) -> Picker:
+        """Return ``take``."""
+        return self.take
 
     def dense(self) -> Array:
         """Return the design as a plain array."""
@@ -93,10 +101,10 @@ class Turned(Design):
         return np.asarray(whole.T, dtype=np.float64)
 
 
-class Beside(Design):
+class MixedHStack(Design):
     """Designs side by side, with or without a compiled view.
 
-    >>> x = Beside([Turned(np.array([[1.0, 2.0]])), Turned(np.array([[3.0, 4.0]]))])
+    >>> x = MixedHStack([ColumnMajor(np.array([[1.0, 2.0]])), ColumnMajor(np.array([[3.0, 4.0]]))])
     >>> x.times(np.array([[1.0], [2.0]]))
     array([[ 7.],
            [10.]])
@@ -105,8 +113,22 @@ class Beside(Design):
     def __init__(self, designs: Sequence[Design]) -> None:
         if not designs:
             raise InputError("designs side by side: at least one is needed.")
-        self.designs = tuple(designs)
+        self._designs = tuple(designs)
         self.edges = np.cumsum([0, *(part.shape[1] for part in designs)])
+
+    @classmethod
+    def example(cls, rows: int) -> MixedHStack:
+        """Return ones beside a matrix held by columns."""
+        return MixedHStack([Ones.example(rows), ColumnMajor.example(rows)])
+
+    @property
+    def designs(self) -> tuple[Design, ...]:
+        """The designs that stand side by side."""
+        return self._designs
+
+    def picker(self) -> Picker:
+        """Return a function that picks from every design."""
+        return side_by_side(self.designs, MixedHStack)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,15 +148,15 @@ class Beside(Design):
 
     def gram(self, weight: Array | None = None) -> Array:
         """Return ``X' diag(weight) X``, shape ``(columns, columns)``."""
-        total, height = np.zeros((self.shape[1],) * 2), max(1, MOST_ENTRIES // max(self.shape[1], 1))
+        total, height = np.zeros((self.shape[1],) * 2), max(1, 4_000_000 // max(self.shape[1], 1))  # 32 MB at a time
         for first in range(0, self.shape[0], height):
             share = None if weight is None else np.ascontiguousarray(weight[first : first + height])
             total += Dense(np.ascontiguousarray(self.slice(first, first + height).dense())).gram(share)
         return total
 
-    def slice(self, start: int, stop: int) -> Beside:
+    def slice(self, start: int, stop: int) -> MixedHStack:
         """Return rows ``start`` to ``stop``."""
-        return Beside([part.slice(start, stop) for part in self.designs])
+        return MixedHStack([part.slice(start, stop) for part in self.designs])
 
     def dense(self) -> Array:
         """Return the design as a plain array."""

@@ -1,30 +1,75 @@
-"""The contract of a design: a block of rows I can multiply."""
+"""The contract of a design: a block of rows that can be multiplied."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from lineal.errors import InputError
+
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from lineal import _core
 
 Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+Chosen = Index | slice
+"""Some rows: their numbers, or a range of them."""
+Picker = Callable[[Index], "Design"]
+"""From sorted columns to the design that has only these."""
 
 
 class Design(ABC):
     """Rows times columns, stored as suits them; it knows neither targets nor losses.
 
     ``rows`` is the compiled view of it, on which whole fused passes run; None for a design that has none
-    (then passes use the verbs below).
+    (then passes use the verbs below). ``compiled`` says that there is one. ``plain`` says that every cell is stored:
+    no column is sparse, and centring fills nothing. ``compact`` says that the rows are much smaller as a sparse matrix.
     """
+
+    compiled: ClassVar[bool] = False
+    plain: bool = False
+    compact: bool = False
 
     @property
     def rows(self) -> _core.Rows | None:
         """The compiled view."""
         return None
+
+    @classmethod
+    @abstractmethod
+    def example(cls, rows: int) -> Design:
+        """Return some design of this kind, for laws that hold for all of them."""
+
+    @property
+    def parts(self) -> tuple[_core.Part, ...]:
+        """The compiled parts side by side."""
+        return ()
+
+    @property
+    def designs(self) -> tuple[Design, ...]:
+        """The designs that stand side by side: this one."""
+        return (self,)
+
+    @property
+    def starts_with_ones(self) -> bool:
+        """Whether the first column is one of ones."""
+        return False
+
+    @property
+    def entries(self) -> int:
+        """How many numbers a product looks at."""
+        return self.shape[0] * self.row_entries
+
+    @property
+    def row_entries(self) -> int:
+        """How many numbers a row has, about."""
+        return self.shape[1]
 
     @property
     @abstractmethod
@@ -61,3 +106,53 @@ class Design(ABC):
     def dense(self) -> Array:
         """Return the design as a plain array, for tests and small problems."""
         return self.times(np.eye(self.shape[1]))
+
+    def dense_rows(self, rows: Chosen) -> Array:
+        """Return some rows as a plain array, which may be a view."""
+        if isinstance(rows, slice):
+            first, last, _ = rows.indices(self.shape[0])
+            return self.slice(first, last).dense()
+        cells = np.empty((len(rows), self.shape[1]))
+        height = 8192
+        for first in range(0, self.shape[0], height):
+            last = min(first + height, self.shape[0])
+            inside = np.flatnonzero((rows >= first) & (rows < last))
+            if len(inside):
+                cells[inside] = self.slice(first, last).dense()[rows[inside] - first]
+        return cells
+
+    def sparse_rows(self, rows: Chosen) -> csr_array:
+        """Return some rows of a compact design as a sparse matrix."""
+        from scipy.sparse import csr_array
+
+        return csr_array(self.dense_rows(rows))
+
+    def picker(self) -> Picker:
+        """Return a function from sorted columns to the design that has only these."""
+        raise InputError(f"a design of kind {type(self).__name__} does not hand out single columns")
+
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return the arrays from which ``of_arrays`` makes the design again."""
+        raise TypeError(f"a {type(self).__name__} cannot be kept on disk")
+
+    @classmethod
+    def of_arrays(cls, arrays: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Design:
+        """Return the design that has these ``arrays``."""
+        raise TypeError(f"a {cls.__name__} cannot be kept on disk")
+
+
+def side_by_side(designs: Sequence[Design], join: Callable[[list[Design]], Design]) -> Picker:
+    """Return the picker of designs side by side; ``join`` puts together what is left of them."""
+    pickers = [part.picker() for part in designs]
+    edges = np.cumsum([0, *(part.shape[1] for part in designs)])
+
+    def pick(columns: Index) -> Design:
+        cuts = np.searchsorted(columns, edges)
+        kept = [
+            picker(columns[a:b] - first)
+            for picker, a, b, first in zip(pickers, cuts[:-1], cuts[1:], edges[:-1], strict=True)
+            if b > a
+        ]
+        return join(kept)
+
+    return pick

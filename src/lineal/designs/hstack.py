@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from lineal import _core
-from lineal.designs.design import Array, Design
+from lineal.designs.design import Array, Chosen, Design, Picker, side_by_side
 from lineal.designs.native import Native
+from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
 from lineal.errors import InputError
 
 
-class Stack(Native):
+class HStack(Native):
     """Designs side by side; stacks inside are flattened.
 
     >>> import numpy as np
     >>> from lineal.designs import Dense, Ones
-    >>> Stack([Ones(2), Dense(np.array([[5.0], [6.0]]))]).dense()
+    >>> HStack([Ones(2), Dense(np.array([[5.0], [6.0]]))]).dense()
     array([[1., 5.],
            [1., 6.]])
     """
@@ -41,10 +43,47 @@ class Stack(Native):
         self._shape = (rows, columns)
         self._rows = None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again from the designs."""
+        return HStack, (self._designs,)
+
+    @classmethod
+    def example(cls, rows: int) -> HStack:
+        """Return ones beside some sparse columns."""
+        return HStack([Ones.example(rows), Sparse.example(rows)])
+
     @property
     def designs(self) -> tuple[Native, ...]:
         """The designs, none of them a stack."""
         return self._designs
+
+    @property
+    def plain(self) -> bool:  # type: ignore[override]
+        """Whether all designs are."""
+        return all(design.plain for design in self.designs)
+
+    @property
+    def starts_with_ones(self) -> bool:
+        """Whether the first design does."""
+        return self.designs[0].starts_with_ones
+
+    @property
+    def entries(self) -> int:
+        """How many numbers the designs hold."""
+        return sum(design.entries for design in self.designs)
+
+    @property
+    def row_entries(self) -> int:
+        """How many numbers a row has in all designs, about."""
+        return sum(design.row_entries for design in self.designs)
+
+    def dense_rows(self, rows: Chosen) -> Array:
+        """Return some rows of all designs as a plain array."""
+        return np.hstack([design.dense_rows(rows) for design in self.designs])
+
+    def picker(self) -> Picker:
+        """Return a function that picks from every design."""
+        return side_by_side(self.designs, HStack)
 
     def _made(self) -> tuple[_core.Part, ...]:
         return tuple([part for design in self._designs for part in design.parts])
@@ -53,14 +92,14 @@ class Stack(Native):
         """Return sum of weights, mean, scatter and largest: design by design where one of them is stored by columns."""
         if not any(isinstance(design, Sparse) and design.upright for design in self.designs):
             return super().moments(weight)
-        found = [design.moments(weight) for design in self.designs]
-        mean, scatter, largest = (np.concatenate([part[k] for part in found]) for k in (1, 2, 3))
-        return found[0][0], mean, scatter, largest
+        moments = [design.moments(weight) for design in self.designs]
+        mean, scatter, largest = (np.concatenate([part[k] for part in moments]) for k in (1, 2, 3))
+        return moments[0][0], mean, scatter, largest
 
     def dense(self) -> Array:
         """Return the designs as a plain array."""
         return np.hstack([design.dense() for design in self.designs])
 
-    def slice(self, start: int, stop: int) -> Stack:
+    def slice(self, start: int, stop: int) -> HStack:
         """Return rows ``start`` to ``stop`` without copying them."""
-        return Stack([design.slice(start, stop) for design in self.designs])
+        return HStack([design.slice(start, stop) for design in self.designs])

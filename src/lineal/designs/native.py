@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any, ClassVar
 
 from lineal import _core
 from lineal.designs.design import Array, Design
@@ -13,10 +14,16 @@ from lineal.designs.design import Array, Design
 class Native(Design):
     """A design made of compiled parts side by side."""
 
+    compiled: ClassVar[bool] = True
+
     def __init__(self, parts: Sequence[_core.Part], shape: tuple[int, int] | None = None) -> None:
         self.parts = tuple(parts)
         self._rows: _core.Rows | None = None
         self._shape = (parts[0].shape[0], sum(part.shape[1] for part in parts)) if shape is None else shape
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again from its arrays: the compiled view is made anew where it is used."""
+        return type(self).of_arrays, (self.arrays(), self.shape)
 
     @property
     def designs(self) -> tuple[Native, ...]:
@@ -34,10 +41,9 @@ class Native(Design):
     @property
     def rows(self) -> _core.Rows:
         """The compiled view; made when it is first asked for, which a part of a stack never is."""
-        found = self._rows
-        if found is None:
-            found = self._rows = _core.Rows(list(self.parts))
-        return found
+        if self._rows is None:
+            self._rows = _core.Rows(list(self.parts))
+        return self._rows
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -17,8 +17,6 @@ Index = npt.NDArray[np.integer[Any]]
 REMEDY = (
     "Make the matrix anew from its rows, columns and values: scipy.sparse.coo_array((values, (rows, columns)), shape)."
 )
-FARTHEST = 2**30
-"""Diagonals beyond this one are refused: scipy counts them in 32 bits."""
 
 
 def is_sparse(data: object) -> bool:
@@ -77,10 +75,10 @@ def _blocks(matrix: Any) -> Iterator[str]:
     (rows, columns), data = matrix.shape, matrix.data
     if data.ndim != 3 or 0 in data.shape[1:]:
         yield f"data has shape {data.shape} instead of blocks with rows and columns"
-    high, wide = data.shape[1:]
-    if rows % high or columns % wide:
-        yield f"blocks of {high} by {wide} do not fill {rows} rows and {columns} columns"
-    yield from _compressed(matrix, rows // high, columns // wide, "columns of blocks")
+    height, width = data.shape[1:]
+    if rows % height or columns % width:
+        yield f"blocks of {height} by {width} do not fill {rows} rows and {columns} columns"
+    yield from _compressed(matrix, rows // height, columns // width, "columns of blocks")
 
 
 def _coordinates(matrix: Any) -> Iterator[str]:
@@ -94,7 +92,8 @@ def _diagonals(matrix: Any) -> Iterator[str]:
     offsets = matrix.offsets
     if matrix.data.ndim != 2 or offsets.shape != matrix.data.shape[:1]:
         yield f"{offsets.size} offsets do not fit data of shape {matrix.data.shape}"
-    yield from _inside("offsets", np.abs(offsets), FARTHEST, "diagonals at most")  # outside of the matrix is no fault
+    # a diagonal outside of the matrix is no fault, one beyond scipy's 32 bits is
+    yield from _inside("offsets", np.abs(offsets), 2**30, "diagonals at most")
     if len(np.unique(offsets)) < len(offsets):
         yield "a diagonal is given twice"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array
+from lineal.designs.design import Array, Chosen, Index, Picker
 from lineal.designs.native import Native
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
-from lineal.ground.given import real
+from lineal.ground.inputs import real
 
-if TYPE_CHECKING:  # slow to load: whoever brings a sparse matrix has done so
+if TYPE_CHECKING:  # slow to load; a caller with a sparse matrix has loaded it
     from scipy.sparse import csc_array, csr_array
 
 
@@ -35,12 +36,12 @@ class Sparse(Native):
     def __init__(self, matrix: Any) -> None:
         if not is_sparse(matrix):
             raise InputError(f"a sparse design needs a scipy sparse matrix, not {type(matrix).__name__}.")
-        given = sound(matrix)
-        given = given if given.format in ("csr", "csc") else given.tocsr()
-        stored = int(given.indptr[-1])  # there may be more, which is no part of the matrix
-        values = np.ascontiguousarray(real(given.data[:stored], "X"))
-        starts, indices = _alike(given.indptr, given.indices[:stored])
-        lines, width = given.shape if given.format == "csr" else given.shape[::-1]
+        compressed = sound(matrix)
+        compressed = compressed if compressed.format in ("csr", "csc") else compressed.tocsr()
+        stored = int(compressed.indptr[-1])  # there may be more, which is no part of the matrix
+        values = np.ascontiguousarray(real(compressed.data[:stored], "X"))
+        starts, indices = _alike(compressed.indptr, compressed.indices[:stored])
+        lines, width = compressed.shape if compressed.format == "csr" else compressed.shape[::-1]
         try:
             part = _core.Sparse(starts, indices, values, width)
         except ValueError:  # columns out of order, or twice in a row: nothing else is left that it refuses
@@ -50,11 +51,27 @@ class Sparse(Native):
             ordered.sum_duplicates()
             starts, indices, values = ordered.indptr, ordered.indices, ordered.data
             part = _core.Sparse(starts, indices, values, width)
-        if given.format == "csr":
+        if compressed.format == "csr":
             self._hold(starts, indices, values, part)
             return
-        self._by_column, self._shape, self._rows = _columns(starts, indices, values, given.shape), given.shape, None
+        self._by_column, self._shape, self._rows = (
+            _columns(starts, indices, values, compressed.shape),
+            compressed.shape,
+            None,
+        )
         self.lengthwise = part
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to make it again: by columns where its rows were not made."""
+        return (Sparse, (self.by_column,)) if self.upright else super().__reduce__()
+
+    @classmethod
+    def example(cls, rows: int) -> Sparse:
+        """Return one entry in every row of five columns."""
+        from scipy.sparse import csr_array
+
+        cells = (np.cos(np.arange(1.0 * rows)), np.arange(rows) * 3 % 5, np.arange(rows + 1))
+        return Sparse(csr_array(cells, shape=(rows, 5)))
 
     def _hold(
         self, indptr: npt.NDArray[Any], indices: npt.NDArray[Any], data: npt.NDArray[Any], part: _core.Sparse
@@ -64,24 +81,24 @@ class Sparse(Native):
         return self
 
     @cached_property
-    def _turned(self) -> csr_array:
+    def _by_row(self) -> csr_array:
         """The rows of a matrix given by columns."""
         return self.by_column.tocsr()
 
     @cached_property
     def indptr(self) -> npt.NDArray[Any]:
         """Where every row begins."""
-        return np.asarray(self._turned.indptr)
+        return np.asarray(self._by_row.indptr)
 
     @cached_property
     def indices(self) -> npt.NDArray[Any]:
         """The column of every entry."""
-        return np.asarray(self._turned.indices)
+        return np.asarray(self._by_row.indices)
 
     @cached_property
     def data(self) -> npt.NDArray[Any]:
         """The entries, row by row."""
-        return np.asarray(self._turned.data)
+        return np.asarray(self._by_row.data)
 
     @cached_property
     def part(self) -> _core.Sparse:
@@ -93,7 +110,7 @@ class Sparse(Native):
 
     @property
     def upright(self) -> bool:
-        """Whether the matrix was given by columns and nobody has asked for its rows yet."""
+        """Whether the matrix was given by columns and its rows have not been made yet."""
         return self._by_column is not None and "part" not in self.__dict__
 
     @cached_property
@@ -116,6 +133,58 @@ class Sparse(Native):
             parts = (self.data[start:stop], self.indices[start:stop], self.indptr - start)
             self._by_column = csr_array(parts, shape=self.shape).tocsc()
         return self._by_column
+
+    @property
+    def entries(self) -> int:
+        """How many numbers are stored."""
+        return self.by_column.nnz if self.upright else int(self.indptr[-1] - self.indptr[0])
+
+    @property
+    def row_entries(self) -> int:
+        """An assumed number of entries of a row: counting them would need the rows."""
+        return min(self.shape[1], 128)
+
+    @property
+    def compact(self) -> bool:  # type: ignore[override]
+        """Whether fewer than a fifth of the cells are stored."""
+        return len(self.indices) < 0.2 * self.shape[0] * self.shape[1]
+
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return entries, their columns, and where every row begins: a slice begins somewhere in the middle."""
+        first, last = int(self.indptr[0]), int(self.indptr[-1])
+        return self.data[first:last], self.indices[first:last], self.indptr - first
+
+    @classmethod
+    def of_arrays(cls, arrays: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Sparse:
+        """Return the rows as a design."""
+        from scipy.sparse import csr_array
+
+        return Sparse(csr_array(tuple(arrays), shape=shape))
+
+    def sparse_rows(self, rows: Chosen) -> csr_array:
+        """Return some rows, in doubles."""
+        from scipy.sparse import csr_array
+
+        data, indices, indptr = self.arrays()
+        held = csr_array((data.astype(np.float64, copy=False), indices, indptr), shape=self.shape)
+        return held if isinstance(rows, slice) and rows == slice(None) else held[rows]
+
+    def dense_rows(self, rows: Chosen) -> Array:
+        """Return some rows as a plain array."""
+        return np.asarray(self.sparse_rows(rows).toarray())
+
+    def picker(self) -> Picker:
+        """Return a function that picks columns a few times out of the rows, then out of a copy sorted by columns."""
+        times = 0
+
+        def pick(columns: Index) -> Sparse:
+            nonlocal times
+            times += 1
+            if times <= 8 and not self.upright:  # a sort by columns takes as long as eight picks (measured)
+                return self.take(columns)
+            return Sparse(self.by_column[:, columns])
+
+        return pick
 
     def slice(self, start: int, stop: int) -> Sparse:
         """Return rows ``start`` to ``stop`` without copying them."""
@@ -141,8 +210,8 @@ class Sparse(Native):
 
 def _alike(starts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return where lines begin and the indices as arrays of one type that the compiled core reads in place."""
-    known = starts.dtype == indices.dtype and starts.dtype in (np.int32, np.int64)
-    kind = starts.dtype if known else np.dtype(np.int64)
+    readable = starts.dtype == indices.dtype and starts.dtype in (np.int32, np.int64)
+    kind = starts.dtype if readable else np.dtype(np.int64)
     return np.ascontiguousarray(starts, dtype=kind), np.ascontiguousarray(indices, dtype=kind)
 
 
@@ -152,6 +221,6 @@ def _columns(
     """Return the parts of a matrix by columns as one, of which nothing is copied."""
     from scipy.sparse import csc_array
 
-    found = csc_array(shape, dtype=values.dtype)  # (given the parts, it would copy 64-bit indices into 32 bits)
-    found.indptr, found.indices, found.data = starts, indices, values
-    return found
+    matrix = csc_array(shape, dtype=values.dtype)  # (given the parts, it would copy 64-bit indices into 32 bits)
+    matrix.indptr, matrix.indices, matrix.data = starts, indices, values
+    return matrix

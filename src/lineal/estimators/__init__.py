@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+try:
+    import sklearn  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(
+        "the estimators need scikit-learn, which the extra sklearn brings; run: pip install 'lineal[sklearn]'",
+        name=error.name,
+    ) from None
+
 from lineal.estimators.bayes import BayesianRidge
 from lineal.estimators.counts import PoissonRegressor
 from lineal.estimators.huber import HuberRegressor

@@ -97,10 +97,10 @@ class BayesianRidge(Regressor):
         scored = flag("compute_score", self.compute_score)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
-        source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
-        found = evidence(
+        source, penalty_factors = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
+        posterior = evidence(
             source,
-            charges=charges,
+            penalty_factors=penalty_factors,
             tol=tol,
             max_iter=most,
             time_limit=deadline,
@@ -111,15 +111,15 @@ class BayesianRidge(Regressor):
             lambda_1=number("lambda_1", self.lambda_1),
             lambda_2=number("lambda_2", self.lambda_2),
         )
-        self._note(found.fit, target_of(None), TOLERANCE)
-        self.verdict_, self.trace_ = found.verdict, found.trace
-        self._spread(found.coef, intercept=intercept)
-        self.alpha_, self.lambda_ = np.float64(1.0 / found.noise), np.float64(1.0 / found.prior)
-        self._covariance = found.covariance
-        self.sigma_ = found.covariance[int(intercept) :, int(intercept) :]
-        self.n_iter_ = max(len(found.trace) - 1, 1)
+        self._note(posterior.fit, target_of(None), TOLERANCE)
+        self.verdict_, self.trace_ = posterior.verdict, posterior.trace
+        self._spread(posterior.coef, intercept=intercept)
+        self.alpha_, self.lambda_ = np.float64(1.0 / posterior.noise), np.float64(1.0 / posterior.prior)
+        self._covariance = posterior.covariance
+        self.sigma_ = posterior.covariance[int(intercept) :, int(intercept) :]
+        self.n_iter_ = max(len(posterior.trace) - 1, 1)
         if scored:
-            self.scores_ = -np.array(found.trace.column("objective"), dtype=np.float64)
+            self.scores_ = -np.array(posterior.trace.column("objective"), dtype=np.float64)
         return self
 
     def predict(self, X: Any, return_std: bool = False, *, offset: Any = None) -> Any:

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
-from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, only
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.losses import Poisson
 from lineal.model.verdict import TOLERANCE
@@ -20,7 +20,7 @@ Array = npt.NDArray[np.float64]
 
 
 class PoissonRegressor(Regressor):
-    """Poisson regression: minimise ``(1/S) sum_i s_i (e^eta_i - y_i eta_i) + alpha / 2 |b|^2``, the intercept not charged.
+    """Poisson regression: minimise ``(1/S) sum_i s_i (e^eta_i - y_i eta_i) + alpha / 2 |b|^2``, the intercept not penalized.
 
     S is the sum of weights; predictions are ``e^eta``. scikit-learn's PoissonRegressor with its parameters (it writes
     the same loss as half the deviance); ``docs/differences.md`` lists what differs. Without a penalty, rows of zero
@@ -28,7 +28,7 @@ class PoissonRegressor(Regressor):
 
     Parameters
     ----------
-    alpha : the charge on squared coefficients, at least 0.
+    alpha : the strength of the penalty on squared coefficients, at least 0.
     fit_intercept : whether to add an intercept.
     solver : "auto", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
     max_iter : at most this many steps of the solver; None for no limit.
@@ -79,7 +79,7 @@ class PoissonRegressor(Regressor):
             sample_weight,
             offset,
             loss=Poisson(),
-            penalty=charging(lambda _: alpha),
+            penalty=penalty_maker(lambda _: alpha),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),

@@ -11,14 +11,14 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lineal.errors import InputError, near
-from lineal.estimators.charging import charging
-from lineal.estimators.fitted import Fitted, model_of
+from lineal.estimators.fitted import Fitted, model_of, training_of
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number, only, seed, until
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import shared
-from lineal.ground.given import targets
+from lineal.ground.inputs import targets
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
@@ -32,13 +32,16 @@ from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 
-LATER: Final = {
+OTHER_LOSSES: Final = {
     "perceptron": "use Perceptron, which ends with a verdict on separability",
     "modified_huber": "it has no loss of its own here; use 'squared_hinge', or 'log_loss' for probabilities",
     "pa1": "passive-aggressive steps are not here yet",
     "pa2": "passive-aggressive steps are not here yet",
 }
 """What scikit-learn has and we do not, with the reason."""
+
+HALVED_LOSSES: Final = ("squared_hinge", "squared_epsilon_insensitive")
+"""Losses that scikit-learn writes without the factor 1/2."""
 
 
 @dataclass(frozen=True)
@@ -57,9 +60,9 @@ class Plan:
     intercept: bool
     tol: float
 
-    def penalty(self, charges: Array) -> Penalty:
-        """Return the penalty on charged columns."""
-        return charging(lambda _: self.alpha / self.factor, self.l1_ratio)(1.0, charges)
+    def penalty(self, penalty_factors: Array) -> Penalty:
+        """Return the penalty on penalized columns."""
+        return penalty_maker(lambda _: self.alpha / self.factor, self.l1_ratio)(1.0, penalty_factors)
 
 
 class Descent(Fitted):
@@ -89,7 +92,7 @@ class Descent(Fitted):
             False, "every fit stops by its own gap, and validation belongs outside", early_stopping=self.early_stopping
         )
         only(0.1, "early_stopping is not here", validation_fraction=self.validation_fraction)
-        factor = 2.0 if loss.name.startswith("squared-") else 1.0
+        factor = 2.0 if self.loss in HALVED_LOSSES else 1.0
         return Plan(
             loss,
             self._solver(alpha, factor),
@@ -141,7 +144,7 @@ class Descent(Fitted):
     ) -> Array:
         """Fit every member to all rows, in epochs; note all but the coefficients, and return those."""
         outputs = len(members)
-        rows, charges = self._source(X, members[0], weight, offset, outputs=outputs, intercept=plan.intercept)
+        rows, penalty_factors = self._source(X, members[0], weight, offset, outputs=outputs, intercept=plan.intercept)
         shift = rows.block.offset
         most, deadline = count("max_iter", self.max_iter), until("time_limit", self.time_limit)
         if flag("warm_start", self.warm_start) and init is None:
@@ -154,18 +157,18 @@ class Descent(Fitted):
                 self._look(source, plan.loss, deadline)
             start = None if init is None else init[:, k : k + 1]
             solver = replace(plan.solver, seed=plan.solver.seed + k)
-            found = fitting.fit(
-                source, plan.loss, plan.penalty(charges), solver=solver, start=start, tol=plan.tol, max_iter=most,
+            result = fitting.fit(
+                source, plan.loss, plan.penalty(penalty_factors), solver=solver, start=start, tol=plan.tol, max_iter=most,
                 time_limit=shared(deadline, outputs - k),
             )  # fmt: skip
-            fits.append(found)
-        self.n_iter_ = max(len(found.trace) - 1 for found in fits)
+            fits.append(result)
+        self.n_iter_ = max(len(result.trace) - 1 for result in fits)
         self.t_ = 1.0 + self.n_iter_ * float(fits[0].problem.moments.rows)
         self._states = []
-        place = self._judge([model_of(found, target, plan.tol) for found in fits])
-        self.objective_ = sum(found.objective for found in fits)
+        place = self._judge([model_of(result, target, plan.tol) for result in fits])
+        self.objective_ = sum(result.objective for result in fits)
         self.trace_ = fits[place].trace
-        return np.hstack([found.coef for found in fits])
+        return np.hstack([result.coef for result in fits])
 
     def _judge(self, models: list[Model]) -> int:
         """Note all members, and the worst of them as the one to judge by."""
@@ -178,10 +181,10 @@ class Descent(Fitted):
 
     def _stream(self, plan: Plan, X: Any, members: Sequence[Array], weight: Array | None, target: Target) -> Array:
         """Learn every row once with every member, and return the coefficients."""
-        rows, charges = self._source(X, members[0], weight, None, outputs=1, intercept=plan.intercept)
-        block, penalty = rows.block, plan.penalty(charges)
+        rows, penalty_factors = self._source(X, members[0], weight, None, outputs=1, intercept=plan.intercept)
+        block, penalty = rows.block, plan.penalty(penalty_factors)
         if "coef_" not in self.__dict__:
-            self._states = [State.at(np.zeros((len(charges), 1))) for _ in members]
+            self._states = [State.at(np.zeros((len(penalty_factors), 1))) for _ in members]
         elif not self._states:
             # After a fit the steps go on from where its epochs ended.
             before = self._stacked()[0 if plan.intercept else 1 :]
@@ -224,13 +227,7 @@ def _model(state: State, columns: tuple[str, ...], plan: Plan, penalty: Penalty,
         solver="sgd",
         reason="asked for",
         tol=plan.tol,
-        training={
-            "rows": state.rows,
-            "weight_sum": state.weight_sum,
-            "without_target": 0,
-            "split": None,
-            "fingerprint": None,
-        },
+        training=training_of(state.rows, state.weight_sum),
         arrays=state.arrays(),
     )
 
@@ -254,8 +251,8 @@ def one_of(name: str, value: object, accepted: tuple[str | None, ...]) -> str | 
     if (value is None or isinstance(value, str)) and value in accepted:
         return value
     words = ", ".join(repr(word) for word in accepted)
-    if isinstance(value, str) and value in LATER:
-        raise InputError(f"{name} is {value!r}; accepted are {words}: {LATER[value]}.")
+    if isinstance(value, str) and value in OTHER_LOSSES:
+        raise InputError(f"{name} is {value!r}; accepted are {words}: {OTHER_LOSSES[value]}.")
     hint = near(value, [word for word in accepted if word]) if isinstance(value, str) else ""
     raise InputError(f"{name} is {value!r}; accepted are {words}.{hint}")
 

@@ -15,14 +15,14 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import bounded
-from lineal.designs import as_design, view
+from lineal.designs import as_design
 from lineal.designs.center import less
 from lineal.errors import InputError
-from lineal.estimators.charging import Charge
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
+from lineal.estimators.penalty_maker import PenaltyMaker
 from lineal.fitting import fitting
-from lineal.fitting.small_fit import Closed, at_once, brief
+from lineal.fitting.small_fit import SmallFit, short
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline, beforehand
 from lineal.losses.loss import Loss
@@ -30,30 +30,24 @@ from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.verdict import Verdict
-from lineal.problem.moments import Moments, survey
+from lineal.problem.moments import survey
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
 
 T = TypeVar("T")
 
-LATE: Final = ("verdict_", "objective_", "solver_", "trace_", "model_")
-"""What is said of a fit."""
+DERIVED_ATTRIBUTES: Final = ("verdict_", "objective_", "solver_", "trace_", "model_")
+"""Attributes that follow from a fit; of a closed one they are made when they are first asked for."""
 
 
-class _Said(NamedTuple):
-    """A closed fit, and what its words need beside it."""
+class _Closed(NamedTuple):
+    """A closed fit, and what its attributes need beside it; ``reason`` says why the solver was used."""
 
-    fit: Closed
+    fit: SmallFit
     target: Target
     tol: float
-    asked: bool
-    """Whether the user chose the solver."""
-
-    @property
-    def reason(self) -> str:
-        """Why the solver was used."""
-        return "asked for" if self.asked else self.fit.reason
+    reason: str
 
 
 class _Centered(NamedTuple):
@@ -78,18 +72,18 @@ class _Centered(NamedTuple):
 class _Late(Generic[T]):
     """An attribute of an estimator that is written down when it is first asked for; before a fit there is none."""
 
-    def __init__(self, make: Callable[[Fitted, _Said], T]) -> None:
+    def __init__(self, make: Callable[[Fitted, _Closed], T]) -> None:
         self.make = make
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.name = name
 
     def __get__(self, estimator: Fitted | None, owner: type) -> T:
-        known = None if estimator is None else estimator.__dict__.get("_closed")
-        if estimator is None or known is None:
+        closed = None if estimator is None else estimator.__dict__.get("_closed")
+        if estimator is None or closed is None:
             raise AttributeError(f"{owner.__name__!r} object has no attribute {self.name!r}")
-        found = estimator.__dict__[self.name] = self.make(estimator, known)
-        return found
+        value = estimator.__dict__[self.name] = self.make(estimator, closed)
+        return value
 
 
 class Fitted(BaseEstimator):  # type: ignore[misc]
@@ -104,7 +98,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
     intercept_: Any
     n_features_in_: int
     time_limit: float | None
-    _closed: _Said
+    _closed: _Closed
     _centered: _Centered | None
     if TYPE_CHECKING:
         verdict_: Verdict
@@ -113,11 +107,11 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         trace_: Trace
         model_: Model
     else:
-        verdict_ = _Late(lambda _, said: bounded(said.fit.penalty, said.fit.proof, said.tol, intercept=True)[0])
-        objective_ = _Late(lambda _, said: said.fit.proof.objective)
-        solver_ = _Late(lambda _, said: f"{said.fit.solver}: {said.reason}")
-        trace_ = _Late(lambda _, said: said.fit.trace)
-        model_ = _Late(lambda estimator, said: _model(said, estimator.verdict_))
+        verdict_ = _Late(lambda _, closed: bounded(closed.fit.penalty, closed.fit.proof, closed.tol, intercept=True)[0])
+        objective_ = _Late(lambda _, closed: closed.fit.proof.objective)
+        solver_ = _Late(lambda _, closed: f"{closed.fit.solver}: {closed.reason}")
+        trace_ = _Late(lambda _, closed: closed.fit.trace)
+        model_ = _Late(lambda estimator, closed: _model(closed, estimator.verdict_))
 
     def _solve(
         self,
@@ -127,7 +121,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         offset: Any,
         *,
         loss: Loss,
-        penalty: Charge,
+        penalty: PenaltyMaker,
         target: Target,
         intercept: bool,
         solver: str,
@@ -138,32 +132,32 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         """Fit, note everything but the coefficients on the estimator, and return those, ``(columns, outputs)``."""
         deadline = until("time_limit", self.time_limit)
         columns = _columns(self, intercept=intercept)
-        cost = penalty(float(len(y) if weight is None else weight.sum()), _charges(len(columns), intercept))
-        known = None
-        if intercept and offset is None and start is None and brief(len(y), len(columns)):
-            rows, whole = view(X), max_iter is None
-            known = at_once(rows, y, weight, loss, cost, columns, solver, tol, whole=whole)
-        if known is None:
-            source, _ = self._source(X, y, weight, offset, outputs=loss.outputs, intercept=intercept)
+        cost = penalty(float(len(y) if weight is None else weight.sum()), _penalty_factors(len(columns), intercept))
+        shift = None if offset is None else offsets(offset, X.shape[0], loss.outputs)
+        source = Memory(as_design(X, intercept=intercept), y, weight, shift, columns)
+        closed = short(source, loss, cost, solver, start, tol, max_iter)
+        if closed is None:
             problem = fitting.pose(source, loss, cost, solver, deadline=deadline)
-            found = fitting.solve(
+            result = fitting.solve(
                 problem, solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=deadline, keep=True
             )
-            self._note(found, target, tol)
-            return found.plain
-        for name in (*LATE, "_centered"):
+            self._note(result, target, tol)
+            return result.plain
+        for name in (*DERIVED_ATTRIBUTES, "_centered"):
             self.__dict__.pop(name, None)
-        self._closed = _Said(known, target, tol, solver != "auto")
-        return known.coef
+        self._closed = _Closed(closed, target, tol, closed.reason if solver == "auto" else "asked for")
+        return closed.coef
 
     def _source(
         self, X: Any, y: Array, weight: Array | None, offset: Any, *, outputs: int, intercept: bool
     ) -> tuple[Memory, Array]:
-        """Return the rows as a source, and a charge of 1 for every column but the intercept."""
+        """Return the rows as a source, and a penalty factor of 1 for every column but the intercept."""
         columns = _columns(self, intercept=intercept)
-        charges = _charges(len(columns), intercept)
+        penalty_factors = _penalty_factors(len(columns), intercept)
         shift = offsets(offset, X.shape[0], outputs)
-        return Memory(as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns), charges
+        return Memory(
+            as_design(X, intercept=intercept), y, weight=weight, offset=shift, columns=columns
+        ), penalty_factors
 
     @staticmethod
     def _look(source: Memory, loss: Loss, deadline: Deadline | None) -> None:
@@ -171,21 +165,21 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         if deadline is not None:
             beforehand(deadline, lambda: survey(source, loss))
 
-    def _note(self, found: Fit, target: Target, tol: float) -> None:
+    def _note(self, result: Fit, target: Target, tol: float) -> None:
         """Note a fit on the estimator: everything but the coefficients."""
         self.__dict__.pop("_closed", None)
         self._centered = None
-        if (center := found.arrays.get("center")) is not None:
-            self._centered = _Centered(center, found.coef, found.plain)
-        self.verdict_ = found.verdict
-        self.objective_ = found.objective
-        self.solver_ = f"{found.solver}: {found.reason}"
-        self.trace_ = found.trace
-        self.model_ = model_of(found, target, tol)
+        if (center := result.arrays.get("center")) is not None:
+            self._centered = _Centered(center, result.coef, result.plain)
+        self.verdict_ = result.verdict
+        self.objective_ = result.objective
+        self.solver_ = f"{result.solver}: {result.reason}"
+        self.trace_ = result.trace
+        self.model_ = model_of(result, target, tol)
 
     def __getstate__(self) -> Any:
         if "_closed" in self.__dict__:
-            for name in LATE:
+            for name in DERIVED_ATTRIBUTES:
                 getattr(self, name)
         return {name: value for name, value in super().__getstate__().items() if name != "_closed"}
 
@@ -213,10 +207,10 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         """Return the coefficients a warm start begins with, or None at the first fit."""
         if "coef_" not in self.__dict__:
             return None
-        found = np.atleast_2d(self.coef_).shape
-        if found != (outputs, self.n_features_in_):
+        shape = np.atleast_2d(self.coef_).shape
+        if shape != (outputs, self.n_features_in_):
             raise InputError(
-                f"warm_start continues a fit with {found[1]} features and {found[0]} outputs; this data has "
+                f"warm_start continues a fit with {shape[1]} features and {shape[0]} outputs; this data has "
                 f"{self.n_features_in_} and {outputs}. Use warm_start=False."
             )
         return self._stacked()[0 if intercept else 1 :]
@@ -226,8 +220,8 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         self._ready()
         X = features(self, X)
         stacked = self._stacked()
-        known = self.__dict__.get("_centered")
-        eta = as_design(X).times(stacked) if known is None else known.scores(X, stacked)
+        centered = self.__dict__.get("_centered")
+        eta = as_design(X).times(stacked) if centered is None else centered.scores(X, stacked)
         if not np.isfinite(eta).all():
             blame(X)
         shift = offsets(offset, X.shape[0], stacked.shape[1])
@@ -259,50 +253,44 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         return f'<p class="lineal-verdict lineal-{verdict.kind}"><b>{html.escape(verdict.sentence)}</b></p>{diagram}'
 
 
-def _model(said: _Said, verdict: Verdict) -> Model:
+def _model(closed: _Closed, verdict: Verdict) -> Model:
     """Return a closed fit as a Model."""
-    known = said.fit
+    fit = closed.fit
     return Model(
-        coef=known.coef,
-        columns=known.columns,
-        loss=known.loss,
-        penalty=known.penalty,
-        target=said.target,
+        coef=fit.coef,
+        columns=fit.columns,
+        loss=fit.loss,
+        penalty=fit.penalty,
+        target=closed.target,
         verdict=verdict,
-        solver=known.solver,
-        reason=said.reason,
-        tol=said.tol,
-        training=_training(known.moments),
+        solver=fit.solver,
+        reason=closed.reason,
+        tol=closed.tol,
+        training=training_of(fit.moments.rows, fit.moments.weight_sum),
     )
 
 
-def model_of(found: Fit, target: Target, tol: float) -> Model:
+def model_of(result: Fit, target: Target, tol: float) -> Model:
     """Return a fit as a Model."""
-    problem = found.problem
+    problem = result.problem
     return Model(
-        coef=found.coef,
+        coef=result.coef,
         columns=problem.source.columns,
         loss=problem.loss,
         penalty=problem.penalty,
         target=target,
-        verdict=found.verdict,
-        solver=found.solver,
-        reason=found.reason,
+        verdict=result.verdict,
+        solver=result.solver,
+        reason=result.reason,
         tol=tol,
-        training=_training(problem.moments),
-        arrays=found.arrays,
+        training=training_of(problem.moments.rows, problem.moments.weight_sum),
+        arrays=result.arrays,
     )
 
 
-def _training(moments: Moments) -> dict[str, Any]:
-    """Return what a model says of the rows it was fitted on."""
-    return {
-        "rows": moments.rows,
-        "weight_sum": moments.weight_sum,
-        "without_target": 0,
-        "split": None,
-        "fingerprint": None,
-    }
+def training_of(rows: int, weight_sum: float) -> dict[str, Any]:
+    """Return what a model says of the arrays it was fitted on."""
+    return {"rows": rows, "weight_sum": weight_sum, "without_target": 0, "split": None, "fingerprint": None}
 
 
 def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
@@ -316,12 +304,12 @@ def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=16)
-def _charges(n: int, intercept: bool) -> Array:
-    """Return a charge of 1 for every column but the intercept, for all who ask: it cannot be written to."""
-    charges = np.ones(n)
-    charges[: int(intercept)] = 0.0
-    charges.flags.writeable = False
-    return charges
+def _penalty_factors(n: int, intercept: bool) -> Array:
+    """Return a penalty factor of 1 for every column but the intercept, for all who ask: it cannot be written to."""
+    penalty_factors = np.ones(n)
+    penalty_factors[: int(intercept)] = 0.0
+    penalty_factors.flags.writeable = False
+    return penalty_factors
 
 
 @lru_cache(maxsize=16)

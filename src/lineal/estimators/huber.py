@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, until
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.fitting import fitting
 from lineal.fitting.scale import scaled_huber
@@ -24,7 +24,7 @@ class HuberRegressor(Regressor):
     """Huber regression: minimise ``sum_i s_i (sigma + sigma H(r_i / sigma)) + alpha |b|^2`` over coefficients and scale.
 
     ``H(z) = z^2`` for ``|z| <= epsilon``, ``2 epsilon |z| - epsilon^2`` beyond; r are the residuals, sigma is ``scale_``; the
-    intercept is not charged. scikit-learn's HuberRegressor with its parameters; ``docs/differences.md`` lists what
+    intercept is not penalized. scikit-learn's HuberRegressor with its parameters; ``docs/differences.md`` lists what
     differs. ``objective_`` is the above over 2 S, S the sum of weights; ``model_`` is the fit with the scale as given.
     A given ``scale`` is kept: then ``objective_`` is ``(1/S) sum_i s_i sigma^2 H(r_i / sigma) / 2 + alpha sigma / (2 S) |b|^2``.
 
@@ -32,7 +32,7 @@ class HuberRegressor(Regressor):
     ----------
     epsilon : from how many scales on a residual counts as an outlier, at least 1.
     max_iter : at most this many Newton steps, at all scales together; None for no limit.
-    alpha : the charge on squared coefficients, at least 0.
+    alpha : the strength of the penalty on squared coefficients, at least 0.
     warm_start : start from the coefficients of the fit before.
     fit_intercept : whether to add an intercept.
     tol : the relative gap to prove, see ``verdict_``.
@@ -77,23 +77,23 @@ class HuberRegressor(Regressor):
         ``offset`` is added to every score without a coefficient.
         """
         epsilon, alpha = number("epsilon", self.epsilon, least=1.0), number("alpha", self.alpha)
-        known = None if self.scale is None else number("scale", self.scale, above=0.0)
+        fixed = None if self.scale is None else number("scale", self.scale, above=0.0)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         deadline = until("time_limit", self.time_limit)
         most, warm = count("max_iter", self.max_iter), flag("warm_start", self.warm_start)
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
-        source, charges = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
+        source, penalty_factors = self._source(X, values, weight, offset, outputs=1, intercept=intercept)
         total = float(len(values) if weight is None else weight.sum())
         start = self._before(1, intercept=intercept) if warm else None
         self._look(source, Huber(1.0), deadline)
-        if known is None:
+        if fixed is None:
             scale = np.inf if start is None else float(self.scale_)
             both = scaled_huber(
                 source,
                 epsilon,
                 alpha / total,
-                charges,
+                penalty_factors,
                 tol=tol,
                 max_iter=most,
                 time_limit=deadline,
@@ -101,12 +101,12 @@ class HuberRegressor(Regressor):
                 scale=scale,
                 keep=True,
             )
-            found = both.fit
+            result = both.fit
         else:
-            penalty = charging(lambda total: alpha * known / total)(total, charges)
-            found = fitting.fit(
+            penalty = penalty_maker(lambda total: alpha * fixed / total)(total, penalty_factors)
+            result = fitting.fit(
                 source,
-                Huber(epsilon * known),
+                Huber(epsilon * fixed),
                 penalty,
                 start=start,
                 tol=tol,
@@ -114,9 +114,9 @@ class HuberRegressor(Regressor):
                 time_limit=deadline,
                 keep=True,
             )
-        self._note(found, target_of(None), tol)
-        self._spread(found.plain, intercept=intercept)
-        if known is None:
+        self._note(result, target_of(None), tol)
+        self._spread(result.plain, intercept=intercept)
+        if fixed is None:
             self.verdict_, self.objective_, self.scale_, self.n_iter_ = (
                 both.verdict,
                 both.objective,
@@ -124,9 +124,8 @@ class HuberRegressor(Regressor):
                 both.steps,
             )
         else:
-            self.scale_, self.n_iter_ = known, self._steps
-        sides = found.problem.sides(found.coef) if weight is None else None
-        self.outliers_ = _far(found.problem, found.coef, epsilon * self.scale_) if sides is None else sides.beyond()
+            self.scale_, self.n_iter_ = fixed, self._steps
+        self.outliers_ = _far(result.problem, result.coef, epsilon * self.scale_)
         return self
 
 

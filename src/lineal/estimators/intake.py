@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_array, check_X_y, validate_data
 
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
-from lineal.ground.given import FLOATS, class_labels, names_of, real
+from lineal.ground.inputs import FLOATS, class_labels, names_of, real
 
 Array = npt.NDArray[np.float64]
 
@@ -41,8 +41,9 @@ def features_and_target(
         return X, real(y, "y") if numeric else y
     if is_sparse(y):
         raise InputError("the target y is a sparse matrix; give a dense array.")
-    values = y if y is None else real(y, "y") if numeric else class_labels(y)
-    return _checked(estimator, X, values, reset=True, multi_output=several, y_numeric=numeric)  # type: ignore[no-any-return]
+    if y is not None:
+        y = real(y, "y") if numeric else class_labels(y)
+    return _checked(estimator, X, y, reset=True, multi_output=several, y_numeric=numeric)  # type: ignore[no-any-return]
 
 
 def features(estimator: Any, X: Any) -> Any:
@@ -85,15 +86,15 @@ def blame(X: Any) -> None:
 
 def numbers(y: npt.NDArray[Any]) -> Array:
     """Return numeric targets as a C-ordered float64 array of shape ``(n, targets)``."""
-    found = _packed(real(y, "y"))
-    flat = found.reshape(-1)
+    values = _packed(real(y, "y"))
+    flat = values.reshape(-1)
     # A finite sum of squares is quicker to have than an answer for every row. Of many rows BLAS would wake its threads for
     # it, which then spin on the cores that the fit needs.
     with np.errstate(over="ignore", invalid="ignore"):
         squared = float(flat @ flat) if flat.size < 5_000 else math.inf
-    if not (math.isfinite(squared) or np.isfinite(found).all()):
+    if not (math.isfinite(squared) or np.isfinite(values).all()):
         raise InputError("Input y contains NaN or infinity; leave such rows out.")
-    return found.reshape(len(found), -1)
+    return values.reshape(len(values), -1)
 
 
 def weights(sample_weight: Any, X: Any) -> Array | None:
@@ -102,41 +103,41 @@ def weights(sample_weight: Any, X: Any) -> Array | None:
         return None
     n = X.shape[0]
     one = isinstance(sample_weight, Real) and not isinstance(sample_weight, bool)
-    found = _packed(np.full(n, float(sample_weight)) if one else real(sample_weight, "sample_weight"))
-    if found.shape != (n,):
-        raise InputError(f"sample_weight has shape {found.shape}; X has {n} rows, so give one number per row.")
-    if not (np.isfinite(found).all() and found.min() >= 0.0):
+    values = _packed(np.full(n, float(sample_weight)) if one else real(sample_weight, "sample_weight"))
+    if values.shape != (n,):
+        raise InputError(f"sample_weight has shape {values.shape}; X has {n} rows, so give one number per row.")
+    if not (np.isfinite(values).all() and values.min() >= 0.0):
         raise InputError("sample_weight holds a negative number, NaN or infinity; weights must be finite numbers >= 0.")
     with np.errstate(over="ignore"):
-        total = float(found.sum())
+        total = float(values.sum())
     if not math.isfinite(total):
         raise InputError("the sum of sample_weight is too large for a double; divide them by their mean.")
     if not total:
         raise InputError("every sample_weight is zero, so there is nothing to fit; give some row a weight above zero.")
-    absent = found == 0.0
+    absent = values == 0.0
     if absent.any():
         blame(X[absent])  # passes leave such rows out; scikit-learn refuses NaN wherever it stands, and so do we
-    return found
+    return values
 
 
 def offsets(offset: Any, n: int, outputs: int) -> Array | None:
     """Return the offset as ``(n, outputs)``, or None."""
     if offset is None:
         return None
-    found = _packed(real(offset, "offset"))
-    if found.ndim == 1 and outputs == 1:
-        found = found[:, None]
-    if found.shape != (n, outputs):
-        raise InputError(f"offset has shape {found.shape}; it must be {(n, outputs)}, one number per row and output.")
-    if not np.isfinite(found).all():
+    values = _packed(real(offset, "offset"))
+    if values.ndim == 1 and outputs == 1:
+        values = values[:, None]
+    if values.shape != (n, outputs):
+        raise InputError(f"offset has shape {values.shape}; it must be {(n, outputs)}, one number per row and output.")
+    if not np.isfinite(values).all():
         raise InputError("offset holds NaN or infinity; offsets must be finite numbers.")
-    return found
+    return values
 
 
 def _packed(values: npt.NDArray[Any]) -> Array:
     """Return numbers as C-ordered doubles, copied where they lie between others."""
-    found = np.ascontiguousarray(values, dtype=np.float64)
-    return found if found.flags.aligned else found.copy()
+    packed = np.ascontiguousarray(values, dtype=np.float64)
+    return packed if packed.flags.aligned else packed.copy()
 
 
 def _plain(X: Any) -> bool:

@@ -11,11 +11,12 @@ import numpy.typing as npt
 from sklearn.utils.multiclass import check_classification_targets
 
 from lineal.errors import InputError, near
+from lineal.ground.inputs import class_labels
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
-WIDEST = 4096
+COUNTED_MAX_SPAN = 4096
 """Whole numbers that span no more than this are sorted by counting, which reads y twice and sorts nothing."""
 
 
@@ -28,33 +29,47 @@ def encode(y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Codes]:
     >>> encode(np.array([3.0, 7.0]))[0]
     array([3., 7.])
     """
-    known = _whole(y)
-    if known is None:
+    integers = _whole(y)
+    if integers is None:
         with np.errstate(invalid="ignore"):  # it asks whether labels are whole numbers by making them so
             check_classification_targets(y)
-    if known is None or known[2] - known[1] > WIDEST:
+    if integers is None or integers[2] - integers[1] > COUNTED_MAX_SPAN:
         labels, codes = np.unique(y, return_inverse=True)
         return labels, np.asarray(codes, dtype=np.intp)
-    whole, low, high = known
+    whole, low, high = integers
     shifted = whole - low if low else whole
     seen = np.bincount(shifted)
-    found = seen.nonzero()[0]
-    labels = (found + low if low else found).astype(y.dtype)
-    return labels, shifted if len(found) == high - low + 1 else (np.cumsum(seen > 0) - 1)[shifted]
+    occurring = seen.nonzero()[0]
+    labels = (occurring + low if low else occurring).astype(y.dtype)
+    return labels, shifted if len(occurring) == high - low + 1 else (np.cumsum(seen > 0) - 1)[shifted]
+
+
+def stream_classes(classes: Any, before: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """Return the sorted classes of a stream; ``before`` are those of its first call, None in that call."""
+    if classes is None:
+        if before is None:
+            raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
+        return before
+    labels = encode(class_labels(classes, "classes"))[0]
+    if before is not None and not np.array_equal(labels, before):
+        raise InputError(f"classes is {list(classes)!r}; the stream has the classes {before.tolist()}.")
+    if len(labels) < 2:
+        raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
+    return labels
 
 
 def places(labels: npt.NDArray[Any], y: npt.NDArray[Any]) -> Codes:
-    """Return the place of each row's label among those of a stream; a label that is none of them is refused.
+    """Return the place of each row's label among those of a stream; any other label is refused.
 
     >>> places(np.array(["a", "b"]), np.array(["b", "a"])).tolist()
     [1, 0]
     """
-    known = {label: place for place, label in enumerate(labels.tolist())}
+    place_of = {label: place for place, label in enumerate(labels.tolist())}
     seen, codes = encode(y)
-    found = [known.get(label, -1) for label in seen.tolist()]
-    if -1 in found:
-        raise InputError(f"y holds {seen.tolist()[found.index(-1)]!r}; the stream has the classes {labels.tolist()}.")
-    return np.array(found, dtype=np.intp)[codes]
+    rows = [place_of.get(label, -1) for label in seen.tolist()]
+    if -1 in rows:
+        raise InputError(f"y holds {seen.tolist()[rows.index(-1)]!r}; the stream has the classes {labels.tolist()}.")
+    return np.array(rows, dtype=np.intp)[codes]
 
 
 def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tuple[npt.NDArray[Any], Codes]:
@@ -67,8 +82,8 @@ def present(labels: npt.NDArray[Any], codes: Codes, weight: Array | None) -> tup
         if not kept.all():
             labels, codes = labels[kept], np.maximum(np.cumsum(kept) - 1, 0)[codes]
     if len(labels) < 2:
-        found = f"only one class, {labels[:1].tolist()[0]!r}," if len(labels) else "no class"
-        raise InputError(f"y has {found} in the rows of weight above zero; at least two classes are needed.")
+        what = f"only one class, {labels[:1].tolist()[0]!r}," if len(labels) else "no class"
+        raise InputError(f"y has {what} in the rows of weight above zero; at least two classes are needed.")
     return labels, codes
 
 

@@ -7,8 +7,8 @@ from typing import Any, Self
 import scipy.sparse
 from sklearn.base import MultiOutputMixin
 
-from lineal.estimators.charging import charging
 from lineal.estimators.parameters import count, flag, number, only, seed
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
 
@@ -16,12 +16,12 @@ from lineal.model.verdict import TOLERANCE
 class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
     """Elastic net: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha (l1_ratio |b|_1 + (1 - l1_ratio) / 2 |b|^2)``.
 
-    S is the sum of weights; the intercept is not charged. scikit-learn's ElasticNet with its parameters;
+    S is the sum of weights; the intercept is not penalized. scikit-learn's ElasticNet with its parameters;
     ``docs/differences.md`` lists what differs.
 
     Parameters
     ----------
-    alpha : the charge on coefficients, at least 0.
+    alpha : the strength of the penalty on coefficients, at least 0.
     l1_ratio : the share of l1 in it: 0 ridge, 1 lasso.
     fit_intercept : whether to add an intercept.
     precompute : only False: solvers decide for themselves what to keep.
@@ -87,7 +87,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
             y,
             sample_weight,
             offset,
-            penalty=charging(lambda _: alpha, ratio, positive=flag("positive", self.positive)),
+            penalty=penalty_maker(lambda _: alpha, ratio, positive=flag("positive", self.positive)),
             intercept=flag("fit_intercept", self.fit_intercept),
             tol=number("tol", self.tol),
             max_iter=count("max_iter", self.max_iter),
@@ -104,7 +104,7 @@ class ElasticNet(MultiOutputMixin, Regressor):  # type: ignore[misc]
 
 
 class Lasso(ElasticNet):
-    """Lasso: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha |b|_1``, the intercept not charged.
+    """Lasso: minimise ``sum_i s_i (y_i - x_i b)^2 / (2 S) + alpha |b|_1``, the intercept not penalized.
 
     S is the sum of weights. scikit-learn's Lasso with its parameters, which mean what they mean in ``ElasticNet``;
     ``docs/differences.md`` lists what differs.

@@ -7,11 +7,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.errors import InputError
-from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
 from lineal.fitting import fitting
@@ -108,28 +108,30 @@ class ElasticNetCV(Regressor):
         rule, ratios = rule_named(self.rule), self._ratios()
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
-        source, charges = self._source(X, values, weight, None, outputs=1, intercept=intercept)
+        source, penalty_factors = self._source(X, values, weight, None, outputs=1, intercept=intercept)
         self._look(source, Squared(1), deadline)
         parts = split(self.cv, X, y, classifier=False)
         parts = [part for part in parts if weight is None or weight[part[1]].sum() > 0.0]
         tried: list[tuple[Array, Array, Trials]] = []
         for ratio in ratios:
-            alphas = self._grid(source, ratio, charges)
-            family = charging(_given(1.0), ratio, positive=bool(self.positive))(0.0, charges)
+            alphas = self._grid(source, ratio, penalty_factors)
+            family = penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors)
             seen = [rows for rows, _ in parts]
             share = shared(trying, len(ratios) - len(tried))
-            found = trials(
+            outcomes = trials(
                 source, Squared(1), family, _given(alphas.tolist()), seen, tol=tol, max_iter=most, deadline=share
             )
-            tried.append((alphas, _errors(source, found, [rows for _, rows in parts]), found))
+            tried.append((alphas, _errors(source, outcomes, [rows for _, rows in parts]), outcomes))
         # With several ratios the best error of each decides first; the rule then moves along its alphas.
         means = [float(np.min(np.nan_to_num(np.mean(errors, axis=1), nan=np.inf))) for _, errors, _ in tried]
         best = int(np.argmin(means))
         self.alpha_ = float(tried[best][0][pick(tried[best][1], rule=rule)])
         self.l1_ratio_ = ratios[best]
         self._report(tried)
-        final = charging(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
-        result = fitting.fit(source, Squared(1), final(0.0, charges), tol=tol, max_iter=most, time_limit=deadline)
+        final = penalty_maker(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
+        result = fitting.fit(
+            source, Squared(1), final(0.0, penalty_factors), tol=tol, max_iter=most, time_limit=deadline
+        )
         self._note(result, target_of(None), tol)
         self._spread(result.coef, intercept=intercept)
         self.n_iter_, self.dual_gap_ = self._steps, result.verdict.gap
@@ -137,7 +139,7 @@ class ElasticNetCV(Regressor):
 
     def _report(self, tried: list[tuple[Array, Array, Trials]]) -> None:
         """Note what was tried, without the axis of ratios where there is one."""
-        verdicts: list[list[list[Verdict]]] = [found.verdicts for _, _, found in tried]
+        verdicts: list[list[list[Verdict]]] = [outcomes.verdicts for _, _, outcomes in tried]
         several = np.ndim(self.l1_ratio) > 0
         self.verdicts_ = verdicts if several else verdicts[0]
         self.mse_path_ = np.stack([errors for _, errors, _ in tried]) if several else tried[0][1]
@@ -145,19 +147,19 @@ class ElasticNetCV(Regressor):
 
     def _ratios(self) -> list[float]:
         """Return the shares of l1 to try."""
-        given = numerals("l1_ratio", self.l1_ratio, most=1.0)
-        if _whole(self.alphas) and min(given) == 0.0:
+        ratios = numerals("l1_ratio", self.l1_ratio, most=1.0)
+        if _whole(self.alphas) and min(ratios) == 0.0:
             raise InputError("l1_ratio is 0, for which no alpha makes all coefficients zero; give alphas as a list.")
-        return given
+        return ratios
 
-    def _grid(self, source: Memory, ratio: float, charges: Array) -> Array:
+    def _grid(self, source: Memory, ratio: float, penalty_factors: Array) -> Array:
         """Return the alphas to try, strongest first."""
         if not _whole(self.alphas):
             return np.array(sorted(numerals("alphas", self.alphas), reverse=True))
         problem = Problem.of(
-            source, Squared(1), charging(_given(1.0), ratio, positive=bool(self.positive))(0.0, charges)
+            source, Squared(1), penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors)
         )
-        start = null(problem).coef
+        start = baseline_fit(problem).coef
         largest = problem.penalty.critical(problem.evaluate(start).gradient)
         largest = max(largest, float(np.finfo(np.float64).resolution))
         return np.geomspace(largest, largest * number("eps", self.eps, above=0.0, most=1.0), int(self.alphas))
@@ -237,12 +239,12 @@ def _whole(alphas: object) -> bool:
     return isinstance(alphas, int | np.integer) and not isinstance(alphas, bool)
 
 
-def _errors(source: Memory, found: Trials, held: list[npt.NDArray[np.intp]]) -> Array:
+def _errors(source: Memory, outcomes: Trials, held: list[npt.NDArray[np.intp]]) -> Array:
     """Return the mean squared error of every point on every fold's held rows, ``(points, folds)``, weights respected."""
     block = source.block
-    errors = np.full((found.coef.shape[1], len(held)), np.nan)
-    for k, rows in enumerate(held if found.reached else ()):
-        eta = block.design.times(np.ascontiguousarray(found.coef[k, : found.reached, :, 0].T))[rows]
+    errors = np.full((outcomes.coef.shape[1], len(held)), np.nan)
+    for k, rows in enumerate(held if outcomes.reached else ()):
+        eta = block.design.times(np.ascontiguousarray(outcomes.coef[k, : outcomes.reached, :, 0].T))[rows]
         weight = None if block.weight is None else block.weight[rows]
-        errors[: found.reached, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
+        errors[: outcomes.reached, k] = np.average((eta - block.y[rows]) ** 2, axis=0, weights=weight)
     return errors

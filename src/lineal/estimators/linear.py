@@ -9,8 +9,8 @@ import numpy.typing as npt
 from sklearn.base import MultiOutputMixin
 
 from lineal.api.dialects import solver_named, strength_of_alpha
-from lineal.estimators.charging import charging
 from lineal.estimators.parameters import cores, count, flag, number, seed
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.model.verdict import TOLERANCE
 
@@ -65,20 +65,20 @@ class LinearRegression(MultiOutputMixin, Regressor):  # type: ignore[misc]
             y,
             sample_weight,
             offset,
-            penalty=charging(lambda _: 0.0, positive=flag("positive", self.positive)),
+            penalty=penalty_maker(lambda _: 0.0, positive=flag("positive", self.positive)),
             intercept=flag("fit_intercept", self.fit_intercept),
             tol=number("tol", self.tol),
         )
 
 
 class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
-    """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not charged.
+    """Ridge regression: minimise ``sum_i s_i (y_i - x_i b)^2 + alpha |b|^2``, the intercept not penalized.
 
     scikit-learn's Ridge with its parameters; ``docs/differences.md`` lists what differs.
 
     Parameters
     ----------
-    alpha : the charge on squared coefficients, one number >= 0 for all targets.
+    alpha : the strength of the penalty on squared coefficients, one number >= 0 for all targets.
     fit_intercept : whether to add an intercept.
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     max_iter : at most this many steps of the solver; None for no limit.
@@ -133,7 +133,9 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
             y,
             sample_weight,
             offset,
-            penalty=charging(lambda total: strength_of_alpha(alpha, total), positive=flag("positive", self.positive)),
+            penalty=penalty_maker(
+                lambda total: strength_of_alpha(alpha, total), positive=flag("positive", self.positive)
+            ),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),

@@ -10,10 +10,10 @@ import numpy.typing as npt
 from lineal.api.dialects import solver_named, strength_of_C
 from lineal.designs import as_design
 from lineal.errors import InputError, near
-from lineal.estimators.charging import charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import cores, count, flag, number, only, seed
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.losses import Logistic, Softmax
 from lineal.losses.logistic import softplus
 from lineal.model.verdict import TOLERANCE
@@ -54,8 +54,8 @@ class LogisticRegression(Classifier):
     Parameters
     ----------
     penalty : leave it out, as in scikit-learn; "l2", "l1", "elasticnet" and None (no penalty) are understood.
-    C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
-    l1_ratio : the share of l1 in the charge: 0 ridge, 1 lasso, between them the elastic net.
+    C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
+    l1_ratio : the share of l1 in the penalty: 0 ridge, 1 lasso, between them the elastic net.
     dual, intercept_scaling, verbose : only their defaults.
     n_jobs : None or -1.
     tol : the relative gap to prove, see ``verdict_``.
@@ -126,7 +126,7 @@ class LogisticRegression(Classifier):
             weight,
             offset,
             loss=Logistic() if outputs == 1 else Softmax(outputs),
-            penalty=charging(lambda total: strength_of_C(C, total), ratio),
+            penalty=penalty_maker(lambda total: strength_of_C(C, total), ratio),
             target=target_of(labels),
             intercept=intercept,
             solver=solver_named(self.solver),

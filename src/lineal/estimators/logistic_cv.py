@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from lineal.api.dialects import solver_named, strength_of_C
 from lineal.errors import InputError
-from lineal.estimators.charging import charging
 from lineal.estimators.classification import target_of
 from lineal.estimators.logistic import LogisticRegression
 from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.fitting import fitting
 from lineal.ground.deadline import on_trial, shared
@@ -116,7 +116,7 @@ class LogisticRegressionCV(LogisticRegression):
         outputs = 1 if len(labels) == 2 else len(labels)
         loss: Loss = Logistic() if outputs == 1 else Softmax(outputs)
         self.classes_ = labels
-        source, charges = self._source(
+        source, penalty_factors = self._source(
             X, codes.astype(np.float64)[:, None], weight, None, outputs=outputs, intercept=intercept
         )
         self._look(source, loss, deadline)
@@ -126,20 +126,20 @@ class LogisticRegressionCV(LogisticRegression):
         tried: list[Trials] = []
         seen = [rows for rows, _ in parts]
         for ratio in ratios:
-            family = charging(lambda _: 1.0, ratio)(0.0, charges)
+            family = penalty_maker(lambda _: 1.0, ratio)(0.0, penalty_factors)
             share = shared(trying, len(ratios) - len(tried))
-            found = trials(
+            outcomes = trials(
                 source, loss, family, _strengths(Cs), seen, solver=solver, tol=tol, max_iter=most, deadline=share
             )
-            tried.append(found)
+            tried.append(outcomes)
         self._report(source, X, labels[codes], tried, [rows for _, rows in parts], score, intercept=intercept)
         losses = -self.scores_
         means = np.mean(losses, axis=0)
         best = int(np.argmin(np.min(np.where(np.isnan(means), np.inf, means), axis=1)))
         self.l1_ratio_, self.C_ = ratios[best], Cs[pick(losses[:, best].T, rule=rule)]
         self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
-        final = charging(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
-        penalty = final(float(len(codes) if weight is None else weight.sum()), charges)
+        final = penalty_maker(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
+        penalty = final(float(len(codes) if weight is None else weight.sum()), penalty_factors)
         result = fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=deadline)
         self._note(result, target_of(labels), tol)
         self._spread(result.coef, intercept=intercept)
@@ -158,11 +158,11 @@ class LogisticRegressionCV(LogisticRegression):
     ) -> None:
         """Note coefficients, steps and verdicts of the trials, and score them on the held rows."""
         weight = source.block.weight
-        coef = np.stack([found.coef for found in tried], axis=1)
+        coef = np.stack([outcomes.coef for outcomes in tried], axis=1)
         # scikit-learn's order: (..., outputs, features), the intercept last
         self.coefs_paths_ = np.roll(np.moveaxis(coef, -1, -2), -int(intercept), axis=-1)
-        self.n_iter_ = np.stack([found.steps for found in tried], axis=1)
-        self.verdicts_ = [[found.verdicts[k] for found in tried] for k in range(len(held))]
+        self.n_iter_ = np.stack([outcomes.steps for outcomes in tried], axis=1)
+        self.verdicts_ = [[outcomes.verdicts[k] for outcomes in tried] for k in range(len(held))]
         self.scores_ = np.empty(coef.shape[:3])
         judge = _Judge()
         judge.classes_, judge.n_features_in_ = self.classes_, self.n_features_in_

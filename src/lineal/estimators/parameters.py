@@ -40,9 +40,9 @@ def number(
     0.001
     """
     plain = type(value) is float or (isinstance(value, Real) and value is not True and value is not False)
-    found = float(value) if plain else math.nan
-    if least <= found <= most and (above is None or found > above) and (infinite or math.isfinite(found)):
-        return found
+    real = float(value) if plain else math.nan
+    if least <= real <= most and (above is None or real > above) and (infinite or math.isfinite(real)):
+        return real
     bound = f"of at least {least:g}" if above is None else f"above {above:g}"
     bound += f" and at most {most:g}" if math.isfinite(most) else ""
     raise InputError(f"{name} is {value!r}; it must be one {'' if infinite else 'finite '}number {bound}.")
@@ -57,12 +57,12 @@ def numerals(name: str, value: Any, *, above: float | None = None, most: float =
     if isinstance(value, Real):
         return [number(name, value, above=above, most=most)]
     try:
-        found = np.asarray(value, dtype=np.float64)
+        values = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} is {value!r}; it must be a list of numbers.") from None
-    if found.ndim != 1 or not len(found):
+    if values.ndim != 1 or not len(values):
         raise InputError(f"{name} is {value!r}; it must be a list of numbers, at least one.")
-    return [number(name, one, above=above, most=most) for one in found.tolist()]
+    return [number(name, one, above=above, most=most) for one in values.tolist()]
 
 
 def count(name: str, value: Any) -> int | None:
@@ -89,12 +89,12 @@ def until(name: str, value: Any) -> Deadline | None:
     return Deadline.after(number(name, value, above=0.0, infinite=True))
 
 
-def only(accepted: object, why: str, /, **given: object) -> None:
+def only(accepted: object, why: str, /, **parameter: object) -> None:
     """Refuse every value of a parameter but one, and say why there is no other.
 
     >>> only(0, "read trace_ after the fit", verbose=0)
     """
-    [(name, value)] = given.items()
+    [(name, value)] = parameter.items()
     if value is not accepted and not (isinstance(value, Real) and value == accepted):
         raise InputError(f"{name} is {value!r}; only {accepted!r} is accepted: {why}.")
 

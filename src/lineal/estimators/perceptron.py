@@ -13,10 +13,10 @@ from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
+from lineal.estimators.fitted import training_of
 from lineal.estimators.intake import blame, features, features_and_target, weights
-from lineal.estimators.labels import Codes, encode, places
+from lineal.estimators.labels import Codes, places, stream_classes
 from lineal.estimators.parameters import cores, count, flag, number, only, until
-from lineal.ground.given import class_labels
 from lineal.losses import Perceptron as Criterion
 from lineal.losses.loss import chosen
 from lineal.model.model import Model
@@ -26,7 +26,7 @@ from lineal.penalties import NoPenalty
 from lineal.perceptron.halfspace import Judged, judge, progressive
 from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, Run
 from lineal.perceptron.perceptron import present as run_perceptron
-from lineal.perceptron.step_log import Ledger
+from lineal.perceptron.step_log import StepLog
 from lineal.perceptron.voters import Voters
 from lineal.sources.memory import Memory
 
@@ -51,7 +51,7 @@ class Perceptron(Classifier):
     n_jobs : None or -1.
     fit_intercept : whether to add a feature that is always 1.
     max_iter : at most this many epochs.
-    tol, n_iter_no_change : so many epochs in a row that each save at most ``tol`` mistakes per row end the run; None: never.
+    tol, n_iter_no_change : this many epochs in a row that each save at most ``tol`` mistakes per row end the run; None: never.
     shuffle : whether every epoch has an order of its own; False keeps that of the rows.
     eta0 : what an update is multiplied by; from a zero start it only changes the unit of the weights.
     random_state : the seed of the order; None is 0.
@@ -73,7 +73,7 @@ class Perceptron(Classifier):
     n_iter_: int
     mistakes_: int
     rows_seen_: int
-    trace_: Trace | Ledger  # type: ignore[assignment]
+    trace_: Trace | StepLog  # type: ignore[assignment]
     voters_: Voters
     _last: Array
 
@@ -136,7 +136,7 @@ class Perceptron(Classifier):
         run = run_perceptron(source, _outputs(labels), plan, start)
         if not math.isfinite(run.radius) or run.overflowed:
             blame(X)
-        found = judge(
+        judged = judge(
             source,
             run,
             plan,
@@ -145,7 +145,7 @@ class Perceptron(Classifier):
             zero=not np.any(start),
             deadline=plan.deadline,
         )
-        self._keep(labels, run, found, source)
+        self._keep(labels, run, judged, source)
         self.rows_seen_, self.mistakes_ = 0, run.mistakes
         return self
 
@@ -205,57 +205,51 @@ class Perceptron(Classifier):
 
     def _more(self, X: Any, y: Any, classes: Any, *, first: bool) -> tuple[Any, Any, npt.NDArray[Any]]:
         """Return rows of a stream, checked against those before, and its classes."""
+        before = None if first else self.classes_
         if first and classes is None:
-            raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
-        known = None if first else self.n_features_in_
+            stream_classes(None, before)  # refused before the rows are looked at
+        expected = None if first else self.n_features_in_
         X, y = features_and_target(self, X, y, numeric=False)
         blame(X)
-        if known is not None and X.shape[1] != known:
-            self.n_features_in_ = known
-            raise InputError(f"X has {X.shape[1]} features, but Perceptron is expecting {known} features as input.")
-        if first:
-            labels = encode(class_labels(classes, "classes"))[0]
-            if len(labels) < 2:
-                raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
-            return X, y, labels
-        if classes is not None and not np.array_equal(encode(class_labels(classes, "classes"))[0], self.classes_):
-            raise InputError(f"classes is {list(classes)!r}; the stream has the classes {self.classes_.tolist()}.")
-        return X, y, self.classes_
+        if expected is not None and X.shape[1] != expected:
+            self.n_features_in_ = expected
+            raise InputError(f"X has {X.shape[1]} features, but Perceptron is expecting {expected} features as input.")
+        return X, y, stream_classes(classes, before)
 
     def _rows(self, X: Any, codes: Codes, weight: Array | None) -> Memory:
         intercept = flag("fit_intercept", self.fit_intercept)
         return self._source(X, codes.astype(np.float64)[:, None], weight, None, outputs=1, intercept=intercept)[0]
 
-    def _keep(self, labels: npt.NDArray[Any], run: Run, found: Judged, source: Memory) -> None:
+    def _keep(self, labels: npt.NDArray[Any], run: Run, judged: Judged, source: Memory) -> None:
         """Note a run and the verdict on it."""
         self.classes_ = labels
-        self._spread(found.coef, intercept=bool(self.fit_intercept))
+        self._spread(judged.coef, intercept=bool(self.fit_intercept))
         self._last = run.coef
         self.n_iter_ = run.epochs
-        self.verdict_ = found.verdict
+        self.verdict_ = judged.verdict
         self.solver_ = f"perceptron: {self.variant}"
         self.trace_ = run.trace if run.ledger is None else run.ledger
         self.__dict__.pop("model_", None)
         if run.voters is not None:
             self.voters_ = run.voters
         else:
-            self.model_ = _model(found.coef, source, found.verdict, labels, self.tie, self.variant)
+            self.model_ = _model(judged.coef, source, judged.verdict, labels, self.tie, self.variant)
 
     def _start(self, labels: npt.NDArray[Any], coef: Any, intercept: Any) -> Array | None:
         """Return where the run begins, (columns, outputs), or None for zero."""
         ones = bool(self.fit_intercept)
         if intercept is not None and not ones:
             raise InputError("intercept_init has no effect with fit_intercept=False; leave it out.")
-        found = begin(coef, intercept, (_outputs(labels), self.n_features_in_), intercept=ones)
-        if found is not None and not np.all(np.isfinite(found)):
+        start = begin(coef, intercept, (_outputs(labels), self.n_features_in_), intercept=ones)
+        if start is not None and not np.all(np.isfinite(start)):
             raise InputError("coef_init or intercept_init holds NaN or infinity; weights must be finite numbers.")
-        if found is None and flag("warm_start", self.warm_start) and "coef_" in self.__dict__:
+        if start is None and flag("warm_start", self.warm_start) and "coef_" in self.__dict__:
             if not np.array_equal(labels, self.classes_):
                 raise InputError(
                     f"warm_start continues a fit with the classes {self.classes_.tolist()}; y has {labels.tolist()}."
                 )
             return self._before(_outputs(labels), intercept=ones)
-        return found
+        return start
 
     def _plan(self, epochs: int | None = None) -> Plan:
         """Refuse what we do not honour, and return what remains; ``epochs`` are those of a stream, in its own order."""
@@ -299,6 +293,7 @@ def _outputs(labels: npt.NDArray[Any]) -> int:
 def _model(coef: Array, source: Memory, verdict: Verdict, labels: npt.NDArray[Any], tie: str, variant: str) -> Model:
     """Return the fit as a Model that can be saved and verified."""
     weight, n = source.block.weight, source.block.n_rows
+    rows, weight_sum = (n, n) if weight is None else (int(np.count_nonzero(weight)), weight.sum())
     return Model(
         coef=coef,
         columns=source.columns,
@@ -308,11 +303,5 @@ def _model(coef: Array, source: Memory, verdict: Verdict, labels: npt.NDArray[An
         verdict=verdict,
         solver="perceptron",
         reason=variant,
-        training={
-            "rows": n if weight is None else int(np.count_nonzero(weight)),
-            "weight_sum": float(n if weight is None else weight.sum()),
-            "without_target": 0,
-            "split": None,
-            "fingerprint": None,
-        },
+        training=training_of(rows, float(weight_sum)),
     )

@@ -6,15 +6,15 @@ from typing import Any, Self
 
 from lineal.api.dialects import solver_named
 from lineal.errors import InputError
-from lineal.estimators.charging import charging
 from lineal.estimators.parameters import flag, number, only
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.losses import Quantile
 from lineal.model.verdict import TOLERANCE
 
 
 class QuantileRegressor(Regressor):
-    """Quantile regression: minimise ``(1/S) sum_i s_i loss_i + alpha |b|_1``, the intercept not charged.
+    """Quantile regression: minimise ``(1/S) sum_i s_i loss_i + alpha |b|_1``, the intercept not penalized.
 
     The loss of a row is ``q (y - eta)`` below the target and ``(1 - q) (eta - y)`` above it; S is the sum of weights.
     scikit-learn's QuantileRegressor with its parameters; ``docs/differences.md`` lists what differs.
@@ -22,7 +22,7 @@ class QuantileRegressor(Regressor):
     Parameters
     ----------
     quantile : the quantile q to predict, between 0 and 1, both excluded.
-    alpha : the charge on absolute coefficients, at least 0.
+    alpha : the strength of the penalty on absolute coefficients, at least 0.
     fit_intercept : whether to add an intercept.
     solver : "auto" or "interior-point".
     solver_options : only None.
@@ -73,7 +73,7 @@ class QuantileRegressor(Regressor):
             sample_weight,
             offset,
             loss=Quantile(q),
-            penalty=charging(lambda _: alpha, 1.0),
+            penalty=penalty_maker(lambda _: alpha, 1.0),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver_named(self.solver),
             tol=number("tol", self.tol),

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import RegressorMixin
 
-from lineal.estimators.charging import Charge
 from lineal.estimators.fitted import Fitted
 from lineal.estimators.intake import features_and_target, numbers, weights
-from lineal.ground.given import real
+from lineal.estimators.penalty_maker import PenaltyMaker
+from lineal.ground.inputs import real
 from lineal.losses import Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
@@ -33,7 +33,7 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         sample_weight: Any,
         offset: Any,
         *,
-        penalty: Charge,
+        penalty: PenaltyMaker,
         intercept: bool,
         tol: float,
         loss: Loss | None = None,

@@ -12,9 +12,9 @@ from sklearn.utils import check_array
 
 from lineal.api.dialects import strength_of_alpha
 from lineal.errors import InputError
-from lineal.estimators.charging import charging
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import flag, number, numerals, only, until
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, scorer_named, split
 from lineal.fitting import fitting
@@ -101,7 +101,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         alphas = numerals("alphas", self.alphas, above=0.0 if self.cv is None else None)
         X, y = features_and_target(self, X, y, numeric=True)
         values, weight = numbers(y), weights(sample_weight, X)
-        source, charges = self._source(X, values, weight, None, outputs=values.shape[1], intercept=intercept)
+        source, penalty_factors = self._source(X, values, weight, None, outputs=values.shape[1], intercept=intercept)
         moments = beforehand(deadline, lambda: survey(source, Squared(values.shape[1])))  # refuses what no fit can use
         # Strongest first for the path and the rule; of equal scores scikit-learn takes the first alpha given, as we do.
         order = np.argsort(-np.array(alphas), kind="stable")
@@ -109,7 +109,7 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         losses, shares = (
             self._left_out(source, y, falling, order, on_trial(deadline))
             if self.cv is None
-            else self._folded(source, X, y, falling, charges, tol, deadline)
+            else self._folded(source, X, y, falling, penalty_factors, tol, deadline)
         )
         if rule == "best":
             means = np.average(losses, axis=1, weights=shares)[np.argsort(order)]
@@ -118,8 +118,8 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
             place = pick(losses, shares, rule)
         self.alpha_ = falling[place]
         self.best_score_ = -float(np.average(losses[place], weights=shares))
-        final = charging(lambda total: strength_of_alpha(self.alpha_, total))
-        penalty = final(moments.weight_sum, charges)
+        final = penalty_maker(lambda total: strength_of_alpha(self.alpha_, total))
+        penalty = final(moments.weight_sum, penalty_factors)
         result = fitting.fit(source, Squared(values.shape[1]), penalty, tol=tol, moments=moments, time_limit=deadline)
         several = y.ndim == 2 and y.shape[1] > 1
         self._note(result, target_of(values.shape[1] if several else None), tol)
@@ -141,12 +141,12 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         weight = source.block.weight
         if self.scoring is None or np.isnan(errors).all():
             return np.mean(errors**2, axis=1).T, weight
-        score, told = scorer_named(self.scoring), np.asarray(y, dtype=np.float64)
-        guesses = [(source.block.y - errors[:, :, k]).reshape(told.shape) for k in range(len(alphas))]
-        return np.array([[-score(_Told(), guess, told, weight)] for guess in guesses]), None
+        score, targets = scorer_named(self.scoring), np.asarray(y, dtype=np.float64)
+        guesses = [(source.block.y - errors[:, :, k]).reshape(targets.shape) for k in range(len(alphas))]
+        return np.array([[-score(_Told(), guess, targets, weight)] for guess in guesses]), None
 
     def _folded(
-        self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], charges: Array, tol: float,
+        self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], penalty_factors: Array, tol: float,
         deadline: Deadline | None,
     ) -> tuple[Array, None]:  # fmt: skip
         """Return the negative score of every alpha on every fold."""
@@ -154,27 +154,27 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
         weight, loss = source.block.weight, Squared(source.block.y.shape[1])
         if weight is not None:
             parts = [part for part in parts if weight[part[1]].sum() > 0.0]
-        found = trials(
+        outcomes = trials(
             source,
             loss,
-            Ridge(1.0, charges),
+            Ridge(1.0, penalty_factors),
             lambda total: [strength_of_alpha(alpha, total) for alpha in alphas],
             [seen for seen, _ in parts],
             tol=tol,
             deadline=on_trial(deadline),
         )
-        self.verdicts_ = found.verdicts
-        score, told = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
+        self.verdicts_ = outcomes.verdicts
+        score, targets = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
         losses = np.full((len(alphas), len(parts)), np.nan)
         for k, (_, rows) in enumerate(parts):
-            for j in range(found.reached):
-                guess = source.block.design.times(found.coef[k, j])[rows].reshape(told[rows].shape)
-                losses[j, k] = -score(_Told(), guess, told[rows], None if weight is None else weight[rows])
+            for j in range(outcomes.reached):
+                guess = source.block.design.times(outcomes.coef[k, j])[rows].reshape(targets[rows].shape)
+                losses[j, k] = -score(_Told(), guess, targets[rows], None if weight is None else weight[rows])
         return losses, None
 
 
 class _Told(RegressorMixin, BaseEstimator):  # type: ignore[misc]
-    """Predicts what it is told, for scorers that ask an estimator."""
+    """Predicts given numbers, for scorers that ask an estimator."""
 
     def fit(self, X: Any, y: Any = None) -> Self:
         return self

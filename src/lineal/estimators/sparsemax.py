@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.dialects import solver_named, strength_of_C
-from lineal.estimators.charging import charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.intake import offsets
 from lineal.estimators.parameters import count, flag, number
+from lineal.estimators.penalty_maker import penalty_maker
 from lineal.losses.sparsemax import Sparsemax, project
 from lineal.model.verdict import TOLERANCE
 
@@ -71,7 +71,7 @@ class SparsemaxClassifier(Classifier):
             weight,
             _halves(shift) if two and shift is not None else shift,
             loss=Sparsemax(len(labels)),
-            penalty=charging(lambda total: strength_of_C(C, total), ratio),
+            penalty=penalty_maker(lambda total: strength_of_C(C, total), ratio),
             target=target_of(labels),
             intercept=intercept,
             solver=solver_named(self.solver),

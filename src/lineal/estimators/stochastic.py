@@ -14,11 +14,10 @@ from lineal.estimators.classification import Classifier
 from lineal.estimators.classification import target_of as classes_of
 from lineal.estimators.descent import Descent, Plan, begin, one_of
 from lineal.estimators.intake import blame, features_and_target, numbers, weights
-from lineal.estimators.labels import Codes, encode, places, weigh
+from lineal.estimators.labels import Codes, places, stream_classes, weigh
 from lineal.estimators.parameters import cores, flag, number
 from lineal.estimators.regression import Regressor
 from lineal.estimators.regression import target_of as number_of
-from lineal.ground.given import class_labels
 from lineal.losses import EpsilonInsensitive, Hinge, Huber, Logistic, Squared, SquaredEpsilonInsensitive, SquaredHinge
 from lineal.losses.logistic import sigmoid
 from lineal.losses.loss import Loss
@@ -42,7 +41,7 @@ REGRESSION: Final[Mapping[str, Callable[[float], Loss]]] = {
 class SGDClassifier(Descent, Classifier):
     """Linear classification by stochastic gradient descent: minimise ``(1/S) sum_i s_i loss_i + alpha penalty(b)``.
 
-    The penalty is ``|b|^2 / 2``, ``|b|_1`` or a mixture, and the intercept is not charged. Several classes: each against
+    The penalty is ``|b|^2 / 2``, ``|b|_1`` or a mixture, and the intercept is not penalized. Several classes: each against
     the rest. scikit-learn's SGDClassifier with its parameters; ``docs/differences.md`` lists what differs.
 
     Parameters
@@ -165,19 +164,14 @@ class SGDClassifier(Descent, Classifier):
             raise InputError(
                 f"class_weight is {self.class_weight!r}; a stream is not known whole, so give a dict of weights."
             )
-        if "coef_" not in self.__dict__:
-            if classes is None:
-                raise InputError("classes is None; the first call of partial_fit needs the list of all classes.")
-            X, y = features_and_target(self, X, y, numeric=False)
-            blame(X)
-            labels = encode(class_labels(classes, "classes"))[0]
-        else:
+        if "coef_" in self.__dict__:
             X, y = self._more(X, y)
-            labels = self.classes_
-            if classes is not None and not np.array_equal(encode(class_labels(classes, "classes"))[0], labels):
-                raise InputError(f"classes is {list(classes)!r}; the stream has the classes {labels.tolist()}.")
-        if len(labels) < 2:
-            raise InputError(f"classes is {labels.tolist()}; at least two classes are needed.")
+            labels = stream_classes(classes, self.classes_)
+        else:
+            if classes is not None:
+                X, y = features_and_target(self, X, y, numeric=False)
+                blame(X)
+            labels = stream_classes(classes, None)
         codes = places(labels, y)
         weight = weigh(self.class_weight, labels, codes, weights(sample_weight, X))
         self.classes_ = labels
@@ -215,7 +209,7 @@ class SGDClassifier(Descent, Classifier):
 class SGDRegressor(Descent, Regressor):
     """Linear regression by stochastic gradient descent: minimise ``(1/S) sum_i s_i loss_i + alpha penalty(b)``.
 
-    The penalty is ``|b|^2 / 2``, ``|b|_1`` or a mixture, and the intercept is not charged. scikit-learn's SGDRegressor
+    The penalty is ``|b|^2 / 2``, ``|b|_1`` or a mixture, and the intercept is not penalized. scikit-learn's SGDRegressor
     with its parameters; ``docs/differences.md`` lists what differs.
 
     Parameters

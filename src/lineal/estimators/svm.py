@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 from lineal.api.dialects import strength_of_C
 from lineal.errors import InputError, near
-from lineal.estimators.charging import Charge, charging
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.fitted import model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import count, flag, number, only, seed, until
+from lineal.estimators.penalty_maker import PenaltyMaker, penalty_maker
 from lineal.estimators.regression import Regressor
 from lineal.fitting import fitting
 from lineal.fitting.stopping import Fit
@@ -29,11 +29,11 @@ Array = npt.NDArray[np.float64]
 
 
 class LinearSVC(Classifier):
-    """Linear support vector classification: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+    """Linear support vector classification: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not penalized.
 
     With the margin z = eta for the class and -eta against it, the loss is ``max(1 - z, 0)^2`` or ``max(1 - z, 0)``.
     Several classes: each against the rest, or with the loss of Crammer and Singer, all at once. scikit-learn's LinearSVC
-    with its parameters; it charges the intercept, we do not: ``docs/differences.md``.
+    with its parameters; it penalizes the intercept, we do not: ``docs/differences.md``.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class LinearSVC(Classifier):
     loss : "squared_hinge" or "hinge".
     dual : "auto"; True for dual ascent, with "l2"; False for a primal solver, which only squared hinge has.
     tol : the relative gap to prove, see ``verdict_``.
-    C : the inverse of the charge on coefficients, above 0; infinity for no penalty.
+    C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
     multi_class : "ovr", or "crammer_singer".
     fit_intercept : whether to add an intercept.
     intercept_scaling, verbose : only their defaults.
@@ -105,14 +105,16 @@ class LinearSVC(Classifier):
         X, labels, codes, weight = self._labelled(X, y, sample_weight, self.class_weight)
         whole = whole and len(labels) > 2
         outputs = 1 if len(labels) == 2 else len(labels)
-        rows, charges = self._source(X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept)
+        rows, penalty_factors = self._source(
+            X, np.zeros((len(codes), 1)), weight, offset, outputs=outputs, intercept=intercept
+        )
         most, bare = count("max_iter", self.max_iter), weights(sample_weight, X)
         fits: list[Fit] = []
         members = self._members(codes, outputs, rows.block.offset, whole=whole)
         for loss, target, shift in members:
             s = weight if whole or outputs == 1 else _own(weight, bare, target)
             source = Memory(rows.block.design, target, s, shift, rows.columns)
-            penalty = self._charge(whole)(float(len(codes) if s is None else s.sum()), charges)
+            penalty = self._penalty_maker(whole)(float(len(codes) if s is None else s.sum()), penalty_factors)
             if not fits:
                 self._look(source, loss, deadline)
             keep, share = whole or outputs == 1, shared(deadline, len(members) - len(fits))
@@ -121,7 +123,7 @@ class LinearSVC(Classifier):
             )
         self.classes_ = labels
         self._gather(fits, labels, tol)
-        self._spread(np.hstack([found.plain for found in fits]), intercept=intercept)
+        self._spread(np.hstack([result.plain for result in fits]), intercept=intercept)
         return self
 
     def _members(
@@ -140,22 +142,22 @@ class LinearSVC(Classifier):
 
     def _gather(self, fits: list[Fit], labels: npt.NDArray[Any], tol: float) -> None:
         """Note all fits, and the worst of them as the one to judge by."""
-        self.verdicts_ = [found.verdict for found in fits]
+        self.verdicts_ = [result.verdict for result in fits]
         place = worst(self.verdicts_)
         self._note(fits[place], target_of(labels), tol)
         self.models_ = [self.model_]
         if len(fits) > 1:
             rest = [target_of(np.array([False, True])) for _ in fits]
-            self.models_ = [model_of(found, target, tol) for found, target in zip(fits, rest, strict=True)]
+            self.models_ = [model_of(result, target, tol) for result, target in zip(fits, rest, strict=True)]
             self.model_ = self.models_[place]
-            self.objective_ = sum(found.objective for found in fits)
-        self.n_iter_ = max(len(found.trace) - (found.solver != "dual-ascent") for found in fits)
+            self.objective_ = sum(result.objective for result in fits)
+        self.n_iter_ = max(len(result.trace) - (result.solver != "dual-ascent") for result in fits)
 
-    def _charge(self, whole: bool) -> Charge:
+    def _penalty_maker(self, whole: bool) -> PenaltyMaker:
         """Return the penalty; squared hinge is half of scikit-learn's here, so that C counts twice."""
         C = number("C", self.C, above=0.0, infinite=True)
         factor = 2.0 if self.loss == "squared_hinge" and not whole else 1.0
-        return charging(lambda total: strength_of_C(factor * C, total), 1.0 if self.penalty == "l1" else 0.0)
+        return penalty_maker(lambda total: strength_of_C(factor * C, total), 1.0 if self.penalty == "l1" else 0.0)
 
     def _refuse(self) -> bool:
         """Refuse what we do not honour, and return whether all classes are to be fitted at once."""
@@ -171,16 +173,16 @@ class LinearSVC(Classifier):
 
 
 class LinearSVR(Regressor):
-    """Linear support vector regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not charged.
+    """Linear support vector regression: minimise ``C sum_i s_i loss_i + |b|^2 / 2``, the intercept not penalized.
 
-    The loss is ``max(|y - eta| - epsilon, 0)``, or its square. scikit-learn's LinearSVR with its parameters; it charges
+    The loss is ``max(|y - eta| - epsilon, 0)``, or its square. scikit-learn's LinearSVR with its parameters; it penalizes
     the intercept, we do not: ``docs/differences.md``.
 
     Parameters
     ----------
     epsilon : residuals up to this cost nothing, at least 0.
     tol : the relative gap to prove, see ``verdict_``.
-    C : the inverse of the charge on squared coefficients, above 0; infinity for no penalty.
+    C : the inverse of the strength of the penalty, above 0; infinity for no penalty.
     loss : "epsilon_insensitive" or "squared_epsilon_insensitive".
     fit_intercept : whether to add an intercept.
     intercept_scaling, verbose : only their defaults.
@@ -242,7 +244,7 @@ class LinearSVR(Regressor):
             sample_weight,
             offset,
             loss=SquaredEpsilonInsensitive(epsilon) if squared else EpsilonInsensitive(epsilon),
-            penalty=charging(lambda total: strength_of_C((2.0 if squared else 1.0) * C, total)),
+            penalty=penalty_maker(lambda total: strength_of_C((2.0 if squared else 1.0) * C, total)),
             intercept=flag("fit_intercept", self.fit_intercept),
             solver=solver,
             tol=number("tol", self.tol),

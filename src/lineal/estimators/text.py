@@ -17,7 +17,7 @@ from lineal.estimators.parameters import flag
 from lineal.features.terms.text import Rows, Text, documents, from_strings, reading
 from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options
-from lineal.ground.given import shown
+from lineal.ground.inputs import shown
 
 
 class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -73,9 +73,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit_transform(self, texts: Any, y: object = None) -> Any:
         """Learn the vocabulary and return the matrix of the same texts."""
-        found, kept = _documents(texts), _core.Tokens()
-        places = self._learn(found, kept)
-        return self._matrix(found) if places is None else self._kept(kept, places)
+        documents, kept = _documents(texts), _core.Tokens()
+        places = self._learn(documents, kept)
+        return self._matrix(documents) if places is None else self._kept(kept, places)
 
     def transform(self, texts: Any) -> Any:
         """Return the matrix of texts: a scipy CSR matrix, float32 for counts, float64 for tf-idf.
@@ -124,15 +124,15 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             bits=self.hash_bits,
         )
 
-    def _learn(self, found: _core.Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
+    def _learn(self, documents: _core.Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
         """Learn from documents; return the columns of a vocabulary's terms by the numbers that ``kept`` has of them."""
-        self.options_ = self._options(len(found))
+        self.options_ = self._options(len(documents))
         self._term: Text | None = None
         self._scale: npt.NDArray[np.float64] | None = None
         if self.options_.bits is not None and self.weighting != "tfidf":
             return None
         learner = Learner("text", self.options_, missing=False)
-        learner.count(found, kept)
+        learner.count(documents, kept)
         if self.options_.bits is not None and learner._buckets is not None:  # noqa: SLF001
             seen = learner._buckets.documents().astype(np.float64)  # noqa: SLF001
             self._scale = np.log((1.0 + learner.rows) / (1.0 + seen)) + 1.0
@@ -150,16 +150,16 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.terms_, self.unknown_ = got[3], got[4]
         return Rows(*got[:5]).matrix(len(self._term.terms))
 
-    def _matrix(self, found: _core.Documents) -> Any:
+    def _matrix(self, documents: _core.Documents) -> Any:
         o = self.options_
         read, binary, single = reading(o, missing=False), o.weighting == "binary", o.weighting != "tfidf"
         if self._term is not None:
             lexicon = self._term.lexicon
-            got = _core.encode_lexicon(read, found, lexicon, binary, self._term.scale, single)
+            got = _core.encode_lexicon(read, documents, lexicon, binary, self._term.scale, single)
             width = len(self._term.terms)
         else:
             bits = int(o.bits or 0)
-            got = _core.encode_buckets(read, found, bits, None, binary, self._scale, single)
+            got = _core.encode_buckets(read, documents, bits, None, binary, self._scale, single)
             width = 2**bits
         self.terms_, self.unknown_ = got[3], got[4]
         return Rows(*got[:5]).matrix(width)

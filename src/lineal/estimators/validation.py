@@ -20,8 +20,8 @@ Scorer = Callable[[Any, Any, Any, Array | None], float]
 
 def split(cv: Any, X: Any, y: Any, *, classifier: bool) -> list[tuple[Index, Index]]:
     """Return the rows each fold is fitted to and judged on; ``cv`` is None for five folds, or what scikit-learn takes."""
-    found = list(check_cv(cv, y, classifier=classifier).split(X, y))
-    return [(np.asarray(seen, dtype=np.intp), np.asarray(held, dtype=np.intp)) for seen, held in map(_numbered, found)]
+    folds = list(check_cv(cv, y, classifier=classifier).split(X, y))
+    return [(np.asarray(seen, dtype=np.intp), np.asarray(held, dtype=np.intp)) for seen, held in map(_numbered, folds)]
 
 
 def rule_named(rule: object) -> Rule:
@@ -34,16 +34,16 @@ def rule_named(rule: object) -> Rule:
 def scorer_named(scoring: Any) -> Scorer:
     """Return a function of estimator, X, y and weights; ``scoring`` is a name of scikit-learn's or a callable."""
     try:
-        found = get_scorer(scoring)
+        scorer = get_scorer(scoring)
     except (ValueError, TypeError) as error:
         raise InputError(f"scoring is {scoring!r}; {error}") from None
 
     def score(estimator: Any, X: Any, y: Any, weight: Array | None) -> float:
         if weight is None:
-            return float(found(estimator, X, y))
-        if not _weighs(found):
+            return float(scorer(estimator, X, y))
+        if not _weighs(scorer):
             raise InputError(f"scoring={scoring!r} takes no sample_weight, so it would leave the weights out.")
-        return float(found(estimator, X, y, sample_weight=weight))
+        return float(scorer(estimator, X, y, sample_weight=weight))
 
     return score
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
+from lineal.features.cells.finite import CellError
 from lineal.features.encoder import column, located, needed
-from lineal.features.terms.base import CellError
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.tabular import Around, RowNumbers, Table
@@ -56,14 +56,14 @@ class Counted(Around):
         """Yield the rows, each twice."""
         for rows, batch in self.inner.numbered():
             counts = np.column_stack([self._counts(batch, name, rows) for name in (self.success, self.failure)])
-            known = np.logical_not(np.isnan(counts).any(axis=1))
+            complete = np.logical_not(np.isnan(counts).any(axis=1))
             if self.weight is not None:
                 counts *= needed(batch, self.weight, "weight", self.inner, rows)[:, None]
-            places = np.repeat(np.arange(len(rows)), np.where(known, 2, 1))
+            places = np.repeat(np.arange(len(rows)), np.where(complete, 2, 1))
             second = np.zeros(len(places), dtype=np.intp)
             second[1:] = places[1:] == places[:-1]
             weights = np.nan_to_num(counts[places, second])
-            codes = np.where(known[places], second, 2).astype(np.int32)
+            codes = np.where(complete[places], second, 2).astype(np.int32)
             taken = batch.take(from_numpy(places))
             named = pa.DictionaryArray.from_arrays(from_numpy(codes), pa.array([self.success, self.failure, None]))
             columns = [taken.column(k) for k in range(taken.num_columns)]
@@ -82,8 +82,8 @@ class Counted(Around):
         wrong[bad] = True
         if wrong.any():
             position = int(np.flatnonzero(wrong)[0])
-            found = str(array[position].as_py()).strip()
-            raise located(CellError(name, position, found, "a count: a whole number, not below zero"), self.inner, rows)
+            cell = str(array[position].as_py()).strip()
+            raise located(CellError(name, position, cell, "a count: a whole number, not below zero"), self.inner, rows)
         return values
 
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Counted:

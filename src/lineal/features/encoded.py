@@ -12,7 +12,7 @@ from lineal import _core
 from lineal.features.encoder import Part, needed
 from lineal.features.fingerprint import Fingerprint, Lanes
 from lineal.features.learning import Learned
-from lineal.features.terms.base import Number
+from lineal.features.terms import Number
 from lineal.features.terms.text import Rows
 from lineal.features.types.target_type import responses
 from lineal.sources.memory import Memory
@@ -24,7 +24,7 @@ from lineal.tables.tabular import RowNumbers, Table, filtered
 
 Array = npt.NDArray[np.float64]
 
-SPARSE_CELLS = 10**8
+SPARSE_MAX_CELLS = 10**8
 """A sparse table of more cells than this, zeros counted, has no fingerprint: it would take longer than the fit."""
 
 
@@ -78,7 +78,7 @@ class Encoded(Source):
         """Yield the encoded rows, a block for each batch of the table."""
         yield from self._encode(None)
 
-    def _encode(self, found: Fingerprint | None) -> Iterator[Block]:
+    def _encode(self, fingerprint: Fingerprint | None) -> Iterator[Block]:
         """Yield the encoded rows; a fingerprint learns of them on the way."""
         encoder = self.learned.encoder
         start = 0
@@ -90,8 +90,8 @@ class Encoded(Source):
                 part = encoder.part(batch, self.table, rows)
                 _merge(unknown, part)
                 design = encoder.design(len(rows), part.numbers, part.codes, part.texts)
-            if found is not None:
-                found.add(batch)
+            if fingerprint is not None:
+                fingerprint.add(batch)
             weight, offset = self._roles(rows, batch)
             yield Block(design, y, weight, offset, start)
             start += len(rows)
@@ -99,15 +99,19 @@ class Encoded(Source):
             yield self._none()
         self.unknown = unknown
 
-    def in_memory(self, limit_bytes: int, *, known: bool = True) -> Source:
+    def in_memory(self, limit_bytes: int, *, fingerprinted: bool = True) -> Source:
         """Return the encoded rows as one block in memory if they take at most ``limit_bytes``, else as a temporary file.
 
-        The same pass finds the fingerprint, where it is to be ``known``. This source itself, where the disk has no room.
+        The same pass finds the fingerprint, where it is to be ``fingerprinted``. This source itself, where the disk has no room.
         """
         rows = self.learned.report.get("rows")
         if not self.table.sparse and rows is not None and rows * self._row_bytes() > limit_bytes:
             return self._spilled(rows * self._row_bytes())
-        return self._held_sparse(limit_bytes) if self.table.sparse else self._held(limit_bytes, rows or 1024, known)
+        return (
+            self._held_sparse(limit_bytes)
+            if self.table.sparse
+            else self._held(limit_bytes, rows or 1024, fingerprinted)
+        )
 
     def fingerprint(self) -> str | None:
         """Return the fingerprint of the rows; None for a very large sparse table.
@@ -118,10 +122,10 @@ class Encoded(Source):
             if self.table.sparse:
                 self._held_sparse(2**62)
             else:
-                found = Fingerprint(self._numbers, self._texts)
+                fingerprint = Fingerprint(self._numbers, self._texts)
                 for _, batch, _ in self._read():
-                    found.add(batch)
-                self._fingerprint = found.hex()
+                    fingerprint.add(batch)
+                self._fingerprint = fingerprint.hex()
         return self._fingerprint
 
     def _read(self) -> Iterator[tuple[RowNumbers, Any, Array]]:
@@ -161,27 +165,27 @@ class Encoded(Source):
         )
         return Block(design, np.empty((0, len(self.learned.target.names or (1,)))))
 
-    def _held(self, limit_bytes: int, rows: int, known: bool) -> Source:
+    def _held(self, limit_bytes: int, rows: int, fingerprinted: bool) -> Source:
         encoder = self.learned.encoder
-        found = Fingerprint(self._numbers, self._texts) if known else Fingerprint((), ())
+        fingerprint = Fingerprint(self._numbers, self._texts) if fingerprinted else Fingerprint((), ())
         held = self._growing(rows)
         unknown: dict[str, int] = {}
         texts: list[tuple[Rows, ...]] = []
         count = sparse = 0
-        with Lanes(found) as hashing:
+        with Lanes(fingerprint) as hashing:
             for batch, part in ahead(self._parts, self._placed(held)):
                 _merge(unknown, part)
                 hashing.add(batch)
                 texts.append(part.texts)
                 count += batch.num_rows
-                sparse += sum(found.size for found in part.texts)
+                sparse += sum(fingerprint.size for fingerprint in part.texts)
                 if count * self._row_bytes() + sparse > limit_bytes:
                     held.clear()
                     texts.clear()
                     return self._spilled(2 * limit_bytes)
         if not count:
             return self
-        self._fingerprint, self.unknown = found.hex() if known else None, unknown
+        self._fingerprint, self.unknown = fingerprint.hex() if fingerprinted else None, unknown
         arrays = [growing.array() for growing in held]
         categories = len(encoder.categories)
         beside = iter(arrays[2 + categories :])
@@ -192,7 +196,7 @@ class Encoded(Source):
         return Memory(design, arrays[1 + categories], weight, offset, self.columns)
 
     def _growing(self, rows: int) -> list[_Growing]:
-        """Return room for about so many rows: numbers, codes of every category, targets, weights, offsets."""
+        """Return room for about this many rows: numbers, codes of every category, targets, weights, offsets."""
         learned, encoder = self.learned, self.learned.encoder
         width = sum(len(term.columns) for term in encoder.plain)
         shapes: list[tuple[tuple[int, ...], type]] = [((width,), np.float64)]
@@ -217,15 +221,15 @@ class Encoded(Source):
         return batch, self.learned.encoder.part(batch, self.table, rows, into)
 
     def _spilled(self, size: int) -> Source:
-        """Return the encoded rows as a temporary file, if there is room for about so many bytes."""
+        """Return the encoded rows as a temporary file, if there is room for about this many bytes."""
         if not room(size):
             return self
-        found = Fingerprint(self._numbers, self._texts)
+        fingerprint = Fingerprint(self._numbers, self._texts)
         try:
-            source = Spilled(self._encode(found), self.columns)
+            source = Spilled(self._encode(fingerprint), self.columns)
         except OSError:  # the disk is full after all: every pass reads the table itself, which is slower and right
             return self
-        self._fingerprint = found.hex()
+        self._fingerprint = fingerprint.hex()
         return source
 
     def _held_sparse(self, limit_bytes: int) -> Source:
@@ -251,19 +255,19 @@ def fingerprint(table: Table, learned: Learned) -> str | None:
 def sparse_fingerprint(rows: SparseRows, learned: Learned) -> str | None:
     """Return the fingerprint of sparse rows, as if their zeros were written out."""
     terms = [term for term in learned.encoder.terms if isinstance(term, Number)]
-    if rows.num_rows * len(terms) > SPARSE_CELLS:
+    if rows.num_rows * len(terms) > SPARSE_MAX_CELLS:
         return None
     matrix = rows.matrix({int(term.column): k for k, term in enumerate(terms)}, len(terms)).tocsc()
     names = [term.column for term in terms]
     classes = learned.target.kind == "classes"
-    found = Fingerprint(names if classes else [*names, LABEL], [LABEL] if classes else [])
+    fingerprint = Fingerprint(names if classes else [*names, LABEL], [LABEL] if classes else [])
     for k, name in enumerate(names):
-        found.add_numbers(name, matrix[:, [k]].toarray()[:, 0])
+        fingerprint.add_numbers(name, matrix[:, [k]].toarray()[:, 0])
     if classes:
-        found.add_texts(LABEL, [label.decode() for label in rows.labels])
+        fingerprint.add_texts(LABEL, [label.decode() for label in rows.labels])
     else:
-        found.add_numbers(LABEL, rows.y)
-    return found.hex()
+        fingerprint.add_numbers(LABEL, rows.y)
+    return fingerprint.hex()
 
 
 class _Growing:

@@ -11,18 +11,19 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs import Categorical, Dense, HStack, Ones, Sparse
 from lineal.designs.design import Design
 from lineal.errors import InputError, near
+from lineal.features import terms
 from lineal.features.cells.cells import cell
-from lineal.features.schema.expecting import expect
-from lineal.features.schema.terms import term_from
-from lineal.features.terms.base import Category, CellError, Number, Plain, Term, design_columns, finite_numbers, rank
-from lineal.features.terms.curves import Poly
-from lineal.features.terms.text import Rows, Text
+from lineal.features.cells.finite import CellError, finite_numbers
+from lineal.features.terms import Category, Number, Numeric, Poly, Term, Text
+from lineal.features.terms.members import expect
+from lineal.features.terms.term import design_columns
+from lineal.features.terms.text import Rows
 from lineal.ground.records import dataclass
 from lineal.model.powers import Powers
-from lineal.tables.arrow import EXACT, rounded
+from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, rounded
 from lineal.tables.svmlight import SparseRows
 from lineal.tables.table import as_table
 from lineal.tables.tabular import RowNumbers, Table
@@ -59,8 +60,8 @@ class Encoder:
 
     def __post_init__(self) -> None:
         """Check that columns of numbers stand first."""
-        kinds = [rank(term) for term in self.terms]
-        if kinds != sorted(kinds):
+        ranks = [term.rank for term in self.terms]
+        if ranks != sorted(ranks):
             raise ValueError("text terms stand after columns of numbers, category terms after all others")
 
     @cached_property
@@ -69,9 +70,9 @@ class Encoder:
         return ((INTERCEPT,) if self.intercept else ()) + design_columns(self.terms)
 
     @cached_property
-    def plain(self) -> tuple[Plain, ...]:
+    def plain(self) -> tuple[Numeric, ...]:
         """The terms that are columns of numbers."""
-        return tuple(term for term in self.terms if not isinstance(term, Category | Text))
+        return tuple(term for term in self.terms if isinstance(term, Numeric))
 
     @cached_property
     def texts(self) -> tuple[Text, ...]:
@@ -166,28 +167,28 @@ class Encoder:
             for text, encoded in zip(self.texts, texts, strict=True):
                 self._count(unknown, text.column, encoded.unknown)
             for category, room in zip(self.categories, rooms, strict=True):
-                found, new = category.codes(column(batch, category.column), room)
+                places, new = category.codes(column(batch, category.column), room)
                 self._count(unknown, category.column, new)
-                codes.append(found)
+                codes.append(places)
         except CellError as bad:
             raise located(bad, table, rows) from None
         return Part(numbers, tuple(codes), unknown, texts)
 
     def _numbers(self, batch: Any, out: Array, unknown: dict[str, int]) -> None:
         """Write the columns of numbers: plain ones together, so that every line of memory is written once."""
-        at, found, places, terms = 0, [], [], []
+        at, numeric, places, terms = 0, [], [], []
         for term in self.plain:
             stop = at + len(term.columns)
             arrays = [column(batch, name) for name in term.inputs]
-            raw = term.raw(arrays[0]) if isinstance(term, Number) else None
+            raw = term.raw(arrays[0])
             if raw is None:
                 self._count(unknown, term.column, term.write(out[:, at:stop], *arrays))
             else:
-                found.append(raw)
+                numeric.append(raw)
                 places.append(at)
                 terms.append((term, arrays[0]))
             at = stop
-        for k in _core.interleave(found, places, out) if found else ():  # those that are not finite throughout
+        for k in _core.interleave(numeric, places, out) if numeric else ():  # those that are not finite throughout
             terms[k][0].write(out[:, places[k] : places[k] + 1], terms[k][1])
 
     @staticmethod
@@ -195,31 +196,31 @@ class Encoder:
         if count:
             unknown[name] = count
 
-    def said(self, unknown: Mapping[str, int]) -> list[str]:
+    def sentences(self, unknown: Mapping[str, int]) -> list[str]:
         """Return sentences about cells and terms that training did not have."""
         texts = {term.column for term in self.texts}
-        found = []
+        sentences = []
         for name, count in unknown.items():
             if name in texts:
                 terms = "1 term has" if count == 1 else f"{count:,} terms have"
-                found.append(f"in column {name!r} {terms} no column of the model; such words count for nothing.")
+                sentences.append(f"in column {name!r} {terms} no column of the model; such words count for nothing.")
             else:
                 cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
-                found.append(
+                sentences.append(
                     f"in column {name!r} {cells} that training did not have; they count as the reference level."
                 )
-        return found
+        return sentences
 
     def design(self, rows: int, numbers: Array, codes: Sequence[Codes], texts: Sequence[Rows] = ()) -> Design:
         """Return the design of encoded rows: ones, numbers, text as sparse rows, then categories as codes."""
         parts: list[Design] = [Ones(rows)] if self.intercept else []
         if numbers.shape[1]:
             parts.append(Dense(numbers))
-        for term, found in zip(self.texts, texts, strict=True):
-            parts.append(Sparse(found.matrix(len(term.columns))))
+        for term, matrix in zip(self.texts, texts, strict=True):
+            parts.append(Sparse(matrix.matrix(len(term.columns))))
         for category, levels in zip(self.categories, codes, strict=True):
             parts.append(Categorical(levels, len(category.columns)))
-        return Stack(parts)
+        return HStack(parts)
 
     def sparse(self, rows: SparseRows) -> Design:
         """Return the design of sparse rows, whose columns are feature numbers; an absent feature is zero."""
@@ -233,7 +234,7 @@ class Encoder:
             wanted[int(term.column)] = at
             at += len(term.columns)
         parts: list[Design] = [Ones(rows.num_rows)] if self.intercept else []
-        return Stack([*parts, Sparse(rows.matrix(wanted, at))])
+        return HStack([*parts, Sparse(rows.matrix(wanted, at))])
 
     def offset(self, data: Any, column_name: str) -> Array:
         """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
@@ -242,8 +243,20 @@ class Encoder:
         table = as_table(data)
         table.require(column_name, "offset column")
         table = table.select(numbers=[column_name])
-        found = [needed(batch, column_name, "offset", table, rows) for rows, batch in table.numbered()]
-        return np.concatenate(found).reshape(-1, 1)
+        parts = [needed(batch, column_name, "offset", table, rows) for rows, batch in table.numbered()]
+        return np.concatenate(parts).reshape(-1, 1)
+
+    def uses(self) -> dict[str, str]:
+        """Return in words how each column of the table enters the model.
+
+        >>> Encoder(True, (terms.Number("age", 41.5, True),)).uses()
+        {'age': 'missing counts as 41.5, and is marked'}
+        """
+        words: dict[str, list[str]] = {}
+        for term in self.terms:
+            for name in term.inputs:
+                words.setdefault(name, []).append(term.use)
+        return {name: "; ".join(dict.fromkeys(filter(None, uses))) for name, uses in words.items()}
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
@@ -255,10 +268,10 @@ class Encoder:
         expect(isinstance(data, dict) and set(data) == {"intercept", "terms"}, "must hold 'intercept' and 'terms'")
         expect(isinstance(data["intercept"], bool), "'intercept' must be true or false")
         expect(isinstance(data["terms"], list), "'terms' must be a list")
-        terms = tuple(term_from(term) for term in data["terms"])
-        kinds = [rank(term) for term in terms]
-        expect(kinds == sorted(kinds), "has a category before another term, or text before numbers")
-        encoder = cls(data["intercept"], terms)
+        read = tuple(terms.read(term) for term in data["terms"])
+        ranks = [term.rank for term in read]
+        expect(ranks == sorted(ranks), "has a category before another term, or text before numbers")
+        encoder = cls(data["intercept"], read)
         expect(len(set(encoder.columns)) == len(encoder.columns), "gives two design columns one name")
         return encoder
 
@@ -301,8 +314,8 @@ def located(bad: CellError, table: Table | None, rows: RowNumbers | None) -> Inp
     """Return the error that says where a bad cell stands."""
     row = bad.position if rows is None else int(rows[bad.position])
     place = f"row {row + 1}" if table is None else f"{table.place(row)} of {table.origin}"
-    found = repr(bad.found) if bad.found else "no value"
-    return InputError(f"{place} holds {found} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
+    shown = repr(bad.cell) if bad.cell else "no value"
+    return InputError(f"{place} holds {shown} in column {bad.column!r}, which needs {bad.expected}; fix the cell.")
 
 
 def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: RowNumbers | None = None) -> Array:
@@ -312,13 +325,13 @@ def needed(batch: Any, name: str, role: str, table: Table | None = None, rows: R
     try:
         values = finite_numbers(name, array)
     except CellError as bad:
-        raise located(CellError(name, bad.position, bad.found, wants), table, rows) from None
+        raise located(CellError(name, bad.position, bad.cell, wants), table, rows) from None
     wrong = np.isnan(values) if role == "offset" else ~(values >= 0)
     if wrong.any():
         position = int(np.flatnonzero(wrong)[0])
-        found = "" if np.isnan(values[position]) else f"{values[position]:g}"
-        raise located(CellError(name, position, found, wants), table, rows)
-    if values.size and np.abs(values).max() >= EXACT and (at := rounded(array)) is not None:
+        shown = "" if np.isnan(values[position]) else f"{values[position]:g}"
+        raise located(CellError(name, position, shown, wants), table, rows)
+    if values.size and np.abs(values).max() >= DOUBLE_EXACT_INTEGERS and (at := rounded(array)) is not None:
         wants = "a number that a double is (beyond 2^53 not every whole one is)"
         raise located(CellError(name, at, cell(array, at), wants), table, rows)
     return values

@@ -18,11 +18,11 @@ from lineal.features.encoder import column
 
 Array = npt.NDArray[np.float64]
 
-CELLS = 65536
-"""So many cells of a matrix are turned into columns at a time."""
-MANY = 1_000_000
+CHUNK_CELLS = 65536
+"""Cells of a matrix that are turned into columns at a time."""
+THREADED_MIN_CELLS = 1_000_000
 """A matrix of fewer cells is hashed in one thread."""
-FEW = 4096
+THREADED_MIN_ROWS = 4096
 """Batches of fewer rows are hashed by the thread that has them."""
 _MISSING = b"\xff\xff\xff\xff"
 
@@ -41,7 +41,7 @@ class Fingerprint:
         self.add_some(batch, [*self.numbers, *self.texts])
 
     def shares(self, count: int) -> list[list[str]]:
-        """Return the names of the columns in so many parts of about the same work."""
+        """Return the names of the columns in this many parts of about the same work."""
         names = [*self.texts, *self.numbers]
         return [names[k::count] for k in range(count)]
 
@@ -66,7 +66,7 @@ class Fingerprint:
 
     def add_matrix(self, names: Sequence[str], matrix: npt.NDArray[Any]) -> None:
         """Add the rows of a matrix with a column of numbers for every name, in as many threads as a pass takes."""
-        shares = min(_core.threads(), len(names)) if matrix.size >= MANY else 1
+        shares = min(_core.threads(), len(names)) if matrix.size >= THREADED_MIN_CELLS else 1
         edges = [len(names) * k // shares for k in range(shares + 1)] if shares else []
         parts = [(names[a:b], matrix[:, a:b]) for a, b in pairwise(edges)]
         if shares <= 1:
@@ -78,7 +78,7 @@ class Fingerprint:
 
     def _add_columns(self, names: Sequence[str], matrix: npt.NDArray[Any]) -> None:
         """Add columns side by side, some rows at a time: those that a cache holds."""
-        height = max(CELLS // len(names), 512)
+        height = max(CHUNK_CELLS // len(names), 512)
         for start in range(0, len(matrix), height):
             part = np.ascontiguousarray(matrix[start : start + height].T, dtype=np.float64)
             _core.hash_columns([(self.numbers[name], cells) for name, cells in zip(names, part, strict=True)])
@@ -89,12 +89,12 @@ class Fingerprint:
 
     def _records(self, name: str, levels: list[str]) -> tuple[npt.NDArray[np.int64], bytes]:
         """Return the records of levels, each after its length in four bytes, that of a missing cell first; and where they end."""
-        known = self.records.get(name)
-        if known is None or known[0] is not levels:
+        records = self.records.get(name)
+        if records is None or records[0] is not levels:
             cells = [_MISSING, *map(_record, levels)]
             ends = np.cumsum([0, *map(len, cells)], dtype=np.int64)
-            known = self.records[name] = (levels, ends, b"".join(cells) + bytes(16))
-        return known[1:]
+            records = self.records[name] = (levels, ends, b"".join(cells) + bytes(16))
+        return records[1:]
 
     def hex(self) -> str:
         """Return ``sha256:`` and the hash over all columns, sorted by name."""
@@ -110,10 +110,10 @@ class Fingerprint:
 class Lanes:
     """Two threads that feed a fingerprint, each its share of the columns, while the caller goes on."""
 
-    def __init__(self, found: Fingerprint) -> None:
-        """Feed ``found``."""
-        self.found = found
-        self.lanes = [(names, ThreadPoolExecutor(1)) for names in found.shares(2)]
+    def __init__(self, fingerprint: Fingerprint) -> None:
+        """Feed ``fingerprint``."""
+        self.fingerprint = fingerprint
+        self.lanes = [(names, ThreadPoolExecutor(1)) for names in fingerprint.shares(2)]
         self.waiting: deque[list[Future[None]]] = deque()
 
     def __enter__(self) -> Lanes:
@@ -121,10 +121,10 @@ class Lanes:
 
     def add(self, batch: Any) -> None:
         """Add the rows of a batch, after those of the batches before."""
-        if batch.num_rows < FEW and not self.waiting:
-            self.found.add(batch)
+        if batch.num_rows < THREADED_MIN_ROWS and not self.waiting:
+            self.fingerprint.add(batch)
             return
-        self.waiting.append([pool.submit(self.found.add_some, batch, names) for names, pool in self.lanes])
+        self.waiting.append([pool.submit(self.fingerprint.add_some, batch, names) for names, pool in self.lanes])
         if len(self.waiting) > 2:
             self._settle()
 

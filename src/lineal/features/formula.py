@@ -7,7 +7,7 @@
     atom       = "(" sum ")" | "0" | "1" | "." | column | call
 
 `a*b` is `a + b + a:b`; `(a + b)^2` is every product of two; `- a` takes a term away; `- 1` or `+ 0` the intercept. Nothing is
-evaluated as Python: a name is a column, a call is one of a dozen known functions.
+evaluated as Python: a name is a column, a call is a function of numbers or a term of the catalogue (``terms.ALL``).
 """
 
 from __future__ import annotations
@@ -18,14 +18,9 @@ from difflib import get_close_matches
 from typing import Final, NoReturn
 
 from lineal.errors import InputError
+from lineal.features import terms
+from lineal.features.terms.curve import FUNCTIONS, through
 from lineal.ground.records import dataclass
-
-FUNCTIONS: Final = ("log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "square", "cube")
-"""Functions of one number."""
-BASES: Final = {"C": "C(column, ref='level')", "poly": "poly(column, degree)", "spline": "spline(column, pieces)"}
-"""What makes several columns of one, and how it is written."""
-DEGREE: Final = 20
-PIECES: Final = 50
 
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d+(?:\.\d+)?)|(?P<name>[^\W\d][\w.]*)|`(?P<quoted>[^`]+)`"
@@ -45,8 +40,9 @@ class FormulaError(InputError):
 class Factor:
     """A column, through functions, as itself or on a basis: ``poly(log(dose), 3)``.
 
-    ``basis`` is "" (a number, or whatever the column holds if there are no functions), "C", "poly" or "spline"; ``size`` the
-    degree or the number of pieces; ``reference`` the level that others are compared with.
+    ``basis`` is the term that the formula calls, such as "C" or "poly", or "" (a number, or whatever the column holds if
+    there are no functions); ``size`` the degree or the number of pieces; ``reference`` the level that others are compared
+    with.
     """
 
     column: str
@@ -58,10 +54,14 @@ class Factor:
     @property
     def name(self) -> str:
         """The factor as it is written, without its size and reference."""
-        text = self.column
-        for function in self.functions:
-            text = f"{function}({text})"
-        return text
+        return through(self.column, self.functions)
+
+    @property
+    def spelled(self) -> str:
+        """The factor as it is written, with its size."""
+        if not self.basis:
+            return self.name
+        return f"{self.basis}({self.name}, {self.size})" if self.size else f"{self.basis}({self.name})"
 
 
 Product = tuple[Factor, ...]
@@ -108,13 +108,13 @@ class _Token:
 def _tokens(text: str) -> Iterator[_Token]:
     at = 0
     while at < len(text.rstrip()):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        token = _TOKEN.match(text, at)
+        if token is None:
             at += len(text[at:]) - len(text[at:].lstrip())
             _fail(text, at, f"{text[at]!r} has no meaning in a formula; put names with such signs into `backquotes`")
-        kind = found.lastgroup or ""
-        yield _Token(kind, found.group(kind), found.start(kind) - (kind == "quoted"))
-        at = found.end()
+        kind = token.lastgroup or ""
+        yield _Token(kind, token.group(kind), token.start(kind) - (kind == "quoted"))
+        at = token.end()
     yield _Token("end", "", len(text.rstrip()))
 
 
@@ -182,54 +182,54 @@ class _Reader:
                 return tuple(names)
 
     def sum(self, *, first: bool = False) -> list[Product]:
-        found: list[Product] = [()] if first else []
+        products: list[Product] = [()] if first else []
         sign = self.accept("-", "+")
         while True:
             at = self.next
-            given = self.product()
+            added = self.product()
             minus = sign is not None and sign.text == "-"
-            if given == [_NOTHING]:
-                minus, given = not minus, [()]
-            for product in given:
-                present = any(set(other) == set(product) for other in found)
+            if added == [_NOTHING]:
+                minus, added = not minus, [()]
+            for product in added:
+                present = any(set(other) == set(product) for other in products)
                 if minus and product and not present:
-                    if (EVERY,) not in found or product != (Factor(product[0].column),):
+                    if (EVERY,) not in products or product != (Factor(product[0].column),):
                         self.fail("this term is taken away, but it was not there", at)
                     self.without.append(product[0].column)
                 if minus:
-                    found = [other for other in found if set(other) != set(product)]
+                    products = [other for other in products if set(other) != set(product)]
                 elif not present:
-                    found.append(product)
+                    products.append(product)
             sign = self.accept("+", "-")
             if sign is None:
-                return found
+                return products
 
     def product(self) -> list[Product]:
-        found = self.power()
+        products = self.power()
         while (sign := self.accept("*", ":")) is not None:
             at = self.next
             right = self.power()
-            if _NOTHING in (*found, *right) or [()] in (found, right):
+            if _NOTHING in (*products, *right) or [()] in (products, right):
                 self.fail("0 and 1 stand for the intercept and cannot be multiplied", at)
-            mixed = _crossed(found, right)
-            found = _distinct([*found, *right, *mixed]) if sign.text == "*" else mixed
-        return found
+            mixed = _crossed(products, right)
+            products = _distinct([*products, *right, *mixed]) if sign.text == "*" else mixed
+        return products
 
     def power(self) -> list[Product]:
-        found = self.atom()
+        base = self.atom()
         if self.accept("^", "**") is None:
-            return found
+            return base
         token = self.next
         if token.kind != "number" or not token.text.isdecimal() or not 1 <= int(token.text) <= 10:
             self.fail("a power is a whole number from 1 to 10; for powers of a column write poly(column, degree)")
         self.place += 1
-        if len(found) == 1 and int(token.text) > 1:
+        if len(base) == 1 and int(token.text) > 1:
             self.fail(
                 "a power of one term is the term itself; for powers of a column write poly(column, degree)", token
             )
-        result = found
+        result = base
         for _ in range(int(token.text) - 1):
-            result = _distinct([*result, *_crossed(result, found)])
+            result = _distinct([*result, *_crossed(result, base)])
         return sorted(result, key=len)
 
     def atom(self) -> list[Product]:
@@ -257,47 +257,53 @@ class _Reader:
         self.place += 1
         if token.kind == "quoted" or self.accept("(") is None:
             return Factor(token.text)
-        if token.text not in FUNCTIONS and token.text not in BASES:
-            known = (*FUNCTIONS, *BASES)
-            close = get_close_matches(token.text, known, 1)
-            hint = f"did you mean {close[0]}" if close else f"the functions are {', '.join(known)}"
+        called = terms.called().get(token.text)
+        if called is None and token.text not in FUNCTIONS:
+            functions = (*FUNCTIONS, *terms.called())
+            close = get_close_matches(token.text, functions, 1)
+            hint = f"did you mean {close[0]}" if close else f"the functions are {', '.join(functions)}"
             self.fail(f"there is no function {token.text!r}; {hint}", token)
         inner_at = self.next
         inner = self.factor()
         if inner.basis:
             self.fail(f"{inner.basis}(...) makes several columns and cannot stand inside {token.text}(...)", inner_at)
-        found = self.filled(token, inner) if token.text in BASES else self.applied(token.text, inner)
-        self.expect(")", f"a ')' is missing; it is written {BASES.get(token.text, f'{token.text}(column)')}")
-        return found
+        if called is None:
+            usage, factor = f"{token.text}(column)", Factor(inner.column, (*inner.functions, token.text))
+        else:
+            usage, factor = called.usage, self.filled(called, token, inner)
+        self.expect(")", f"a ')' is missing; it is written {usage}")
+        return factor
 
-    @staticmethod
-    def applied(function: str, inner: Factor) -> Factor:
-        return Factor(inner.column, (*inner.functions, function))
-
-    def filled(self, token: _Token, inner: Factor) -> Factor:
-        """Read what follows the column in C(...), poly(...) and spline(...)."""
-        usage = f"it is written {BASES[token.text]}"
-        if token.text == "C":
-            if inner.functions:
-                self.fail(f"C(...) takes a column as it is; {usage}", token)
-            if self.accept(",") is None:
-                return Factor(inner.column, (), "C")
-            word = self.next
-            if word.kind == "name" and word.text in ("ref", "reference"):
-                self.place += 1
-                self.expect("=", f"an '=' is missing; {usage}")
-            level = self.next
-            if level.kind not in ("text", "number"):
-                self.fail(f"the reference level in quotes was expected here; {usage}")
-            self.place += 1
-            return Factor(inner.column, (), "C", 0, level.text.strip("'\""))
-        most, least = (DEGREE, 1) if token.text == "poly" else (PIECES, 3)
+    def filled(self, called: type[terms.Term], token: _Token, inner: Factor) -> Factor:
+        """Read what follows the column in a call of a term: a level, a number or nothing."""
+        usage = f"it is written {called.usage}"
+        if issubclass(called, terms.Category):
+            return self.level(token, inner, usage)
+        if called.sizes is None:
+            return Factor(inner.column, inner.functions, token.text)
         self.expect(",", f"a number is missing; {usage}")
         size = self.next
-        if size.kind != "number" or not size.text.isdecimal() or not least <= int(size.text) <= most:
+        if size.kind != "number" or not size.text.isdecimal() or int(size.text) not in called.sizes:
+            least, most = called.sizes[0], called.sizes[-1]
             self.fail(f"a whole number from {least} to {most} was expected here; {usage}")
         self.place += 1
         return Factor(inner.column, inner.functions, token.text, int(size.text))
+
+    def level(self, token: _Token, inner: Factor, usage: str) -> Factor:
+        """Read the reference level of a category, if it is given."""
+        if inner.functions:
+            self.fail(f"{token.text}(...) takes a column as it is; {usage}", token)
+        if self.accept(",") is None:
+            return Factor(inner.column, (), token.text)
+        word = self.next
+        if word.kind == "name" and word.text in ("ref", "reference"):
+            self.place += 1
+            self.expect("=", f"an '=' is missing; {usage}")
+        level = self.next
+        if level.kind not in ("text", "number"):
+            self.fail(f"the reference level in quotes was expected here; {usage}")
+        self.place += 1
+        return Factor(inner.column, (), token.text, 0, level.text.strip("'\""))
 
 
 _NOTHING: Final[Product] = (Factor("0", ("0",)),)
@@ -311,7 +317,7 @@ def _crossed(left: Sequence[Product], right: Sequence[Product]) -> list[Product]
 
 def _distinct(products: Sequence[Product]) -> list[Product]:
     """Return products without repeats, whatever the order of their factors."""
-    found: dict[frozenset[Factor], Product] = {}
+    by_factors: dict[frozenset[Factor], Product] = {}
     for product in products:
-        found.setdefault(frozenset(product), product)
-    return list(found.values())
+        by_factors.setdefault(frozenset(product), product)
+    return list(by_factors.values())

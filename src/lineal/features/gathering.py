@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
 
@@ -15,10 +14,8 @@ from lineal.features.cells.cells import kind, numbers, packed, texts
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column, needed
-from lineal.features.types.leaks import SAMPLE
-from lineal.features.types.readings import NeedsReadingError
+from lineal.features.types.leaks import LEAK_SAMPLE_ROWS
 from lineal.features.types.survey import Column
-from lineal.features.types.target_type import NeedsTextError
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
@@ -34,26 +31,6 @@ class Pass:
     without_target: int = 0
     weight_sum: float = 0.0
     head: list[Any] = field(default_factory=list)
-
-
-class AgainError(Exception):
-    """Another pass is needed: for the text of columns read as numbers, or for the numbers and dates that texts mean."""
-
-    def __init__(self) -> None:
-        super().__init__("another pass is needed")
-        self.as_text: set[str] = set()
-        self.readings: dict[str, Notation | Calendar] = {}
-
-    @contextmanager
-    def noting(self) -> Iterator[None]:
-        """Note what a decision lacks, instead of raising it."""
-        try:
-            yield
-        except NeedsTextError as need:
-            self.as_text.add(need.name)
-        except NeedsReadingError as need:
-            self.as_text.add(need.name)
-            self.readings[need.name] = need.reading
 
 
 def gather(
@@ -73,30 +50,30 @@ def gather(
     chosen = table.select(
         numbers=[name for name in every if name in wanted], texts=[name for name in every if name not in wanted]
     )
-    found = Pass(
+    gathered = Pass(
         [Column(name, table.plain, name in as_text) for name in targets],
         [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
     )
-    for survey in found.targets:
+    for survey in gathered.targets:
         survey.values.distinct = {}
     for rows, batch in chosen.numbered():
         _core.heed()
-        _add(found, rows, batch, weight, offset, table)
-    if not found.rows:
+        _add(gathered, rows, batch, weight, offset, table)
+    if not gathered.rows:
         raise InputError(
             f"no row of {table.origin} has a target."
-            if found.without_target
+            if gathered.without_target
             else f"{table.origin} has no rows to learn from."
         )
-    if weight is not None and not found.weight_sum > 0:
+    if weight is not None and not gathered.weight_sum > 0:
         raise InputError(f"the weights in column {weight!r} are all zero; give at least one row a weight.")
-    _check_header(found, table)
-    return found
+    _check_header(gathered, table)
+    return gathered
 
 
-def _check_header(found: Pass, table: Table) -> None:
+def _check_header(gathered: Pass, table: Table) -> None:
     """Raise an InputError if a row holds the columns' names again."""
-    surveys = [survey for survey in (*found.targets, *found.features) if not survey.full]
+    surveys = [survey for survey in (*gathered.targets, *gathered.features) if not survey.full]
     if not (table.plain and len(surveys) > 1 and all(survey.name in survey.levels for survey in surveys)):
         return
     names = [survey.name for survey in surveys]
@@ -110,23 +87,23 @@ def _check_header(found: Pass, table: Table) -> None:
             raise InputError(f"{place} of {table.origin} holds the names of the columns once more; delete that line.")
 
 
-def _add(found: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
+def _add(gathered: Pass, rows: RowNumbers, batch: Any, weight: str | None, offset: str | None, table: Table) -> None:
     keep = np.ones(len(rows), dtype=np.bool_)
-    for survey in found.targets:
+    for survey in gathered.targets:
         keep &= present(column(batch, survey.name))
     if not keep.all():
-        found.without_target += int((~keep).sum())
+        gathered.without_target += int((~keep).sum())
         rows, batch = rows[keep], filtered(batch, keep)
         if not len(rows):
             return
-    if found.rows < SAMPLE:
-        found.head.append(batch.slice(0, SAMPLE - found.rows))
-    found.rows += len(rows)
-    for survey in (*found.targets, *found.features):
+    if gathered.rows < LEAK_SAMPLE_ROWS:
+        gathered.head.append(batch.slice(0, LEAK_SAMPLE_ROWS - gathered.rows))
+    gathered.rows += len(rows)
+    for survey in (*gathered.targets, *gathered.features):
         survey.add(column(batch, survey.name), rows)
     if weight is not None:
         with np.errstate(over="ignore"):  # the survey of a fit refuses it in words
-            found.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
+            gathered.weight_sum += float(needed(batch, weight, "weight", table, rows).sum())
     if offset is not None:
         needed(batch, offset, "offset", table, rows)
 
@@ -136,6 +113,6 @@ def present(array: Any) -> Mask:
     if kind(array) in ("number", "boolean", "nothing"):
         return ~np.isnan(numbers(array)[0])
     if kind(array) in ("date", "other"):
-        found = valid(array)
-        return np.ones(len(array), dtype=np.bool_) if found is None else found
+        mask = valid(array)
+        return np.ones(len(array), dtype=np.bool_) if mask is None else mask
     return packed(array)[0] >= 0

@@ -14,20 +14,20 @@ from lineal.features.cells.cells import numbers
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column
-from lineal.features.gathering import AgainError, gather
+from lineal.features.gathering import gather
 from lineal.features.learning import learn
 from lineal.features.terms.written import scores
 from lineal.features.types import deciding
-from lineal.features.types.decision import Decision
-from lineal.features.types.declared_types import told
+from lineal.features.types.decision import Decision, Reread
+from lineal.features.types.declared_types import TextType, declared
 from lineal.features.types.survey import Column
 from lineal.ground.records import dataclass
 from lineal.tables.joined import attached
 from lineal.tables.table import Table, as_table
 
-BINS: Final = 12
-TEXT: Final = "free text, which is read word by word once there is a target"
-SHOWN: Final = 5
+HISTOGRAM_BINS: Final = 12
+UNREAD_TEXT: Final = "free text, which is read word by word once there is a target"
+MAX_LEVELS_LISTED: Final = 5
 """How many levels of a column are listed, the most frequent ones."""
 
 
@@ -73,72 +73,77 @@ def inspect(
         if learned.report["without_target"]:
             notes.append(f"{learned.report['without_target']} rows have no target and are not counted below.")
     pictures = _histograms(table, surveys)
-    targets = () if target is None else (target,) if isinstance(target, str) else tuple(target)
+    targets = (target,) if isinstance(target, str) else tuple(target or ())
     columns = []
     for name in table.names:
         if name in surveys:
             role = "target" if name in targets else "feature"
             columns.append(_column(surveys[name], decisions.get(name), role, pictures.get(name)))
         else:
-            role = "weight" if name == weight else "offset" if name == offset else "dropped"
+            role = {weight: "weight", offset: "offset"}.get(name, "dropped")
             columns.append({"column": name, "role": role})
     report = {"origin": table.origin, "rows": rows, "columns": columns, "notes": [*table.notes, *notes]}
-    given = {name: decision.told for name, decision in decisions.items() if decision.told}
-    return Inspection(report, given)
+    declared_types = {name: decision.declared for name, decision in decisions.items() if decision.declared}
+    return Inspection(report, declared_types)
 
 
 def _decided(
     table: Table, drop: Sequence[str], types: Mapping[str, str] | None
 ) -> tuple[dict[str, Column], dict[str, Decision], int]:
     """Decide on every column of a table of which no target is known."""
-    given = told(types)
-    for name in (*drop, *given):
+    declared_types = declared(types)
+    for name in (*drop, *declared_types):
         table.require(name)
     features = [name for name in table.names if name not in drop]
-    as_text = {name for name, one in given.items() if one.as_text}
+    as_text = {name for name, one in declared_types.items() if one.as_text}
     readings: dict[str, Notation | Calendar] = {}
     while True:
-        found = gather(table, [], features, None, None, as_text, readings)
-        again = AgainError()
-        decisions = {}
-        for survey in found.features:
-            one = given.get(survey.name)
-            if deciding.is_text(survey) if one is None else one.kind == "text":
-                spelled = ":".join(["text", *(() if one is None else one.words)])
-                decisions[survey.name] = Decision(survey.name, "text", survey.missing, None, TEXT, told=spelled)
+        gathered = gather(table, [], features, None, None, as_text, readings)
+        decisions: dict[str, Decision] = {}
+        rereads: list[Reread] = []
+        for survey in gathered.features:
+            one = declared_types.get(survey.name)
+            if isinstance(one, TextType) or (one is None and deciding.is_text(survey)):
+                spelled = (one or TextType()).spelled
+                decisions[survey.name] = Decision(
+                    survey.name, "text", survey.missing, None, UNREAD_TEXT, declared=spelled
+                )
                 continue
-            with again.noting():
-                decisions[survey.name] = deciding.decide(survey, table, told=one)
-        if not again.as_text:
-            return {survey.name: survey for survey in found.features}, decisions, found.rows
-        as_text |= again.as_text
-        readings |= again.readings
+            decision = deciding.decide(survey, table, declared=one)
+            if isinstance(decision, Reread):
+                rereads.append(decision)
+            else:
+                decisions[survey.name] = decision
+        if not rereads:
+            return {survey.name: survey for survey in gathered.features}, decisions, gathered.rows
+        as_text |= {one.column for one in rereads}
+        readings |= {one.column: one.reading for one in rereads if one.reading is not None}
 
 
 def _column(survey: Column, decision: Decision | None, role: str, picture: list[int] | None) -> dict[str, Any]:
     values, kind = survey.values, "target" if decision is None else decision.type
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "column": survey.name,
         "role": role,
         "type": kind if decision is not None else _target_type(survey),
-        "used": decision is None or decision.term is not None or decision.told.startswith("text"),
+        "used": decision is None or decision.term is not None or decision.declared.startswith("text"),
         "missing": survey.missing,
         "missing_share": survey.missing / survey.rows if survey.rows else 0.0,
         "distinct": None if survey.straight or survey.full or not survey.levels else len(survey.levels),
         "decision": None if decision is None else _sentence(decision),
     }
     if picture is not None:
-        found |= {"low": values.low, "high": values.high, "mean": values.mean, "histogram": picture}
+        entry |= {"low": values.low, "high": values.high, "mean": values.mean, "histogram": picture}
         if isinstance(survey.reading, Calendar):
-            found |= {name: str(np.datetime64("1970-01-01") + _days(found[name])) for name in ("low", "high", "mean")}
+            entry |= {name: str(np.datetime64("1970-01-01") + _days(entry[name])) for name in ("low", "high", "mean")}
     elif survey.levels:
         ordered = sorted(survey.levels.items(), key=lambda item: (-item[1], item[0]))
-        found["levels"] = [{"level": level, "count": count} for level, count in ordered[:SHOWN]]
-    return found
+        entry["levels"] = [{"level": level, "count": count} for level, count in ordered[:MAX_LEVELS_LISTED]]
+    return entry
 
 
 def _sentence(decision: Decision) -> str:
-    return f"{decision.column!r} is {TEXT}." if decision.why == TEXT else decision.sentence
+    return f"{decision.column!r} is {UNREAD_TEXT}." if decision.why == UNREAD_TEXT else decision.sentence
 
 
 def _days(days: float) -> np.timedelta64:
@@ -155,18 +160,18 @@ def _numeric(survey: Column) -> bool:
 
 
 def _histograms(table: Table, surveys: Mapping[str, Column]) -> dict[str, list[int]]:
-    """Return how many cells of each number column fall into each of BINS equal parts of its range."""
+    """Return how many cells of each number column fall into each of HISTOGRAM_BINS equal parts of its range."""
     wanted = {name: survey for name, survey in surveys.items() if _numeric(survey)}
     straight = [name for name, survey in wanted.items() if survey.straight and survey.reading is None]
-    counts = {name: np.zeros(BINS, dtype=np.int64) for name in wanted}
+    counts = {name: np.zeros(HISTOGRAM_BINS, dtype=np.int64) for name in wanted}
     chosen = table.select(numbers=straight, texts=[name for name in wanted if name not in straight])
     for _, batch in chosen.numbered() if wanted else ():
         for name, survey in wanted.items():
-            found = _finite(survey, column(batch, name))
+            values = _finite(survey, column(batch, name))
             low, high = survey.values.low, survey.values.high
             width = (high / 2 - low / 2) or 1.0  # halves: the whole may be no double
-            places = np.clip(((found / 2 - low / 2) / width * BINS).astype(np.int64), 0, BINS - 1)
-            counts[name] += np.bincount(places, minlength=BINS)
+            places = np.clip(((values / 2 - low / 2) / width * HISTOGRAM_BINS).astype(np.int64), 0, HISTOGRAM_BINS - 1)
+            counts[name] += np.bincount(places, minlength=HISTOGRAM_BINS)
     return {name: held.tolist() for name, held in counts.items()}
 
 

@@ -14,17 +14,17 @@ from lineal.errors import InputError
 from lineal.features.cells.cells import numbers
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation
-from lineal.features.composing import Composer, monomials, used
+from lineal.features.composing import Composer, categories, curves_of_all_cells, monomials, used
 from lineal.features.encoder import INTERCEPT, Encoder, column
 from lineal.features.formula import Formula
-from lineal.features.gathering import AgainError, Pass, gather, present
+from lineal.features.gathering import Pass, gather, present
 from lineal.features.sparse import learn_sparse
-from lineal.features.terms.base import Term, rank
-from lineal.features.text.columns import asked_texts, learn_texts, texts_among
-from lineal.features.text_options import Asked, Options
+from lineal.features.terms import Term
+from lineal.features.text.columns import declared_texts, learn_texts, texts_among
+from lineal.features.text_options import Options, TextOptions
 from lineal.features.types import deciding, target_type
-from lineal.features.types.decision import Decision
-from lineal.features.types.declared_types import Told, told
+from lineal.features.types.decision import Decision, Reread
+from lineal.features.types.declared_types import DeclaredType, DropType, declared
 from lineal.features.types.leaks import suspicions
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
@@ -65,7 +65,7 @@ def learn(
     formula: Formula | None = None,
     poly: int = 1,
     types: Mapping[str, str] | None = None,
-    text: Asked = (),
+    text: TextOptions = (),
 ) -> Learned:
     """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong, one for text.
 
@@ -87,26 +87,26 @@ def learn(
             )
         return _learn_sparse(table, target, weight, offset, drop, model)
     names = _targets(table, target)
-    given = told(types)
-    drop = (*drop, *(name for name, one in given.items() if one.kind == "drop" and name not in drop))
+    declared_types = declared(types)
+    drop = (*drop, *(name for name, one in declared_types.items() if isinstance(one, DropType) and name not in drop))
     _check_roles(table, names, weight, offset, drop)
-    _check_types(table, given, {*names, weight, offset}, drop)
+    _check_types(table, declared_types, {*names, weight, offset}, drop)
     apart = {*names, weight, offset, *drop}
     features = [name for name in table.names if name not in apart]
-    as_text: set[str] = {name for name, one in given.items() if one.as_text}
+    as_text: set[str] = {name for name, one in declared_types.items() if one.as_text}
     readings: dict[str, Notation | Calendar] = {}
-    asked = asked_texts(table, text, given, features, formula)
-    as_text |= set(asked)
+    text_options = declared_texts(table, text, declared_types, features, formula)
+    as_text |= set(text_options)
     if formula is not None:
-        features = list(dict.fromkeys([*used(formula, features), *asked]))
-        as_text |= {factor.column for product in formula.products for factor in product if factor.basis == "C"}
+        features = list(dict.fromkeys([*used(formula, features), *text_options]))
+        as_text |= categories(formula)
     while True:
         gathered = gather(table, names, features, weight, offset, as_text, readings)
-        try:
-            return _decide(table, gathered, weight, offset, drop, model, formula, poly, given, asked)
-        except AgainError as again:
-            as_text |= again.as_text
-            readings |= again.readings
+        learned = _decide(table, gathered, weight, offset, drop, model, formula, poly, declared_types, text_options)
+        if isinstance(learned, Learned):
+            return learned
+        as_text |= {one.column for one in learned}
+        readings |= {one.column: one.reading for one in learned if one.reading is not None}
 
 
 def _targets(table: Table, target: str | Sequence[str] | None) -> list[str]:
@@ -136,64 +136,74 @@ def _check_roles(table: Table, targets: list[str], weight: str | None, offset: s
         raise InputError(f"the column {name!r} has a role of its own and is no part of the model; do not drop it.")
 
 
-def _check_types(table: Table, given: Mapping[str, Told], roles: set[str | None], drop: Sequence[str]) -> None:
-    for name, one in given.items():
+def _check_types(
+    table: Table, declared_types: Mapping[str, DeclaredType], roles: set[str | None], drop: Sequence[str]
+) -> None:
+    for name, one in declared_types.items():
         table.require(name, "column")
         if name in roles:
             raise InputError(f"the column {name!r} is no column to predict from; leave its type out.")
-        if name in drop and one.kind != "drop":
+        if name in drop and not isinstance(one, DropType):
             raise InputError(f"the column {name!r} is dropped, so its type has no effect; give one of the two.")
 
 
 def _decide(
     table: Table,
-    found: Pass,
+    gathered: Pass,
     weight: str | None,
     offset: str | None,
     drop: Sequence[str],
     model: Model,
     formula: Formula | None,
     poly: int,
-    given: Mapping[str, Told],
-    asked: dict[str, Options],
-) -> Learned:
-    again = AgainError()
+    declared_types: Mapping[str, DeclaredType],
+    text_options: dict[str, Options],
+) -> Learned | list[Reread]:
+    """Return what follows from a pass, or the columns that must be read again before anything can."""
+    rereads: list[Reread] = []
     terms: list[Term] = []
     decisions: list[Decision] = []
-    with again.noting():
-        target, counts, sentence = target_type.decide(found.targets, table, model)
-    written = texts_among(found.features, asked, given, formula)
-    surveys = [survey for survey in found.features if survey.name not in written]
+    decided = target_type.decide(gathered.targets, table, model)
+    if isinstance(decided, Reread):
+        rereads.append(decided)
+    written = texts_among(gathered.features, text_options, declared_types, formula)
+    surveys = [survey for survey in gathered.features if survey.name not in written]
     if formula is None:
         for survey in surveys:
-            with again.noting():
-                decisions.append(deciding.decide(survey, table, told=given.get(survey.name)))
+            decision = deciding.decide(survey, table, declared=declared_types.get(survey.name))
+            rereads.append(decision) if isinstance(decision, Reread) else decisions.append(decision)
         terms += [term for decision in decisions for term in decision.terms]
         terms += monomials(terms, poly)
     else:
-        composer = Composer(formula, {s.name: s for s in surveys}, table, _values(table, found, formula), given)
-        with again.noting():
-            terms += composer.terms()
+        composer = Composer(
+            formula, {s.name: s for s in surveys}, table, _values(table, gathered, formula), declared_types
+        )
+        composed = composer.terms()
+        if isinstance(composed, Reread):
+            rereads.append(composed)
+        else:
+            terms += composed
             decisions += [composer.decisions[survey.name] for survey in surveys]
-    if again.as_text:
-        raise again
-    text = learn_texts(written, found.features, partial(_again, table, found))
+    if rereads or isinstance(decided, Reread):
+        return rereads
+    target, counts, sentence = decided
+    text = learn_texts(written, gathered.features, partial(_again, table, gathered))
     by_name = {**{d.column: d for d in decisions}, **text}
-    decisions = [by_name[survey.name] for survey in found.features]
+    decisions = [by_name[survey.name] for survey in gathered.features]
     terms += {
         id(term): term for decision in text.values() for term in decision.terms
     }.values()  # a pair has two columns
-    terms.sort(key=rank)  # stable: otherwise in the order of the table
+    terms.sort(key=lambda term: term.rank)  # stable: otherwise in the order of the table
     encoder = Encoder(intercept=formula is None or formula.intercept, terms=tuple(terms))
     _check_columns(encoder, decisions, table, formula)
-    report = _report(found, target, counts, decisions, drop, formula)
+    report = _report(gathered, target, counts, decisions, drop, formula)
     report["sentences"].insert(0, sentence)
     report["texts"] = list(dict.fromkeys(decision.sentence for decision in text.values()))
-    return Learned(encoder, target, report, weight, offset, (*found.targets, *found.features), tuple(decisions))
+    return Learned(encoder, target, report, weight, offset, (*gathered.targets, *gathered.features), tuple(decisions))
 
 
 def _report(
-    found: Pass,
+    gathered: Pass,
     target: Target,
     counts: list[int] | None,
     decisions: list[Decision],
@@ -203,8 +213,8 @@ def _report(
     """Return in plain data what was learned, and the decisions in sentences."""
     named = () if formula is None else formula.columns
     return {
-        "rows": found.rows,
-        "without_target": found.without_target,
+        "rows": gathered.rows,
+        "without_target": gathered.without_target,
         "columns": [
             {"column": d.column, "type": d.type, "missing": d.missing, "levels": d.levels}
             for d in decisions
@@ -219,38 +229,40 @@ def _report(
             "counts": counts,
         },
         "formula": None if formula is None else formula.text,
-        "sentences": [*_rows_sentences(found), *(decision.sentence for decision in decisions)],
+        "sentences": [*_rows_sentences(gathered), *(decision.sentence for decision in decisions)],
         "lost": [f"Of {d.column!r}, {d.lost}." for d in decisions if d.lost],
-        "suspicions": [*alike(target), *suspicions(found.head, target, decisions)],
+        "suspicions": [*alike(target), *suspicions(gathered.head, target, decisions)],
     }
 
 
-def _rows_sentences(found: Pass) -> list[str]:
-    if not found.without_target:
+def _rows_sentences(gathered: Pass) -> list[str]:
+    if not gathered.without_target:
         return []
     plural = (
         "1 row has no target and is"
-        if found.without_target == 1
-        else f"{found.without_target} rows have no target and are"
+        if gathered.without_target == 1
+        else f"{gathered.without_target} rows have no target and are"
     )
     return [f"{plural} left out."]
 
 
-def _values(table: Table, found: Pass, formula: Formula) -> dict[str, Array]:
-    """Return the numbers of the columns that a spline of the formula needs, in a pass of its own."""
-    wanted = {factor.column for product in formula.products for factor in product if factor.basis == "spline"}
+def _values(table: Table, gathered: Pass, formula: Formula) -> dict[str, Array]:
+    """Return the numbers of the columns that splines of the formula need, in a pass of its own."""
+    wanted = curves_of_all_cells(formula)
     if not wanted:
         return {}
     parts: dict[str, list[Array]] = {name: [] for name in wanted}
-    for batch in _again(table, found, numbers=wanted):
+    for batch in _again(table, gathered, numbers=wanted):
         for name, held in parts.items():
             held.append(numbers(column(batch, name))[0])
     return {name: np.concatenate(held) for name, held in parts.items()}
 
 
-def _again(table: Table, found: Pass, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Iterator[Any]:
+def _again(
+    table: Table, gathered: Pass, *, numbers: Collection[str] = (), texts: Collection[str] = ()
+) -> Iterator[Any]:
     """Yield some columns of the rows that have a target once more."""
-    targets = [survey.name for survey in found.targets]
+    targets = [survey.name for survey in gathered.targets]
     for _, batch in table.select(
         numbers=[name for name in numbers if name not in targets], texts=[*targets, *texts]
     ).numbered():
@@ -280,7 +292,7 @@ def _learn_sparse(
     drop: Sequence[str],
     model: Model,
 ) -> Learned:
-    name = LABEL if target is None else target if isinstance(target, str) else ", ".join(target)
+    name = target if isinstance(target, str) else ", ".join(target or (LABEL,))
     if name != LABEL:
         raise InputError(
             f"{table.origin} has no target column {name!r};"
@@ -291,8 +303,8 @@ def _learn_sparse(
             f"{table.origin} is an SVMlight file, which has no column for weights or offsets;"
             " use another format for them."
         )
-    encoder, found, report = learn_sparse(table, drop, model)
-    return Learned(encoder, found, report)
+    encoder, labels, report = learn_sparse(table, drop, model)
+    return Learned(encoder, labels, report)
 
 
 __all__ = ["INTERCEPT", "Learned", "learn"]

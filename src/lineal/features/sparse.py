@@ -9,8 +9,9 @@ import numpy as np
 
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder
-from lineal.features.terms.base import Number
+from lineal.features.terms import Number
 from lineal.features.types import target_type
+from lineal.features.types.decision import Reread
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model
 from lineal.model.target import Target
@@ -76,17 +77,17 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
     return Encoder(intercept=True, terms=terms), target, report
 
 
-def _target(label: Column, table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
+def _target(label: Column, table: Table, model: Model) -> target_type.Decided:
     _check_far(label, table, model)
-    try:
-        return target_type.decide([label], table, model)
-    except target_type.NeedsTextError:
-        raise InputError(f"the labels of {table.origin} are not whole numbers, so they cannot be classes.") from None
+    decided = target_type.decide([label], table, model)
+    if isinstance(decided, Reread):
+        raise InputError(f"the labels of {table.origin} are not whole numbers, so they cannot be classes.")
+    return decided
 
 
 def _check_far(label: Column, table: Table, model: Model) -> None:
     """Raise an InputError if labels that would be classes are beyond 2^53, since they are read as doubles."""
-    few = label.values.whole and len(label.values.distinct or ()) <= target_type.FEW
+    few = label.values.whole and len(label.values.distinct or ()) <= target_type.MAX_NUMBER_CLASSES
     if label.values.far and model != "number" and (few or model == "classes"):
         raise InputError(
             f"the labels of {table.origin} go from {label.values.low:.17g} to {label.values.high:.17g}: beyond 2^53 different "

@@ -14,10 +14,10 @@ from lineal.errors import InputError
 from lineal.features.cells.cells import kind, moments, texts
 from lineal.features.encoder import column
 from lineal.ground.records import dataclass
-from lineal.tables.tabular import RowNumbers, Table, uniform
+from lineal.tables.tabular import Mask, RowNumbers, Table, uniform
 
 Array = npt.NDArray[np.float64]
-Parts = npt.NDArray[np.int8]
+Parts = npt.NDArray[np.integer[Any]]
 By = Literal["row", "stratified", "group", "time", "column"]
 
 TRAIN: Final = 0
@@ -58,10 +58,10 @@ class Split:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a model file."""
-        found: dict[str, Any] = {"seed": self.seed, "test_size": self.test_size}
+        record: dict[str, Any] = {"seed": self.seed, "test_size": self.test_size}
         if self.validation_size > 0:
-            found["validation_size"] = self.validation_size
-        return found if self.by == "row" else {**found, "by": self.by, "column": self.column}
+            record["validation_size"] = self.validation_size
+        return record if self.by == "row" else {**record, "by": self.by, "column": self.column}
 
     @classmethod
     def of(cls, rule: Mapping[str, Any]) -> Split:
@@ -94,10 +94,56 @@ def read(text: str | None, seed: int, test_size: float, validation_size: float) 
     return Split(seed, test_size, validation_size, by, name or None)  # type: ignore[arg-type]  # checked above
 
 
+@dataclass(frozen=True)
+class ByShare:
+    """The part of every row, drawn by its number."""
+
+    split: Split
+
+    def __call__(self, rows: RowNumbers) -> Parts:
+        """Return the part of each of these rows."""
+        return _shares(uniform(self.split.seed, rows), self.split)
+
+
+@dataclass(frozen=True)
+class ByNumber:
+    """The part of every row, looked up by its number."""
+
+    part: Parts
+
+    def __call__(self, rows: RowNumbers) -> Parts:
+        """Return the part of each of these rows."""
+        return self.part[rows]
+
+
+@dataclass(frozen=True)
+class Within:
+    """Keep the rows of one part, or all others unless ``inside``."""
+
+    parts: Callable[[RowNumbers], Parts]
+    part: int
+    inside: bool = True
+
+    def __call__(self, rows: RowNumbers) -> Mask:
+        """Return which of the rows are kept."""
+        return np.asarray((self.parts(rows) == self.part) == self.inside)
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Keep all rows but some, by their numbers."""
+
+    numbers: RowNumbers
+
+    def __call__(self, rows: RowNumbers) -> Mask:
+        """Return which of the rows are kept."""
+        return np.asarray(~np.isin(rows, self.numbers))
+
+
 def parted(table: Table, split: Split, target: str | None) -> Callable[[RowNumbers], Parts]:
     """Return the function that says of row numbers to which part they belong; all but ``row`` read the table once."""
     if split.by == "row":
-        return lambda rows: _shares(uniform(split.seed, rows), split)
+        return ByShare(split)
     if table.sparse:
         raise InputError(f"{table.origin} is an SVMlight file, which has no column to split by; split by rows.")
     name = target if split.by == "stratified" else split.column
@@ -109,7 +155,7 @@ def parted(table: Table, split: Split, target: str | None) -> Callable[[RowNumbe
         _require(cells, order, table, name)
     table_of = np.zeros(int(order.max(initial=-1)) + 1, dtype=np.int8)
     table_of[order] = _by(split, cells, order, table, name)
-    return lambda rows: table_of[rows]
+    return ByNumber(table_of)
 
 
 def groups(table: Table, name: str, seed: int) -> tuple[RowNumbers, Array]:
@@ -157,7 +203,9 @@ def _word(cell: str, table: Table, name: str) -> int:
     """Return the part a cell names; in a column called ``test`` or ``train``, yes and no will do."""
     word, part = cell.lower(), WORDS.get(name.lower())
     if part is not None and word in YES | NO:
-        return part if word in YES else (TRAIN if part != TRAIN else TEST)
+        if word in YES:
+            return part
+        return TEST if part == TRAIN else TRAIN
     if word not in WORDS:
         raise InputError(
             f"column {name!r} of {table.origin} holds {cell!r}; to split rows it may hold {', '.join(WORDS)}."
@@ -166,19 +214,19 @@ def _word(cell: str, table: Table, name: str) -> int:
 
 
 def _shares(u: Array, split: Split) -> Parts:
-    found = np.where(
+    parts = np.where(
         u < split.test_size, TEST, np.where(u < split.test_size + split.validation_size, VALIDATION, TRAIN)
     )
-    return found.astype(np.int8)
+    return parts.astype(np.int8)
 
 
 def grouped(seed: int, cells: list[str]) -> Array:
     """Return ``u(seed, h)`` for every group, h the first 63 bits of the SHA-256 of its cell."""
-    known: dict[str, int] = {}
+    group_of: dict[str, int] = {}
     for cell in cells:
-        if cell not in known:
-            known[cell] = int.from_bytes(hashlib.sha256(cell.encode()).digest()[:8], "big") >> 1
-    return uniform(seed, np.array([known[cell] for cell in cells], dtype=np.int64))
+        if cell not in group_of:
+            group_of[cell] = int.from_bytes(hashlib.sha256(cell.encode()).digest()[:8], "big") >> 1
+    return uniform(seed, np.array([group_of[cell] for cell in cells], dtype=np.int64))
 
 
 def timed(cells: list[str], split: Split, name: str) -> Parts:
@@ -190,13 +238,13 @@ def timed(cells: list[str], split: Split, name: str) -> Parts:
         if not all(_ISO.fullmatch(cell) for cell in cells):
             raise InputError(f"a split in time needs numbers, or dates as 2026-11-15, in {name!r}.") from None
     ordered, n = sorted(keys), len(keys)
-    found = np.full(n, TEST, dtype=np.int8)
+    parts = np.full(n, TEST, dtype=np.int8)
     for part, share in ((VALIDATION, 1.0 - split.test_size), (TRAIN, 1.0 - split.test_size - split.validation_size)):
         count = int(n * share)
         if count == 0:
             raise InputError(f"a split in time leaves no row to fit: {n} rows are too few.")
-        found[[key <= ordered[count - 1] for key in keys]] = part
-    return found
+        parts[[key <= ordered[count - 1] for key in keys]] = part
+    return parts
 
 
 def _exact(cell: str) -> int | float:
@@ -209,7 +257,7 @@ def _exact(cell: str) -> int | float:
 
 def stratified(cells: list[str | None], rows: RowNumbers, split: Split) -> Parts:
     """Return the parts so that every class gives its share, rounded; a row without a class is left to the fit."""
-    found = np.full(len(cells), TRAIN, dtype=np.int8)
+    parts = np.full(len(cells), TRAIN, dtype=np.int8)
     u = uniform(split.seed, rows)
     levels = {cell: k for k, cell in enumerate(dict.fromkeys(cell for cell in cells if cell is not None))}
     if len(levels) > max(2, len(cells) / 2):
@@ -221,6 +269,6 @@ def stratified(cells: list[str | None], rows: RowNumbers, split: Split) -> Parts
         members = np.flatnonzero(codes == k)
         members = members[np.argsort(u[members], kind="stable")]
         tests, validates = (int(len(members) * share + 0.5) for share in (split.test_size, split.validation_size))
-        found[members[:tests]] = TEST
-        found[members[tests : tests + validates]] = VALIDATION
-    return found
+        parts[members[:tests]] = TEST
+        parts[members[tests : tests + validates]] = VALIDATION
+    return parts

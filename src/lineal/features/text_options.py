@@ -11,15 +11,15 @@ from lineal.ground.records import dataclass
 
 Unit = Literal["words", "characters"]
 Weighting = Literal["counts", "binary", "tfidf"]
-Asked = str | Iterable[str] | Mapping[str, str | None]
+TextOptions = str | Iterable[str] | Mapping[str, str | None]
 """Text columns as a person asks for them."""
 
-WORDS: Final = 3
+MAX_WORDS_PER_NGRAM: Final = 3
 """The longest n-gram of words."""
-CHARACTERS: Final = 8
+MAX_CHARACTERS_PER_NGRAM: Final = 8
 """The longest n-gram of characters."""
-BITS: Final = 20
-"""At most so many bits of a hash number the columns of a table's text."""
+MAX_HASH_BITS: Final = 20
+"""The most bits of a hash that number the columns of a table's text."""
 SPELLED: Final = (
     "ngrams=1-2", "characters=3-5", "counts", "binary", "tfidf", "min=2", "common=0.9", "max=50000", "hash=2^18",
     "letters=2", "fold", "case", "statistics", "statistics=only", "spelling=FILE", "pair=COL",
@@ -59,7 +59,7 @@ class Options:
 
     def __post_init__(self) -> None:
         """Check every field; an option without effect is an error."""
-        longest = WORDS if self.unit == "words" else CHARACTERS
+        longest = MAX_WORDS_PER_NGRAM if self.unit == "words" else MAX_CHARACTERS_PER_NGRAM
         _check(
             self.unit in ("words", "characters"), f"the unit {self.unit!r} is unknown; it is 'words' or 'characters'"
         )
@@ -87,29 +87,29 @@ class Options:
             self.spelling is None or bool(self.statistics),
             "spelling counts words that are not in a list, which is one of the statistics; add statistics",
         )
-        _check(self.bits is None or 1 <= self.bits <= 30, f"hash is 2^{self.bits}; give 2^1 to 2^{BITS}")
+        _check(self.bits is None or 1 <= self.bits <= 30, f"hash is 2^{self.bits}; give 2^1 to 2^{MAX_HASH_BITS}")
 
     @classmethod
     def parse(cls, text: str) -> Options:
         """Return the options a text spells, commas between them; an empty text spells none."""
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for word in filter(None, (part.strip() for part in text.split(","))):
-            key, given, value = word.partition("=")
-            for name, field in _spelled(key, value if given else None, word).items():
-                if name in found:
+            key, equals, value = word.partition("=")
+            for name, field in _spelled(key, value if equals else None, word).items():
+                if name in options:
                     raise InputError(f"the text option {word!r} says again what {text!r} says already; give it once.")
-                found[name] = field
-        if "bits" in found and found.keys() & {"least", "common", "size"}:
+                options[name] = field
+        if "bits" in options and options.keys() & {"least", "common", "size"}:
             raise InputError(
                 "min, common and max choose the terms of a vocabulary; with hash there is none: leave them out."
             )
-        if found.get("statistics") == "only" and found.keys() - {"statistics", "spelling"}:
+        if options.get("statistics") == "only" and options.keys() - {"statistics", "spelling"}:
             raise InputError("statistics=only leaves all terms out, so nothing can be said about them; leave it out.")
-        if "pair" in found and len(found) > 1:
+        if "pair" in options and len(options) > 1:
             raise InputError("pair makes features of two columns instead of terms, so that other options mean nothing.")
-        if "bits" in found:
-            found |= {"least": 1, "size": None}
-        return cls(**found)
+        if "bits" in options:
+            options |= {"least": 1, "size": None}
+        return cls(**options)
 
     @property
     def spelled(self) -> str:
@@ -160,9 +160,9 @@ def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
             return {"spelling": value}
         if key in ("ngrams", "characters") and (match := re.fullmatch(r"(\d{1,3})(?:-(\d{1,3}))?", value)):
             first, last = int(match[1]), int(match[2] or match[1])
-            low = first if match[2] else (1 if key == "ngrams" else first)
+            low = 1 if key == "ngrams" and not match[2] else first
             return {"unit": "words" if key == "ngrams" else "characters", "low": low, "high": last}
-        if key == "hash" and (match := re.fullmatch(r"2\^(\d{1,2})", value)) and 1 <= int(match[1]) <= BITS:
+        if key == "hash" and (match := re.fullmatch(r"2\^(\d{1,2})", value)) and 1 <= int(match[1]) <= MAX_HASH_BITS:
             return {"bits": int(match[1])}
         if key in ("max", "letters") and re.fullmatch(r"\d{1,9}", value):
             return {"size" if key == "max" else "letters": int(value)}
@@ -172,24 +172,24 @@ def _spelled(key: str, value: str | None, word: str) -> dict[str, Any]:
     raise InputError(f"the text option {word!r} is not understood; accepted are {accepted}.{near(word, SPELLED)}")
 
 
-def columns_of(given: Asked, names: tuple[str, ...]) -> dict[str, Options]:
+def columns_of(text: TextOptions, names: tuple[str, ...]) -> dict[str, Options]:
     """Return the options of every text column asked for: ``{"note": "tfidf"}`` or ``["note:tfidf", "title"]``.
 
     >>> columns_of(["note:binary"], ("note", "y"))["note"].weighting
     'binary'
     """
-    if isinstance(given, str):
-        given = [given]
-    if isinstance(given, Mapping):
-        pairs = [(str(name), str(words or "")) for name, words in given.items()]
+    if isinstance(text, str):
+        text = [text]
+    if isinstance(text, Mapping):
+        pairs = [(str(name), str(words or "")) for name, words in text.items()]
     else:
-        pairs = [_pair(str(item), names) for item in given]
-    found: dict[str, Options] = {}
+        pairs = [_pair(str(item), names) for item in text]
+    by_column: dict[str, Options] = {}
     for name, words in pairs:
-        if name in found:
+        if name in by_column:
             raise InputError(f"the text column {name!r} is named twice; put its options together, with commas.")
-        found[name] = Options.parse(words)
-    return found
+        by_column[name] = Options.parse(words)
+    return by_column
 
 
 def _pair(text: str, names: tuple[str, ...]) -> tuple[str, str]:

@@ -13,28 +13,18 @@ import numpy.typing as npt
 
 from lineal.algebra.factor import Factor
 from lineal.errors import InputError, near
+from lineal.ground.records import dataclass
 from lineal.problem.frame import centered, projected
 from lineal.problem.problem import Problem
 from lineal.solvers.direct import wants_digits
+from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.intp]
 
-MOST_COEFFICIENTS: Final = 1000
-"""Larger covariance matrices are not kept."""
-
-POOR: Final = 1e-4
-"""A second derivative of a smaller reciprocal condition is looked at in other columns: its digits are worth keeping."""
-
-NEAR: Final = 1.0
-"""Means of more standard deviations than this are taken off for it."""
-
 ROBUST: Final = ("HC0", "HC1", "HC2", "HC3")
 """The robust kinds, after MacKinnon and White (1985)."""
-
-CELLS: Final = 2**22
-"""Rows are taken so many cells at a time where a pass needs them multiplied out."""
 
 
 def covariance(problem: Problem, coef: Array) -> Array | None:
@@ -43,7 +33,7 @@ def covariance(problem: Problem, coef: Array) -> Array | None:
     Squared loss: ``RSS / (S - p) (X'SX)^-1`` for each output; otherwise ``(S H)^-1``, H the second derivative of F.
     """
     columns, outputs = problem.shape
-    if columns * outputs > MOST_COEFFICIENTS:
+    if columns * outputs > 1000:  # 8 MB
         return None
     spread, squares = inverse(problem, coef)
     if squares is None:
@@ -150,7 +140,9 @@ def inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:
     here = problem.evaluate(coef, hessian=columns)
     factor = problem.factor(here, np.arange(columns))
     if not problem.loss.quadratic:
-        spread = (_framed(problem, coef, factor) if factor.condition < POOR else factor.inverse()) / total
+        # below 1e-4, the digits that other columns keep are worth another look
+        spread = _framed(problem, coef, factor) if factor.condition < 1e-4 else factor.inverse()
+        spread = spread / total
         return (_within_gauge(spread, columns, outputs) if problem.loss.coupled else spread), None
     if wants_digits(problem, factor.condition) and problem.normal is not None:
         return problem.normal.inverse(), problem.normal.residual_squares()
@@ -163,7 +155,7 @@ def _framed(problem: Problem, coef: Array, factor: Factor) -> Array:
     With ``b = A c`` that of b is ``A V A'``, V that of c: columns far from zero, less their means, keep their digits.
     """
     columns = problem.shape[0]
-    for frame in (centered(problem, NEAR), projected(problem)):
+    for frame in (centered(problem, 1.0), projected(problem)):
         if frame is None:
             continue
         here = frame.problem.evaluate(frame.inward(coef), hessian=columns)
@@ -181,7 +173,7 @@ def _bread(problem: Problem, coef: Array) -> Array:
 
 def pieces(problem: Problem) -> Iterator[Block]:
     """Yield the rows, few enough at a time to be multiplied out."""
-    size = max(1, CELLS // max(problem.shape[0], 1))
+    size = max(1, 2**22 // max(problem.shape[0], 1))  # cells of 32 MB
     for block in problem.source.blocks():
         for start in range(0, block.n_rows, size):
             at = slice(start, min(start + size, block.n_rows))
@@ -194,23 +186,14 @@ def pieces(problem: Problem) -> Iterator[Block]:
             )
 
 
-def scores(coef: Array, block: Block) -> tuple[Array, Array, Array]:
-    """Return targets, scores and weights, a row of weight zero holding zeros."""
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
-    present = (weight > 0.0)[:, None]
-    eta = block.design.times(coef)
-    eta = eta if block.offset is None else eta + block.offset
-    return np.where(present, block.y, 0.0), np.where(present, eta, 0.0), weight
-
-
 def _slopes(problem: Problem, coef: Array, block: Block) -> tuple[Array, Array]:
-    y, eta, weight = scores(coef, block)
+    y, eta, weight = Scored(coef)(block)
     return problem.loss.slope(y, eta), weight
 
 
 def leverage(problem: Problem, coef: Array, block: Block, half: Array) -> Array:
     """Return the leverage of each row, once whatever its weight: ``h_i = c_i |x_i' half|^2``, ``half half' = (X'SCX)^-1``."""
-    y, eta, _ = scores(coef, block)
+    y, eta, _ = Scored(coef)(block)
     curvature: npt.NDArray[Any] = problem.loss.curvature(y, eta)[:, 0]
     return np.asarray(curvature * np.sum(block.design.times(half) ** 2, axis=1))
 
@@ -219,11 +202,19 @@ def _squares(problem: Problem, coef: Array) -> Array:
     """Return the residual sum of squares of each output."""
     if problem.shape[1] == 1:
         return np.array([2.0 * problem.evaluate(coef).value * problem.moments.weight_sum])
-    total = np.zeros(problem.shape[1])
-    for block in problem.source.blocks():
-        y, eta, weight = scores(coef, block)
-        total += weight @ (eta - y) ** 2
-    return total
+    return problem.source.sum(Squares(coef))
+
+
+@dataclass(frozen=True)
+class Squares:
+    """The task that sums squared residuals, for each output."""
+
+    coef: Array
+
+    def __call__(self, block: Block) -> Array:
+        """Sum over one block."""
+        y, eta, weight = Scored(self.coef)(block)
+        return np.asarray(weight @ (eta - y) ** 2)
 
 
 def _within_gauge(inverse: Array, columns: int, outputs: int) -> Array:

@@ -1,9 +1,9 @@
 """The evidence of a ridge: noise and prior variance given or estimated, and the posterior of the coefficients (MAP).
 
-    y = X b + noise,   noise ~ N(0, sigma^2),   b_j ~ N(0, tau^2 / charge_j),   uncharged columns at their best.
+    y = X b + noise,   noise ~ N(0, sigma^2),   b_j ~ N(0, tau^2 / factor_j),   unpenalized columns at their best.
 
-The posterior mean minimises ``sum s (y - eta)^2 / (2 sigma^2) + sum charge_j b_j^2 / (2 tau^2)``: it is the ridge of
-``strength = sigma^2 / (tau^2 S)``. With the eigenvalues d of the charged columns' gram (the uncharged ones projected out)
+The posterior mean minimises ``sum s (y - eta)^2 / (2 sigma^2) + sum factor_j b_j^2 / (2 tau^2)``: it is the ridge of
+``strength = sigma^2 / (tau^2 S)``. With the eigenvalues d of the penalized columns' gram (the unpenalized ones projected out)
 the evidence costs one sum over d at any pair of variances, so its maximum is found without touching the rows again.
 It may have several: the verdict is ``stationary``, and says "local".
 """
@@ -37,20 +37,17 @@ from lineal.problem.blas import alone
 from lineal.problem.frame import centered
 from lineal.problem.moments import Moments
 from lineal.problem.problem import EPS, Problem
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
-
-FAR = 1e3
-"""Columns so many standard deviations from zero are looked at about their center."""
 
 
 @dataclass(frozen=True)
 class Evidence:
     """A ridge with its variances: ``noise`` = sigma^2, ``prior`` = tau^2, and the posterior they give.
 
-    ``covariance`` is that of all coefficients, ``sigma^2 (X'SX + sigma^2/tau^2 D)^-1``, the uncharged ones with a flat
-    prior; ``degrees`` counts the charged coefficients the data determine, ``sum d / (d + sigma^2/tau^2)``;
+    ``covariance`` is that of all coefficients, ``sigma^2 (X'SX + sigma^2/tau^2 D)^-1``, the unpenalized ones with a flat
+    prior; ``degrees`` counts the penalized coefficients the data determine, ``sum d / (d + sigma^2/tau^2)``;
     ``log_evidence`` is the log of the probability of y given the variances, with the hyperpriors' terms.
     """
 
@@ -85,7 +82,7 @@ def evidence(
     *,
     noise: float | None = None,
     prior: float | None = None,
-    charges: Array | None = None,
+    penalty_factors: Array | None = None,
     alpha_1: float = 1e-6,
     alpha_2: float = 1e-6,
     lambda_1: float = 1e-6,
@@ -102,7 +99,7 @@ def evidence(
 
     ``noise`` is sigma^2, ``prior`` tau^2; the others are scikit-learn's BayesianRidge's: gamma hyperpriors of
     alpha = 1/sigma^2 and lambda = 1/tau^2 (shape _1, rate _2) and where their search begins (without
-    lambda_init at two places, of which the more likely end is taken). ``charges`` are 1 for every
+    lambda_init at two places, of which the more likely end is taken). ``penalty_factors`` are 1 for every
     column but the intercept unless given. ``tol`` bounds the slope of the log-evidence by the logs of the variances.
     Where ``time_limit`` (seconds, or a Deadline) ends before the variances are known, or leaves no time for the
     eigenvalues, the variances are those that the search begins with, and there is no posterior (``late``).
@@ -110,35 +107,31 @@ def evidence(
     for name, value in (("noise", noise), ("prior", prior), ("alpha_init", alpha_init), ("lambda_init", lambda_init)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
             raise InputError(f"{name} is {value}; it must be a finite number above 0.")
-    if next(iter(source.blocks())).y.shape[1] != 1:
+    if source.head().y.shape[1] != 1:
         raise InputError("the evidence is for one target; fit the targets one by one.")
     columns = len(source.columns)
-    if charges is None:
-        charges = np.ones(columns)
-        charges[: int(source.columns[:1] == ("(intercept)",))] = 0.0
+    if penalty_factors is None:
+        penalty_factors = np.ones(columns)
+        penalty_factors[: int(source.columns[:1] == ("(intercept)",))] = 0.0
     deadline = Deadline.of(time_limit)
     plain = beforehand(deadline, lambda: Problem.of(source, Squared(1), NoPenalty(columns), moments))
     hyper = (alpha_1, alpha_2, lambda_1, lambda_2)
     # about another center the evidence is the same, and columns far from zero have more digits there
-    framed = None if charges[0] > 0.0 else centered(plain, FAR)
+    framed = None if penalty_factors[0] > 0.0 else centered(plain, 1e3)
     about = plain if framed is None else framed.problem
-    curve = in_time(deadline, lambda: Curve.of(about, charges, hyper, deadline), lambda: None)
+    curve = in_time(deadline, lambda: Curve.of(about, penalty_factors, hyper, deadline), lambda: None)
     if curve is None:
         begin = noise or 1.0 / (alpha_init or 1.0 / (_spread(source) + EPS)), prior or 1.0 / (lambda_init or 1.0)
-        return _unknown(source, charges, plain.moments, begin, tol, deadline)
+        return _unknown(source, penalty_factors, plain.moments, begin, tol, deadline)
     free = (noise is None, prior is None)
-    alpha = 1.0 / noise if noise else alpha_init or 1.0 / (max(curve.null, 0.0) / curve.total + EPS)
-    # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
-    typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
-    begins = [1.0 / prior] if prior else [lambda_init] if lambda_init else [1.0, *([typical] if typical > 0.0 else [])]
-    logs = [(math.log(alpha), math.log(lam)) for lam in begins]
+    logs = _beginnings(curve, noise, prior, alpha_init, lambda_init)
     curve, top, trace = _resolved(curve, logs, free, tol, max_iter, progress)
     alpha, lam = math.exp(top.logs[0]), math.exp(top.logs[1])
     strength = lam / (alpha * curve.total)
     # a short table is looked at again sooner than it is solved step by step
     short = source.whole is not None and brief(plain.moments.rows, columns)
     known = None if short else plain.moments
-    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=known, time_limit=deadline)
+    fit = fitting.fit(source, Squared(1), Ridge(strength, penalty_factors), moments=known, time_limit=deadline)
     late = fit.verdict.kind == "budget" and deadline is not None and deadline.passed
     spread = np.full((columns, columns), np.nan) if late else inverse(fit.problem, fit.coef)[0]
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam
@@ -155,32 +148,66 @@ def evidence(
     )
 
 
+def _beginnings(
+    curve: Curve, noise: float | None, prior: float | None, alpha_init: float | None, lambda_init: float | None
+) -> list[tuple[float, float]]:
+    """Return where the search begins, as logs of alpha and lambda."""
+    alpha = 1.0 / noise if noise else alpha_init or 1.0 / (max(curve.baseline, 0.0) / curve.total + EPS)
+    # scikit-learn begins at lambda = 1, which is nowhere in columns of other units: begin at their scale as well.
+    typical = alpha * float(np.mean(curve.eigenvalues)) if len(curve.eigenvalues) else 0.0
+    begins = [1.0, typical] if typical > 0.0 else [1.0]
+    if prior:
+        begins = [1.0 / prior]
+    elif lambda_init:
+        begins = [lambda_init]
+    return [(math.log(alpha), math.log(lam)) for lam in begins]
+
+
 def _spread(source: Source) -> float:
     """Return the variance of the target."""
-    total, mean, rest = 0.0, 0.0, 0.0
-    for block in source.blocks():
+    scatter = source.sum(Spread())
+    return scatter.scatter / scatter.total
+
+
+@dataclass(frozen=True)
+class Scatter:
+    """Weight, mean, and the summed squares of what differs from the mean."""
+
+    total: float
+    mean: float
+    scatter: float
+
+    def __add__(self, other: Scatter) -> Scatter:
+        both = self.total + other.total
+        if both == 0.0:
+            return self
+        apart = other.mean - self.mean
+        between = apart**2 * self.total * other.total / both
+        return Scatter(both, self.mean + apart * other.total / both, self.scatter + other.scatter + between)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The task that sums up how the target, less its offset, varies."""
+
+    def __call__(self, block: Block) -> Scatter:
+        """Sum over one block."""
         y = block.y[:, 0] if block.offset is None else block.y[:, 0] - block.offset[:, 0]
-        weight = np.ones(len(y)) if block.weight is None else block.weight
-        added, level = float(weight.sum()), float(weight @ y)
-        level = level / added if added > 0.0 else mean
-        rest += float(weight @ (y - level) ** 2)
-        if total + added > 0.0:
-            rest += (level - mean) ** 2 * total * added / (total + added)
-            mean += (level - mean) * added / (total + added)
-        total += added
-    return rest / total
+        total, level = float(block.weights.sum()), float(block.weights @ y)
+        mean = level / total if total > 0.0 else 0.0
+        return Scatter(total, mean, float(block.weights @ (y - mean) ** 2))
 
 
 def _unknown(
-    source: Source, charges: Array, moments: Moments, begin: Pair, tol: float, deadline: Deadline | None
+    source: Source, penalty_factors: Array, moments: Moments, begin: Pair, tol: float, deadline: Deadline | None
 ) -> Evidence:
     """Return the ridge of the variances that the search begins with, unproven: there was no time to look for better ones."""
     strength = begin[0] / (begin[1] * moments.weight_sum)
-    fit = fitting.fit(source, Squared(1), Ridge(strength, charges), moments=moments, time_limit=deadline)
+    fit = fitting.fit(source, Squared(1), Ridge(strength, penalty_factors), moments=moments, time_limit=deadline)
     proof = Proof(fit.objective, math.nan, None, reason="a proof would have taken longer")
     verdict, _ = judge(fit.problem, fit.objective, proof, tol, LATE, None)
     fit = replace(fit, verdict=verdict, arrays={})
-    nothing = np.full((len(charges), len(charges)), np.nan)
+    nothing = np.full((len(penalty_factors), len(penalty_factors)), np.nan)
     return Evidence(fit.coef, verdict, *begin, math.nan, math.nan, nothing, fit.trace, fit)
 
 
@@ -227,11 +254,11 @@ def _resolved(
 ) -> tuple[Curve, Point, Trace]:
     """Return the most likely end; where rounding leaves its slope in doubt, by eigenvalues with more digits."""
     top, trace = _highest(curve, begins, free, tol, most, progress)
-    doubt = curve.doubt(top.logs, free)
-    if top.norm(free) + doubt > tol or doubt > 1e-2 * tol:
+    slope_error = curve.slope_error(top.logs, free)
+    if top.norm(free) + slope_error > tol or slope_error > 1e-2 * tol:
         finer = curve.resolved()
         again = _highest(finer, [*begins, top.logs], free, tol, most, progress)
-        if finer.doubt(again[0].logs, free) < doubt:
+        if finer.slope_error(again[0].logs, free) < slope_error:
             return finer, *again
     return curve, top, trace
 
@@ -260,22 +287,22 @@ def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: 
     """Return the verdict: that of the ridge where both variances are given, else of the search for them."""
     if not any(free) or not fit.verdict.proven:
         return fit.verdict
-    norm, doubt = top.norm(free), curve.doubt(top.logs, free)
-    found: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": top.value}
-    found |= {"noise": math.exp(-top.logs[0]), "prior": math.exp(-top.logs[1]), "ridge": dict(fit.verdict.evidence)}
+    norm, slope_error = top.norm(free), curve.slope_error(top.logs, free)
+    figures: dict[str, object] = {"slope_norm": norm, "tol": tol, "log_evidence": top.value}
+    figures |= {"noise": math.exp(-top.logs[0]), "prior": math.exp(-top.logs[1]), "ridge": dict(fit.verdict.evidence)}
     names = [name for name, estimated in zip(("noise", "prior"), free, strict=True) if estimated]
-    found |= {"free": names, "hyper": list(curve.hyper)}
-    if not norm + doubt <= tol:
+    figures |= {"free": names, "hyper": list(curve.hyper)}
+    if not norm + slope_error <= tol:
         stopped = f"the search for the variances ended after {len(trace)} steps"
-        if norm <= tol or doubt > 1e-3 * norm:  # what can be said is that it is no larger
-            norm += doubt
-            found["slope_norm"] = norm
+        if norm <= tol or slope_error > 1e-3 * norm:  # what can be said is that it is no larger
+            norm += slope_error
+            figures["slope_norm"] = norm
             stopped = HIDDEN
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."
-        return Verdict("budget", sentence, None, None, found, stopped)
+        return Verdict("budget", sentence, None, None, figures, stopped)
     reason = "the evidence need not be concave, so another pair of variances may be more likely"
     sentence = (
         f"Stationary: the log-evidence has no slope in the variances (norm {norm:.2g}); that makes them a local optimum, "
         "which may not be the only one. Given them, the coefficients are proven optimal."
     )
-    return Verdict("stationary", sentence, None, None, found, reason)
+    return Verdict("stationary", sentence, None, None, figures, reason)

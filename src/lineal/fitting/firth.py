@@ -1,6 +1,6 @@
 """Firth's logistic regression: finite estimates where maximum likelihood has none, with profile intervals.
 
-The log-likelihood is charged with half the logarithm of the determinant of the information (Jeffreys' prior),
+The log-likelihood is penalized with half the logarithm of the determinant of the information (Jeffreys' prior),
 
     L*(b) = log L(b) + 1/2 log det I(b),       I = X' S W X,   w = p (1 - p),
 
@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
-from lineal.fitting.covariance import leverage, pieces, root, scores
-from lineal.fitting.fitting import DIGITS
+from lineal.fitting.covariance import leverage, pieces, root
+from lineal.fitting.framed import TOO_FEW_DIGITS
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import LATE, Deadline, LateError, Limit, beforehand, watched
 from lineal.ground.records import dataclass
@@ -34,13 +34,11 @@ from lineal.problem.blas import alone
 from lineal.problem.frame import Frame, centered, projected
 from lineal.problem.moments import Moments
 from lineal.problem.problem import EPS, Problem
+from lineal.sources.rowwise import Scored
 from lineal.sources.source import Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
-
-FAR = 3.0
-"""Columns so many standard deviations from zero are looked at about their center."""
 
 TOLERANCE = 1e-8
 """The slope, measured in standard errors of the coefficients, at which a point counts as stationary."""
@@ -59,7 +57,7 @@ class _Point:
     inverse: Array
 
     @property
-    def doubt(self) -> float:
+    def slope_error(self) -> float:
         """How far rounding may have moved the norm of the slope over all coefficients."""
         return math.sqrt(float(self.error @ np.abs(self.inverse) @ self.error))
 
@@ -84,13 +82,12 @@ def firth(
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Fit:
-    """Maximise the likelihood of two classes charged with Jeffreys' prior; the verdict is ``stationary``.
+    """Maximise the likelihood of two classes penalized with Jeffreys' prior; the verdict is ``stationary``.
 
     ``tol`` bounds the norm of the slope, in standard errors. ``arrays["covariance"]`` is the inverse information.
     ``interrupt`` says whether Ctrl-C is raised or ends the search like a budget.
     """
-    first = next(iter(source.blocks()))
-    if np.any(first.y > 1.0):
+    if np.any(source.head().y > 1.0):
         raise InputError(
             "Firth's penalty is for two classes, coded 0 and 1; for several classes use a ridge penalty, or compare the "
             "classes two by two."
@@ -126,7 +123,7 @@ def firth(
     if frame is not None:  # what is said is said of the coefficients as they are rounded
         coef, spread = frame.outward(coef), frame.covariance(spread)
         point = _look(problem, frame.inward(coef)[:, 0]) or point
-        stopped = stopped or DIGITS
+        stopped = stopped or TOO_FEW_DIGITS
     verdict = _verdict(problem, point, tol, stopped)
     return Fit(coef, verdict, _objective(problem, point), "firth", "asked for", trace, given, {"covariance": spread})
 
@@ -263,7 +260,7 @@ class _Profile:
 
 def _frame(problem: Problem) -> Frame | None:
     """Return columns with more digits, where there are such: likelihood, determinant and slope are the same in them."""
-    return projected(problem) or centered(problem, FAR, exact=True)
+    return projected(problem) or centered(problem, 3.0, exact=True)
 
 
 def _objective(problem: Problem, point: _Point) -> float:
@@ -285,15 +282,15 @@ def _look(problem: Problem, coef: Array) -> _Point | None:
         return None  # it overflows: probabilities are 0 or 1
     half = root(inverse)
     slope, lost = np.zeros(len(coef)), 0.0
-    blur, loose = float(problem.blur(coef[:, None])[0]), 8 * len(coef) * EPS / part.condition
+    score_error, loose = float(problem.score_error(coef[:, None])[0]), 8 * len(coef) * EPS / part.condition
     chain = (16 + min(problem.moments.rows, 1000 + problem.moments.rows / 16384)) * EPS
     for block in pieces(problem):
-        y, eta, weight = scores(coef[:, None], block)
+        y, eta, weight = Scored(coef[:, None])(block)
         h = leverage(problem, coef[:, None], block, half)
         mean = problem.loss.mean(eta)[:, 0]
         own = problem.loss.slope(y, eta)[:, 0]
         slope += block.design.transpose_times((weight * (h * (0.5 - mean) - own))[:, None])[:, 0]
-        off = chain * (np.abs(own) + h) + blur * (mean * (1.0 - mean) + h) + loose * h
+        off = chain * (np.abs(own) + h) + score_error * (mean * (1.0 - mean) + h) + loose * h
         lost += float(weight @ np.where(weight > 0.0, off, 0.0) ** 2)
     # a sum of weight |x| off is at most the root of that of its squares times that of x
     error = np.sqrt(total * problem.moments.square * lost)
@@ -320,9 +317,9 @@ def _climb(problem: Problem, point: _Point, free: Index) -> _Point | None:
 
 
 def _verdict(problem: Problem, point: _Point, tol: float, stopped: str) -> Verdict:
-    norm, doubt = point.norm(np.arange(len(point.coef))), point.doubt
-    if norm + doubt > tol and doubt > 1e-3 * norm:  # what can be said is that it is no larger
-        norm, stopped = norm + doubt, HIDDEN
+    norm, slope_error = point.norm(np.arange(len(point.coef))), point.slope_error
+    if norm + slope_error > tol and slope_error > 1e-3 * norm:  # what can be said is that it is no larger
+        norm, stopped = norm + slope_error, HIDDEN
     evidence: dict[str, object] = {"objective": _objective(problem, point), "slope_norm": norm, "tol": tol}
     if norm > tol:
         sentence = f"Stopped without a proof: {stopped}; the slope is still {norm:.2g} standard errors."

@@ -1,13 +1,13 @@
 """Coefficients and scale of Huber's loss together by Newton's method, one pass over the rows for each step.
 
-    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (charge / 2) sum_j d_j b_j^2    (see scale.py)
+    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (strength / 2) sum_j d_j b_j^2    (see scale.py)
 
 With the residuals r0 of a point b0 as one more column, r = [X r0] c, c = (b - b0, 1), and the sums of Huber's loss
 with threshold epsilon sigma over these columns hold all of it: with H = [X r0]' S_Q [X r0], Q the rows within the threshold,
 
     sum_Q s r^2 = c'Hc,    X_Q' S r = (H c)_X,    m = (1/S) [c'Hc / sigma^2 + epsilon^2 (S - S_Q)],
 
-    G_bb = H_XX / (S sigma) + charge D,   G_b sigma = -(H c)_X / (S sigma^2),   G_sigma = (1 - m) / 2,
+    G_bb = H_XX / (S sigma) + strength D,   G_b sigma = -(H c)_X / (S sigma^2),   G_sigma = (1 - m) / 2,
     G_sigma sigma = c'Hc / (S sigma^3).
 """
 
@@ -20,28 +20,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.factor import Cholesky
-from lineal.designs import Dense, Ones, Stack
-from lineal.designs.native import Native
+from lineal.algebra.cholesky import Cholesky
+from lineal.designs import Dense, HStack, Ones
 from lineal.ground.records import dataclass
 from lineal.losses import Huber
 from lineal.problem.moments import Moments
 from lineal.problem.passes import Evaluate, Sums
 from lineal.problem.problem import EPS
-from lineal.sources.memory import Blocks
 from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Enough = Callable[["Point"], float]
-
-MOST_COLUMNS = 300
-"""Up to this many columns a whole second derivative is cheaper than products with it."""
-
-ENOUGH = 10_000
-"""Rows of the first subsample, or 20 a column where that is more."""
-
-FAR = 1e100
-"""A scale beyond all residuals: at it Huber's loss is the square."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +53,7 @@ class Point:
 class Joint:
     """G over a source, and its minimum over coefficients and scale.
 
-    ``epsilon`` is the threshold in scales, ``charge`` the strength of the ridge, d its ``charges``.
+    ``epsilon`` is the threshold in scales, ``penalty_factor`` the strength of the ridge, d its ``penalty_factors``.
 
     >>> from lineal.designs import Ones
     >>> from lineal.sources.memory import Memory
@@ -75,31 +64,21 @@ class Joint:
     (1.0, 0.5)
     """
 
-    def __init__(self, source: Source, moments: Moments, epsilon: float, charge: float, charges: Array) -> None:
+    def __init__(
+        self, source: Source, moments: Moments, epsilon: float, penalty_factor: float, penalty_factors: Array
+    ) -> None:
         self.source, self.moments, self.epsilon = source, moments, epsilon
-        self.curvature = charge * charges
+        self.curvature = penalty_factor * penalty_factors
         self.intercept = source.columns[:1] == ("(intercept)",)
         self.steps = 0
-        self.suits = len(charges) <= MOST_COLUMNS and all(isinstance(b.design, Native) for b in source.blocks())
-        self._from(np.zeros((len(charges), 1)))
+        # of more columns, products with the second derivative are cheaper than the whole of it
+        self.suits = len(penalty_factors) <= 300 and source.sum(Foreign()) == 0
+        self._from(np.zeros((len(penalty_factors), 1)))
 
     def _from(self, coef: Array) -> None:
         """Measure residuals from those of some coefficients, so that no digits are lost near them."""
         self.origin = coef
-        self.rows: Source = self.source.map(self._beside)
-        if self.suits and self.source.resident:
-            self.rows = Blocks(list(self.rows.blocks()), self.source.columns)
-
-    def _beside(self, block: Block) -> Block:
-        """Return a block with its residuals as one more column, and no targets."""
-        rest = -block.y if block.offset is None else block.offset - block.y
-        if self.origin.any():
-            rest += block.design.times(self.origin)
-        if block.weight is not None:
-            rest[block.weight == 0.0] = 0.0
-        ones = [] if self.intercept else [Ones(block.n_rows)]
-        design = Stack([block.design, Dense(rest), *ones])
-        return Block(design, np.zeros_like(rest), block.weight, None, block.start)
+        self.rows = self.source.map(Residuals(coef, self.intercept), keep=self.suits)
 
     def _sums(self, coef: Array, scale: float, sample: int) -> tuple[Sums, Array, Array, float]:
         """Return the sums of a pass; the means H, c of the columns [X r0], and the share of weight within the threshold."""
@@ -130,18 +109,22 @@ class Joint:
         value += 0.5 * float(self.curvature @ coef[:, 0] ** 2)
         # Sums are off by a few hundred EPS of what is added, residuals by the rounding of their scores.
         added = float(np.abs(c) @ np.sqrt(np.maximum(np.diagonal(inner), 0.0))) / scale
-        blur = (p + 6) * EPS * float(self.moments.largest @ np.abs(self.origin[:, 0]) + self.moments.offset) / scale
-        error = (1000 + self.moments.rows / 16384) * EPS * (added**2 + self.epsilon**2) + (2.0 * added + blur) * blur
+        score_error = (
+            (p + 6) * EPS * float(self.moments.largest @ np.abs(self.origin[:, 0]) + self.moments.offset) / scale
+        )
+        error = (1000 + self.moments.rows / 16384) * EPS * (added**2 + self.epsilon**2) + (
+            2.0 * added + score_error
+        ) * score_error
         part = replace(sums, gradient=sums.gradient[:p], hessian=sums.hessian[:, :p, :p])
         return Point(coef, scale, value, np.append(slope, 0.5 * (1.0 - square)), hessian, square, error, part)
 
     def minimum(
-        self, start: Array | None, floor: float, tol: float, null: float, most: int | None, scale: float = math.inf
+        self, start: Array | None, floor: float, tol: float, baseline: float, most: int | None, scale: float = math.inf
     ) -> Point | None:
         """Return a point near the minimum of G; None where Newton steps lead nowhere.
 
         There sigma |1 - m| and the distance of the dual point, about the root of 2 sigma times what a step promises, are
-        both far below ``tol`` times the fall from ``null``; without a finite one, times G, and no digits are saved for m.
+        both far below ``tol`` times the fall from ``baseline``; without a finite one, times G, and no digits are saved for m.
         ``floor`` is the least scale, ``most`` limits the steps over all rows; ``scale`` belongs to the start, where it is known.
         """
         if not self.suits:
@@ -153,14 +136,14 @@ class Joint:
                 if found is None:
                     return None
                 coef, scale = found
-            if sample == 1 and math.isfinite(null):
+            if sample == 1 and math.isfinite(baseline):
                 self._from(coef)
 
             def enough(here: Point, sample: int = sample) -> float:
                 # A subsample's own optimum is off by about coefficients / rows: no use in going closer.
                 if sample > 1:
                     return 0.05 * len(here.coef) * sample / self.moments.rows * here.scale
-                fall = null - here.value if math.isfinite(null) else here.value
+                fall = baseline - here.value if math.isfinite(baseline) else here.value
                 return float(0.5 * (0.05 * tol * max(fall, 0.0)) ** 2 / here.scale)
 
             point = self._descend(self.at(coef, max(scale, floor), sample), sample, floor, enough, most)
@@ -170,7 +153,7 @@ class Joint:
         return point
 
     def _samples(self) -> list[int]:
-        rate, rates = self.moments.rows // max(20 * len(self.curvature), ENOUGH), []
+        rate, rates = self.moments.rows // max(20 * len(self.curvature), 10_000), []
         while rate >= 4:
             rates.append(rate)
             rate //= 8
@@ -180,7 +163,9 @@ class Joint:
         """Return least squares, or the given start, and the root of their mean square."""
         p = len(self.curvature)
         coef = np.zeros((p, 1)) if start is None else start
-        _, inner, c, _ = self._sums(coef, FAR, sample)
+        _, inner, c, _ = self._sums(
+            coef, 1e100, sample
+        )  # a scale beyond all residuals: Huber's loss is the square there
         if start is None:
             factor = Cholesky.of(inner[:p, :p] + np.diag(self.curvature))
             if factor.singular:
@@ -201,10 +186,10 @@ class Joint:
             fall = float(shift @ here.gradient)
             if 0.5 * fall <= enough(here) or (sample == 1 and most is not None and self.steps >= most):
                 return here
-            found = self._search(here, shift, fall, sample, floor)
-            if found is None:
+            better = self._search(here, shift, fall, sample, floor)
+            if better is None:
                 return here if fall <= 128 * EPS * abs(here.value) else None
-            here = found
+            here = better
             self.steps += sample == 1
         return None
 
@@ -230,11 +215,11 @@ def constant(source: Source) -> Source:
     """Return the source with the intercept alone.
 
     >>> from lineal.sources.memory import Memory
-    >>> next(constant(Memory(Dense(np.eye(2)), np.zeros(2))).blocks()).design.dense()
+    >>> constant(Memory(Dense(np.eye(2)), np.zeros(2))).held()[0].design.dense()
     array([[1.],
            [1.]])
     """
-    return source.map(lambda block: replace(block, design=Ones(block.n_rows)))
+    return source.map(OnesOnly())
 
 
 def best_scale(residuals: Array, weight: Array, epsilon: float) -> float:
@@ -269,17 +254,38 @@ def best_level(rows: Array, weight: Array, threshold: float) -> float:
     return low
 
 
-def least_dual(x: Array, residuals: Array, weight: Array, edge: float, gradient: Array) -> Array:
-    """Return the dual point of least square that is the slope of every row beyond ``edge``, with ``X'(weight theta) = gradient``.
+@dataclass(frozen=True)
+class OnesOnly:
+    """The change of a block that leaves a column of ones."""
 
-    Where the best scale is zero, rows that are met have residuals of nothing but rounding, and so have their slopes.
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        return replace(block, design=Ones(block.n_rows))
 
-    >>> least_dual(np.ones((3, 1)), np.array([5.0, 0.0, 0.0]), np.ones(3), 1.0, np.zeros(1))
-    array([ 1. , -0.5, -0.5])
-    """
-    met = np.abs(residuals) < edge
-    theta = np.where(met, 0.0, np.copysign(edge, residuals))
-    root = np.sqrt(weight[met])
-    asked = gradient - x.T @ (weight * theta)
-    theta[met] = np.linalg.lstsq((x[met] * root[:, None]).T, asked, rcond=None)[0] / root
-    return np.clip(theta, -edge, edge)
+
+@dataclass(frozen=True)
+class Residuals:
+    """The change of a block that puts the residuals of ``coef`` beside its columns, and takes its targets away."""
+
+    coef: Array
+    intercept: bool
+
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        rest = -block.y if block.offset is None else block.offset - block.y
+        if self.coef.any():
+            rest += block.design.times(self.coef)
+        if block.weight is not None:
+            rest[block.weight == 0.0] = 0.0
+        ones = [] if self.intercept else [Ones(block.n_rows)]
+        design = HStack([block.design, Dense(rest), *ones])
+        return Block(design, np.zeros_like(rest), block.weight, None, block.start)
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """The task that counts blocks without a compiled view."""
+
+    def __call__(self, block: Block) -> int:
+        """Look at one block."""
+        return int(not block.design.compiled)

@@ -21,12 +21,9 @@ from lineal.certify.wording import judge
 from lineal.fitting.stopping import Fit
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
-from lineal.sources.memory import Blocks
-from lineal.sources.source import Block, Source
+from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
-
-DIGITS = "the intercept has too few digits beside offsets so far from zero"
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Level:
     @staticmethod
     def of(problem: Problem) -> Level | None:
         """Return what can be taken off the offsets exactly; None where that is nothing, or no intercept is free."""
-        if problem.moments.offset == 0.0 or not problem.intercept or problem.penalty.charged[0]:
+        if problem.moments.offset == 0.0 or not problem.intercept or problem.penalty.penalized[0]:
             return None
         low, _, high = spread(problem)
         near = np.where(low > 0.0, high <= 2.0 * low, (high < 0.0) & (low >= 2.0 * high))
@@ -47,16 +44,7 @@ class Level:
             return None
         constant, level = np.where(near, low, 0.0), bool(np.all(low == high) and near.all())
         left = 0.0 if level else float(np.max(np.maximum(np.abs(low - constant), np.abs(high - constant))))
-
-        def lower(block: Block) -> Block:
-            offset = None if level or block.offset is None else block.offset - constant
-            if offset is not None and block.weight is not None:
-                offset[block.weight == 0.0] = 0.0  # nobody looks at them, and theirs may be anything
-            return replace(block, offset=offset)
-
-        source: Source = problem.source.map(lower)
-        if problem.source.resident:
-            source = Blocks(list(source.blocks()), problem.source.columns)
+        source = problem.source.map(Lower(constant, level), keep=True)
         moments = replace(problem.moments, offset=left)
         return Level(constant, Problem(source, problem.loss, problem.penalty, moments, passes=problem.passes))
 
@@ -83,7 +71,8 @@ class Level:
         if (np.array_equal(exact, inner.coef) and not lost.any()) or inner.verdict.gap is None:
             return replace(inner, coef=coef, problem=problem)
         proof = prove(_raised(self.problem, lost), exact, theta=inner.arrays.get("theta"))
-        verdict = judge(self.problem, proof.objective, proof, tol, DIGITS, None, labels)[0]
+        stopped = "the intercept has too few digits beside offsets so far from zero"
+        verdict = judge(self.problem, proof.objective, proof, tol, stopped, None, labels)[0]
         return replace(inner, coef=coef, problem=problem, verdict=verdict, objective=proof.objective)
 
 
@@ -91,10 +80,32 @@ def _raised(problem: Problem, constant: Array) -> Problem:
     """Return the problem with offsets larger by a constant, per output."""
     if not constant.any():
         return problem
-
-    def higher(block: Block) -> Block:
-        offset = np.zeros((block.n_rows, len(constant))) if block.offset is None else block.offset
-        return replace(block, offset=offset + constant)
-
     moments = replace(problem.moments, offset=problem.moments.offset + float(np.max(np.abs(constant))))
-    return Problem(problem.source.map(higher), problem.loss, problem.penalty, moments)
+    return Problem(problem.source.map(Higher(constant)), problem.loss, problem.penalty, moments)
+
+
+@dataclass(frozen=True)
+class Lower:
+    """The change of a block whose offsets are ``constant`` less; ``level`` says that nothing is left of them."""
+
+    constant: Array
+    level: bool
+
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        offset = None if self.level or block.offset is None else block.offset - self.constant
+        if offset is not None and block.weight is not None:
+            offset[block.weight == 0.0] = 0.0  # nobody looks at them, and theirs may be anything
+        return replace(block, offset=offset)
+
+
+@dataclass(frozen=True)
+class Higher:
+    """The change of a block whose offsets are ``constant`` more."""
+
+    constant: Array
+
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        offset = np.zeros((block.n_rows, len(self.constant))) if block.offset is None else block.offset
+        return replace(block, offset=offset + self.constant)

@@ -33,7 +33,7 @@ class Point(NamedTuple):
     bend: tuple[float, float, float]
     """Its second derivatives: by log alpha twice, by both, by log lambda twice."""
     degrees: float
-    """How many charged coefficients the data determine."""
+    """How many penalized coefficients the data determine."""
     again: Pair
     """MacKay's next pair: each precision as its slope would be zero with the other terms as they are."""
 
@@ -47,14 +47,14 @@ class Curve:
     """The log-evidence as a function of (log alpha, log lambda), after one eigendecomposition."""
 
     gram: Doubled
-    """X'SX of the charged columns, the uncharged ones projected out, in units in which all charges are 1."""
+    """X'SX of the penalized columns, the unpenalized ones projected out, in units in which all penalty factors are 1."""
     right: Doubled
     """The target's products with the same."""
     square: Doubled
     """Its own square."""
     far: float
-    """The target's length before the uncharged columns were projected out, in units in which blur is its error, too."""
-    blur: float
+    """The target's length before the unpenalized columns were projected out, in units in which entry_error is its error, too."""
+    entry_error: float
     """Relative error of the gram's entries, as shares of their diagonal."""
     spectrum: Spectrum
     residual: float
@@ -67,41 +67,44 @@ class Curve:
     hyper: Hyper
 
     @staticmethod
-    def of(problem: Problem, charges: Array, hyper: Hyper, deadline: Deadline | None = None) -> Curve:
-        """Project the uncharged columns out of the gram of [X y], in double-double, and decompose the rest."""
+    def of(problem: Problem, penalty_factors: Array, hyper: Hyper, deadline: Deadline | None = None) -> Curve:
+        """Project the unpenalized columns out of the gram of [X y], in double-double, and decompose the rest."""
         normal = problem.normal
         if normal is None:
             raise InputError(f"{problem.shape[0]} columns are too many for the evidence, which needs their gram.")
         scale = normal.scale[:, None] * normal.scale
         gram = Doubled(normal.gram.high / scale, normal.gram.low / scale)
-        charged, before = charges > 0.0, np.diagonal(gram.high)
-        for j in np.flatnonzero(~charged):
+        penalized, before = penalty_factors > 0.0, np.diagonal(gram.high)
+        for j in np.flatnonzero(~penalized):
             _core.heed()
             gram = _eliminated(gram, int(j))
-        keep = np.flatnonzero(charged)
-        unit = 1.0 / np.sqrt(charges[keep])
+        keep = np.flatnonzero(penalized)
+        unit = 1.0 / np.sqrt(penalty_factors[keep])
         matrix = gram[np.ix_(keep, keep)] * Doubled.of(unit[:, None]) * Doubled.of(unit)
         right = gram[keep, -1] * Doubled.of(unit)
         left = np.diagonal(gram.high)[keep]
         # what is small beside what was taken off it has the error of that
         share = float(np.max(before[keep][left > 0.0] / left[left > 0.0], initial=1.0))
-        blur = normal.chain * UNIT * share
+        entry_error = normal.chain * UNIT * share
         residual, vague = max(float(normal.residual_squares()[0]), 0.0), float(normal.residual_doubt()[0])
-        square, found = gram[-1, -1], decomposed(matrix, right, blur, deadline)
+        square, found = gram[-1, -1], decomposed(matrix, right, entry_error, deadline)
         present = found.values > 0.0
         explained = float(np.sum(found.products[present] ** 2 / found.values[present]))
         torn = abs(float(square.round()) - explained - residual) if found.missed > 0.0 else 0.0
         far = math.sqrt(float(before[-1]) / share)
-        return Curve(matrix, right, square, far, blur, found, residual, vague, torn, problem.moments.weight_sum, hyper)
+        return Curve(
+            matrix, right, square, far, entry_error, found, residual, vague, torn, problem.moments.weight_sum, hyper
+        )
 
     def resolved(self) -> Curve:
         """Return the same from eigenvalues found with more digits."""
-        found, residual = resolved(self.gram, self.right, self.square, self.blur)
-        return replace(self, spectrum=found, residual=max(residual, 0.0), vague=0.0, torn=0.0)
+        # The residual may come out below zero: the products are off by as much the other way, and their sum is not.
+        found, residual = resolved(self.gram, self.right, self.square, self.entry_error)
+        return replace(self, spectrum=found, residual=residual, vague=0.0, torn=0.0)
 
     @property
-    def null(self) -> float:
-        """Sum of squares of what the uncharged columns leave."""
+    def baseline(self) -> float:
+        """Sum of squares of what the unpenalized columns leave."""
         return float(self.square.round())
 
     @property
@@ -128,7 +131,7 @@ class Curve:
         degrees, size = float(np.add.reduce(kept)), float(coef @ coef)
         # RSS = RSS of least squares + sum d (b - q/d)^2, and b - q/d = -lambda q / (d (alpha d + lambda))
         lack = rest * self.target
-        squares = self.residual + float(lack @ (lack / self.held))
+        squares = max(self.residual + float(lack @ (lack / self.held)), 0.0)
         value = lambda_1 * logs[1] - lambda_2 * lam + alpha_1 * logs[0] - alpha_2 * alpha
         value += 0.5 * (len(coef) * logs[1] + self.total * (logs[0] - math.log(2.0 * math.pi)))
         value -= 0.5 * (alpha * squares + lam * size + float(np.add.reduce(np.log(precision))))
@@ -153,7 +156,7 @@ class Curve:
             ),
         )
 
-    def doubt(self, logs: Pair, free: Free) -> float:
+    def slope_error(self, logs: Pair, free: Free) -> float:
         """Return a bound on the error of the slope by what is free, to first order in the error E of the gram G.
 
         With ``|v'Ev| <= e v'Gv`` the degrees, ``sum kept``, are off by at most ``e sum kept rest``, and b by some c with
@@ -163,12 +166,12 @@ class Curve:
         alpha, lam, found = math.exp(logs[0]), math.exp(logs[1]), self.spectrum
         precision = alpha * self.eigenvalues + lam
         coef, kept, rest = alpha * self.target / precision, alpha * self.eigenvalues / precision, lam / precision
-        turned, length = coef / precision, math.sqrt(max(self.null, 0.0))
+        turned, length = coef / precision, math.sqrt(max(self.baseline, 0.0))
         lack = math.sqrt(float(np.sum((rest * self.target) ** 2 / self.held)))
         fitted, along = (math.sqrt(float(self.eigenvalues @ v**2)) for v in (coef, turned))
         # the square root of what |E| is along b and y, and along P^-1 b
         spread, loose = math.sqrt(found.vague), math.sqrt(found.loose)
-        moved = min(spread * math.sqrt(float(coef @ coef)), loose * fitted) + math.sqrt(self.blur) * max(
+        moved = min(spread * math.sqrt(float(coef @ coef)), loose * fitted) + math.sqrt(self.entry_error) * max(
             self.far, length
         )
         across = min(spread * math.sqrt(float(turned @ turned)), loose * along)
@@ -176,7 +179,7 @@ class Curve:
         both += 2.0 * alpha * lam * (found.fine * along * (fitted + length) + across * moved)
         both += alpha * found.missed / lam * (1.0 + alpha * length**2)
         squares = found.fine * lack * (4.0 * length + lack) + moved**2 + self.vague + self.torn
-        rounded = self.total + len(coef) + alpha * (self.residual + lack**2) + lam * float(coef @ coef)
+        rounded = self.total + len(coef) + alpha * (abs(self.residual) + lack**2) + lam * float(coef @ coef)
         rounded = 8.0 * EPS * (rounded + self.hyper[1] * alpha + self.hyper[3] * lam)
         first, second = 0.5 * (both + alpha * squares) + rounded, 0.5 * both + rounded
         return math.hypot(first if free[0] else 0.0, second if free[1] else 0.0)

@@ -1,19 +1,15 @@
 """Huber's loss with a scale of its own, fitted together with the coefficients.
 
-    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (charge / 2) sum_j d_j b_j^2,    r = X b + offset - y,
+    G(b, sigma) = (1/S) sum_i s_i [sigma / 2 + sigma h(r_i / sigma)] + (strength / 2) sum_j d_j b_j^2,    r = X b
+    + offset - y,
 
-h Huber's loss with threshold epsilon (2 S G is scikit-learn's objective with alpha = S charge). G is jointly convex.
+h Huber's loss with threshold epsilon (2 S G is scikit-learn's objective with alpha = S strength). G is jointly convex.
 For a fixed sigma it is F / sigma + sigma / 2, F the problem of Huber's loss with threshold epsilon sigma and a ridge of
-strength charge sigma; and with t = theta / sigma, theta a dual point of that problem, min over b of G has the slope
+strength times sigma; and with t = theta / sigma, theta a dual point of that problem, min over b of G has the slope
 
     (1 - m) / 2,   m = (1/S) sum s t^2
 
-in sigma: so sigma is the root of m = 1, a monotone function. The same t bounds G from below, because
-
-    G >= (1/S) sum s [t r + sigma (1 - t^2) / 2] + ...,   whose least value over sigma >= 0 is finite where m <= 1.
-
-What is missing to that bound is ``gap / sigma + sigma (1 - m) / 2``, gap that of F; where m > 1, a t with a = 1 / sqrt(m)
-is allowed, and the bound is concave in t and zero at zero, so that it is at least a times as high.
+in sigma: so sigma is the root of m = 1, a monotone function. The same t bounds G from below (``certify/huber_scale.py``).
 """
 
 from __future__ import annotations
@@ -25,10 +21,10 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify.rows import bound
+from lineal.certify.huber_scale import gap_of_rows, gap_of_slopes, least_dual
 from lineal.errors import InputError
 from lineal.fitting import fitting, scale_verdict
-from lineal.fitting.joint import Joint, Point, best_level, best_scale, constant, least_dual
+from lineal.fitting.joint import Joint, Point, best_level, best_scale, constant
 from lineal.fitting.scale_verdict import Trial
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import LATE, Deadline, Limit, graced, in_time
@@ -38,28 +34,24 @@ from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties import NoPenalty, Ridge
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
-from lineal.problem.frame import Frame, centered
+from lineal.problem.frame import FAR_MEAN_SDS, Frame, centered
 from lineal.problem.moments import Moments, survey
 from lineal.problem.passes import Sums
 from lineal.problem.problem import EPS, Problem
 from lineal.solvers import Newton
 from lineal.solvers.solver import Solver
-from lineal.sources.source import Source
+from lineal.sources import rowwise
+from lineal.sources.rowwise import Cells
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 
-SMALLEST = 2.0**-53
+MIN_SCALE_SHARE = 2.0**-53
 """Scales are at least this share of the spread of y, and a rounding error of y: where most rows are met, the best one is
 zero, and G falls to its least value with it. What the smallest scale costs is then no more than a last digit of G or y."""
 
-MOST = 100
-"""So many scales are tried at most."""
-
-FEW = 5000
-"""Of at most so many rows a dual point is solved for."""
-
-INNER = 1e-2
-"""At each scale the gap is to fall below this times tol^2: m and slopes, taken as they are by the bound, go with its root."""
+MAX_SCALES = 100
+"""Scales that are tried, at most."""
 
 
 @dataclass(frozen=True)
@@ -77,8 +69,8 @@ class ScaledFit:
 def scaled_huber(
     source: Source,
     epsilon: float,
-    charge: float,
-    charges: Array,
+    penalty_factor: float,
+    penalty_factors: Array,
     *,
     tol: float = TOLERANCE,
     max_iter: int | None = None,
@@ -87,7 +79,7 @@ def scaled_huber(
     scale: float = math.inf,
     keep: bool = False,
 ) -> ScaledFit:
-    """Minimise G over coefficients and scale; ``charge`` is the strength of its ridge, d the ``charges``.
+    """Minimise G over coefficients and scale; ``penalty_factor`` is the strength of its ridge, d the ``penalty_factors``.
 
     ``max_iter`` limits the Newton steps at all scales together, ``time_limit`` the seconds (or is a Deadline); ``start`` and
     its ``scale`` are where they begin. ``keep`` says that the caller can predict about a center, the array ``center`` of the
@@ -99,13 +91,13 @@ def scaled_huber(
     deadline = Deadline.of(time_limit)
     quiet = np.errstate(over="ignore", invalid="ignore", divide="ignore", under="ignore")
     with quiet, one_thread(source, 1):
-        search = _Search(source, epsilon, charge, charges, tol, max_iter, deadline)
-        null = search.null()
-        frame = centered(search.problem(1.0), fitting.FARTHER, exact=True)
-        given = (start, null, scale)
+        search = _Search(source, epsilon, penalty_factor, penalty_factors, tol, max_iter, deadline)
+        baseline = search.baseline()
+        frame = centered(search.problem(1.0), fitting.CENTER_FIRST_SDS, exact=True)
+        given = (start, baseline, scale)
         fitted = search.fitted(*given) if frame is None else search.framed(frame, *given, keep=keep)
         if frame is None and fitted.verdict.kind == "budget" and not search.stopped:
-            frame = centered(search.problem(1.0), fitting.FAR, exact=True)
+            frame = centered(search.problem(1.0), FAR_MEAN_SDS, exact=True)
             other = fitted if frame is None else search.framed(frame, *given, keep=keep)
             fitted = other if (other.verdict.gap or math.inf) < (fitted.verdict.gap or math.inf) else fitted
     return fitted
@@ -115,84 +107,91 @@ class _Search:
     """Newton steps in coefficients and scale; where these fail, the root of m = 1, each fit from where the last ended."""
 
     def __init__(
-        self, source: Source, epsilon: float, charge: float, charges: Array, tol: float, max_iter: int | None,
+        self, source: Source, epsilon: float, penalty_factor: float, penalty_factors: Array, tol: float, max_iter: int | None,
         deadline: Deadline | None,
     ) -> None:  # fmt: skip
-        self.source, self.epsilon, self.charge, self.charges = source, epsilon, charge, charges
+        self.source, self.epsilon, self.penalty_factor, self.penalty_factors = (
+            source,
+            epsilon,
+            penalty_factor,
+            penalty_factors,
+        )
         self.tol, self.max_iter, self.deadline = tol, max_iter, deadline
         self.moments: Moments = survey(source, Huber(1.0))
-        self.joint = Joint(source, self.moments, epsilon, charge, charges)
+        self.joint = Joint(source, self.moments, epsilon, penalty_factor, penalty_factors)
         spread, largest = self._spread()
-        self.floor = max(SMALLEST * spread, EPS * largest if spread > 4 * EPS * largest else 0.0, 1e-100)
+        self.floor = max(MIN_SCALE_SHARE * spread, EPS * largest if spread > 4 * EPS * largest else 0.0, 1e-100)
         self.steps = 0
         self.stopped = ""
 
-    def fitted(self, start: Array | None, null: float, scale: float) -> ScaledFit:
+    def fitted(self, start: Array | None, baseline: float, scale: float) -> ScaledFit:
         """Return coefficients and scale with the verdict on them."""
-        found = self.run(start, null, scale)
-        return self._judged(found, self.gap(found, null), null)
+        trial = self.run(start, baseline, scale)
+        return self._judged(trial, self.gap(trial, baseline), baseline)
 
-    def framed(self, frame: Frame, start: Array | None, null: float, scale: float, *, keep: bool) -> ScaledFit:
+    def framed(self, frame: Frame, start: Array | None, baseline: float, scale: float, *, keep: bool) -> ScaledFit:
         """Return the same, found in columns near zero; what is proven are the coefficients as they are rounded.
 
         Where that is too little and the caller can ``keep`` a center, those about the center are returned.
         """
         limits = (self.tol, self.max_iter, self.deadline)
-        inner = _Search(frame.problem.source, self.epsilon, self.charge, self.charges, *limits)
-        found = inner.run(None if start is None else frame.inward(start), null, scale)
+        inner = _Search(frame.problem.source, self.epsilon, self.penalty_factor, self.penalty_factors, *limits)
+        found = inner.run(None if start is None else frame.inward(start), baseline, scale)
         coef = frame.outward(found.fit.coef)
         there = frame.inward(coef)
         value = found.fit.problem.evaluate(there).value / found.scale + 0.5 * found.scale
         given = replace(found, fit=replace(found.fit, coef=there), value=value)
-        judged = inner._judged(given, inner.shown(given), null)
+        judged = inner._judged(given, inner.shown(given), baseline)
         self.steps, self.stopped = inner.steps, inner.stopped
         if keep and judged.verdict.kind == "budget":
-            about = inner._judged(found, inner.gap(found, null), null)
+            about = inner._judged(found, inner.gap(found, baseline), baseline)
             if about.verdict.proven:
                 return replace(about, fit=replace(found.fit, arrays={**found.fit.arrays, "center": frame.center}))
         return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
 
-    def _judged(self, found: Trial, gap: float | None, null: float) -> ScaledFit:
+    def _judged(self, trial: Trial, gap: float | None, baseline: float) -> ScaledFit:
         still = self.still()
         if still is not None and gap is not None and gap <= still:
-            verdict = scale_verdict.still(found, gap, null, self.tol)
+            verdict = scale_verdict.still(trial, gap, baseline, self.tol)
         else:
-            verdict = scale_verdict.verdict(found, gap, null, self.tol, self.stopped)
-        return ScaledFit(found.fit.coef, found.scale, verdict, found.value, self.steps, found.fit)
+            verdict = scale_verdict.verdict(trial, gap, baseline, self.tol, self.stopped)
+        return ScaledFit(trial.fit.coef, trial.scale, verdict, trial.value, self.steps, trial.fit)
 
-    def run(self, start: Array | None, null: float, scale: float) -> Trial:
+    def run(self, start: Array | None, baseline: float, scale: float) -> Trial:
         """Return the last trial: coefficients and scale within the tolerance, or the budget is used up."""
-        given = (start, self.floor, self.tol, null, self.max_iter, scale)
+        given = (start, self.floor, self.tol, baseline, self.max_iter, scale)
         point = in_time(self.deadline, lambda: self.joint.minimum(*given), lambda: None)
         self.steps = self.joint.steps
         if point is None:
-            return self._by_scale(start, null)
+            return self._by_scale(start, baseline)
         trial = self._of(point)
-        if self._spent() or (missing := self._missing(trial)) is None or missing <= self.tol * (null - trial.value):
+        if self._spent() or (missing := self._missing(trial)) is None or missing <= self.tol * (baseline - trial.value):
             return trial
-        return self._by_scale(trial.fit.coef, null)
+        return self._by_scale(trial.fit.coef, baseline)
 
     def _of(self, point: Point) -> Trial:
         """Return the fit at the scale of a point, from its coefficients on."""
-        found = self._fit(point.scale, point.coef, self.tol, Newton(sampled=False), point.sums)
-        if not np.array_equal(found.coef, point.coef):
-            point = self.joint.at(found.coef, point.scale)
-        return Trial(point.scale, found, found.objective / point.scale + 0.5 * point.scale, point.square, point.error)
+        fit = self._fit(point.scale, point.coef, self.tol, Newton(sampled=False), point.sums)
+        if not np.array_equal(fit.coef, point.coef):
+            point = self.joint.at(fit.coef, point.scale)
+        return Trial(point.scale, fit, fit.objective / point.scale + 0.5 * point.scale, point.square, point.error)
 
-    def _by_scale(self, start: Array | None, null: float) -> Trial:
+    def _by_scale(self, start: Array | None, baseline: float) -> Trial:
         """Return the trial at the root of m = 1."""
-        columns, floor = len(self.charges), self.floor
+        columns, floor = len(self.penalty_factors), self.floor
         if start is None:
-            first: Penalty = Ridge(self.charge, self.charges) if self.charge > 0.0 else NoPenalty(columns)
+            first: Penalty = (
+                Ridge(self.penalty_factor, self.penalty_factors) if self.penalty_factor > 0.0 else NoPenalty(columns)
+            )
             start = fitting.fit(self.source, Squared(1), first, moments=self.moments, time_limit=self.deadline).coef
         rows, weight = self.rows(start)
         scale = max(best_scale(rows, weight, self.epsilon), floor)
         low, high, last = floor, math.inf, None
         trial = self.at(scale, start)
-        for _ in range(MOST):
+        for _ in range(MAX_SCALES):
             if self._spent():
                 break
-            enough = 0.2 * self.tol * max(null - trial.value, 0.0)
+            enough = 0.2 * self.tol * max(baseline - trial.value, 0.0)
             if trial.square <= 1.0 and (0.5 * scale * (1.0 - trial.square) <= enough or scale <= floor):
                 break
             low, high = (max(low, scale), high) if trial.square > 1.0 else (low, min(high, scale))
@@ -202,16 +201,16 @@ class _Search:
             trial = self.at(scale, trial.fit.coef)
         return self.at(trial.scale, trial.fit.coef, tol=self.tol)
 
-    def null(self) -> float:
+    def baseline(self) -> float:
         """Return the best G of the intercept alone; of zeros where there is none, or nothing but a scale in turn with it."""
         if self.source.columns[:1] == ("(intercept)",):
             one = replace(self.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
             alone = Joint(constant(self.source), one, self.epsilon, 0.0, np.zeros(1))
             if (found := alone.minimum(None, self.floor, 1e-3, math.inf, None)) is not None:
                 return found.value
-        rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+        rows, weight = self.rows(np.zeros((len(self.penalty_factors), 1)))
         level, value = 0.0, math.inf
-        for _ in range(MOST):
+        for _ in range(MAX_SCALES):
             scale = max(best_scale(rows + level, weight, self.epsilon), self.floor)
             loss = Huber(self.epsilon * scale)
             last, value = value, float(0.5 * scale + weight @ _huber(loss, rows + level) / scale)
@@ -235,13 +234,16 @@ class _Search:
 
     def at(self, scale: float, start: Array, tol: float | None = None) -> Trial:
         """Fit at one scale, far below the tolerance unless one is given."""
-        found = self._fit(scale, start, INNER * self.tol**2 if tol is None else tol, "auto")
-        rows, weight = self.rows(found.coef)
+        # m and slopes, taken as they are by the bound, go with the root of the gap
+        fit = self._fit(scale, start, 1e-2 * self.tol**2 if tol is None else tol, "auto")
+        rows, weight = self.rows(fit.coef)
         square = float(np.sum(weight * np.clip(rows / scale, -self.epsilon, self.epsilon) ** 2))
         # numpy adds in pairs; residuals are off by the rounding of their scores
-        blur = float(found.problem.blur(found.coef)[0]) / scale
-        error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (2.0 * math.sqrt(square) + blur) * blur
-        return Trial(scale, found, found.objective / scale + 0.5 * scale, square, error)
+        score_error = float(fit.problem.score_error(fit.coef)[0]) / scale
+        error = (64.0 + 2.0 * math.log2(1.0 + len(rows))) * EPS * square + (
+            2.0 * math.sqrt(square) + score_error
+        ) * score_error
+        return Trial(scale, fit, fit.objective / scale + 0.5 * scale, square, error)
 
     def _fit(self, scale: float, start: Array, tol: float, solver: Solver | str, sums: Sums | None = None) -> Fit:
         """Fit at one scale; ``sums`` are those at the start, where they are known."""
@@ -249,20 +251,22 @@ class _Search:
         problem = self.problem(scale)
         if sums is not None:
             problem.remember(start, sums)
-        found = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left, time_limit=self.deadline)
-        self.steps += len(found.trace) - 1
-        return found
+        fit = fitting.solve(problem, solver=solver, start=start, tol=tol, max_iter=left, time_limit=self.deadline)
+        self.steps += len(fit.trace) - 1
+        return fit
 
     def problem(self, scale: float) -> Problem:
         """Return the problem of Huber's loss at one scale."""
-        strength = self.charge * scale
-        penalty: Penalty = Ridge(strength, self.charges) if strength > 0.0 else NoPenalty(len(self.charges))
+        strength = self.penalty_factor * scale
+        penalty: Penalty = (
+            Ridge(strength, self.penalty_factors) if strength > 0.0 else NoPenalty(len(self.penalty_factors))
+        )
         return Problem.of(self.source, Huber(self.epsilon * scale), penalty, self.moments)
 
-    def gap(self, trial: Trial, null: float) -> float | None:
+    def gap(self, trial: Trial, baseline: float) -> float | None:
         """Return a bound on what G may fall by, from a dual point of the fit at this scale."""
         missing = self._missing(trial)
-        if missing is not None and missing <= self.tol * (null - trial.value):
+        if missing is not None and missing <= self.tol * (baseline - trial.value):
             return missing
         shown = self.shown(trial)
         return min((gap for gap in (missing, shown) if gap is not None), default=None)
@@ -270,74 +274,60 @@ class _Search:
     def shown(self, trial: Trial) -> float | None:
         """Return the bound by dual points made for the coefficients of a trial, whatever its verdict says."""
         _, weight = self.rows(trial.fit.coef)
-        found, least = [], self._least(trial)
+        gaps, least = [], self._least(trial)
         for theta in (None,) if least is None else (None, least):
-            made = partial(bound, trial.fit.problem, trial.fit.coef, theta)
+            fit, present = trial.fit, self._present()
+            made = partial(gap_of_rows, fit.problem, fit.coef, theta, trial.value, trial.scale, weight, present)
             shown = in_time(graced(self.deadline), made, lambda: None)
-            if shown is not None and shown.gap is not None and shown.theta is not None:
-                square = float(weight @ (shown.theta[self._present(), 0] / trial.scale) ** 2)
-                found.append(scale_verdict.total(trial, shown.gap, square * (1.0 - 1e-12), square * (1.0 + 1e-12)))
-        return min(found, default=None)
+            if shown is not None:
+                gaps.append(shown)
+        return min(gaps, default=None)
 
     def _least(self, trial: Trial) -> Array | None:
         """Return the dual point that the rows beyond the threshold ask of the others; None for many rows."""
         rows, weight = self.rows(trial.fit.coef)
-        if len(rows) > FEW:
+        if len(rows) > 5000:
             return None
         present = self._present()
-        x = np.concatenate([block.design.dense() for block in self.source.blocks()])[present]
+        x = np.concatenate(self.source.collect(Cells(np.flatnonzero(present))))
         pull = trial.fit.problem.penalty.gradient(trial.fit.coef)[:, 0]
-        found = np.zeros((len(present), 1))
-        found[present, 0] = least_dual(x, rows, weight, self.epsilon * trial.scale, -pull)
-        return found
+        theta = np.zeros((len(present), 1))
+        theta[present, 0] = least_dual(x, rows, weight, self.epsilon * trial.scale, -pull)
+        return theta
 
     def _missing(self, trial: Trial) -> float | None:
-        """Return the bound by the dual point that proves the gap of the fit.
-
-        Mismatches of Huber's loss are at least (slope - theta)^2 / 2, so the roots of m of both differ by at most
-        sqrt(2 gap) / sigma.
-        """
+        """Return the bound by the dual point that proves the gap of the fit."""
         inner = trial.fit.verdict.gap
         if inner is None or not trial.fit.verdict.proven:
             return None
-        apart = math.sqrt(2.0 * inner) / trial.scale
-        low = max(math.sqrt(max(trial.square - trial.error, 0.0)) - apart, 0.0) ** 2
-        return scale_verdict.total(trial, inner, low, (math.sqrt(trial.square + trial.error) + apart) ** 2)
+        return gap_of_slopes(trial.value, trial.scale, inner, trial.square, trial.error)
 
     def rows(self, coef: Array) -> tuple[Array, Array]:
         """Return the residuals and the weights, over their sum, of the rows that count."""
-        residuals, weights = [], []
-        for block in self.source.blocks():
-            eta = block.design.times(coef) if coef.any() else np.zeros_like(block.y)
-            eta = eta if block.offset is None else eta + block.offset
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
-            residuals.append((eta - block.y)[weight > 0.0, 0])
-            weights.append(weight[weight > 0.0])
+        residuals, weights = zip(*self.source.collect(Residuals(coef)), strict=True)
         return np.concatenate(residuals), np.concatenate(weights) / self.moments.weight_sum
 
     def _present(self) -> npt.NDArray[np.bool_]:
-        return np.concatenate(
-            [np.ones(b.n_rows, dtype=bool) if b.weight is None else b.weight > 0.0 for b in self.source.blocks()]
-        )
+        return np.asarray(rowwise.weights(self.source) > 0.0)
 
     def _spread(self) -> tuple[float, float]:
         """Return the root of the mean square of y, less its mean (or what rounding would leave of it), and the largest |y|."""
-        blocks = list(self.source.blocks()) if self.source.resident else []
+        blocks = self.source.held() if self.source.resident else []
         if len(blocks) == 1 and blocks[0].weight is None and blocks[0].offset is None:
             spread, largest = float(np.std(blocks[0].y)), float(np.max(np.abs(blocks[0].y), initial=0.0))
         else:
-            rows, weight = self.rows(np.zeros((len(self.charges), 1)))
+            rows, weight = self.rows(np.zeros((len(self.penalty_factors), 1)))
             spread = float(np.sqrt(weight @ (rows - weight @ rows) ** 2))
             largest = float(np.max(np.abs(rows), initial=0.0))
         return spread or EPS * max(largest, 1.0), largest
 
     def still(self) -> float | None:
-        """Return what rounding leaves of G where y does not vary and the null fit meets it; None where it varies."""
-        rows, _ = self.rows(np.zeros((len(self.charges), 1)))
+        """Return what rounding leaves of G where y does not vary and the baseline meets it; None where it varies."""
+        rows, _ = self.rows(np.zeros((len(self.penalty_factors), 1)))
         level = float(rows[0])
         if np.any(rows != level) or (level != 0.0 and self.source.leading != "(intercept)"):
             return None
-        return max(64 * EPS * abs(level), 2.0 * SMALLEST * self._spread()[0])
+        return max(64 * EPS * abs(level), 2.0 * MIN_SCALE_SHARE * self._spread()[0])
 
     def _spent(self) -> bool:
         if self.max_iter is not None and self.steps >= self.max_iter:
@@ -349,3 +339,17 @@ class _Search:
 
 def _huber(loss: Huber, residuals: Array) -> Array:
     return loss.value(np.zeros((len(residuals), 1)), residuals[:, None])
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Residuals ``eta - y`` and weights of a block's rows of positive weight."""
+
+    coef: Array
+
+    def __call__(self, block: Block) -> tuple[Array, Array]:
+        """Return two arrays with one number for each of those rows."""
+        eta = block.design.times(self.coef) if self.coef.any() else np.zeros_like(block.y)
+        eta = eta if block.offset is None else eta + block.offset
+        present = block.weights > 0.0
+        return (eta - block.y)[present, 0], block.weights[present]

@@ -1,12 +1,13 @@
-"""A charged fit of a short table in one native call: first look, null fit, steps and proof.
+"""A penalized fit of a short table: first look, baseline and steps in one native call, then a proof from its sums.
 
-The same sums, factors, steps and bounds as ``moments``, ``null``, ``solvers`` and ``certify`` make one after the other;
-there a table of a few hundred rows would wait for Python most of the time. Whatever is unusual (NaN, weak charges, columns
-that nearly depend on each other, one class, a gap that is not small at once) is left to them.
+The same sums, factors and steps as ``moments``, ``baseline`` and ``solvers`` make one after the other; there a table of
+a few hundred rows would wait for Python most of the time. Whatever is unusual (NaN, weak penalty factors, columns that
+nearly depend on each other, one class, a gap that is not small at once) is left to them.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Final
 
@@ -14,52 +15,39 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.algebra.factor import SMALL
-from lineal.certify.baseline import Null
-from lineal.certify.proof import Proof, unit
+from lineal.algebra.cholesky import COMPILED_MAX_COLUMNS
+from lineal.certify import prove
+from lineal.certify.baseline import Baseline
+from lineal.certify.proof import Proof
+from lineal.certify.proving import of_quadratic
 from lineal.losses.loss import Loss
 from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE
 from lineal.penalties.penalty import Penalty
-from lineal.problem.moments import FARTHEST, Moments
-from lineal.problem.problem import EPS, SHORT, Problem
-from lineal.solvers import closed_form, whole_second_derivative
-from lineal.solvers.descent import MOST
-from lineal.solvers.direct import ENOUGH, Direct
+from lineal.problem.moments import MAX_MAGNITUDE, Moments
+from lineal.problem.problem import EPS, SHORT_PASS_MAX_WORK, Evaluation, Problem
+from lineal.solvers.descent import NATIVE_MAX_STEPS
+from lineal.solvers.direct import CHOLESKY_MAX_LOSS, Direct
 from lineal.solvers.newton import Newton
 from lineal.solvers.solver import Solver
 from lineal.sources.source import Source
 
 Array = npt.NDArray[np.float64]
 
-LAST: Final = 2e-8
-"""From an estimate of this share of the gain on, one step more is enough: Newton's steps square what is left. Already where two
-more promise to be, no second derivative is made any more."""
-
-SHARE: Final = 1e-11
-"""An estimate of this share needs none. The coefficients then have six digits, and the proof is as tight as doubles allow."""
-
-NEAR: Final = 0.02
-"""A proof is asked for where the step that is left would gain this share of ``tol``."""
+STEPS_END_SHARE: Final = 1e-11
+"""Steps end at an estimate of this share of the gain: coefficients then have six digits, proofs are as tight as doubles allow."""
 
 
-class Closed:
+class SmallFit:
     """Coefficients and how well they are proven; how they were found is written down when somebody asks. It holds no rows."""
 
-    __slots__ = ("_found", "_seconds", "coef", "columns", "loss", "penalty", "proof")
+    __slots__ = ("_found", "_seconds", "coef", "columns", "loss", "moments", "passes", "penalty", "proof")
 
-    def __init__(
-        self,
-        found: _core.Closed,
-        proof: Proof,
-        loss: Loss,
-        penalty: Penalty,
-        columns: tuple[str, ...],
-        seconds: float,
-    ) -> None:
+    def __init__(self, found: _core.SmallFit, coef: Array, proof: Proof, problem: Problem, seconds: float) -> None:
         self._found, self._seconds = found, seconds
-        self.coef = found.coef
-        self.proof, self.loss, self.penalty, self.columns = proof, loss, penalty, columns
+        self.coef, self.proof, self.passes = coef, proof, problem.passes
+        self.loss, self.penalty, self.moments = problem.loss, problem.penalty, problem.moments
+        self.columns = problem.source.columns
 
     @property
     def solver(self) -> str:
@@ -69,19 +57,12 @@ class Closed:
     @property
     def reason(self) -> str:
         """Why it was chosen."""
-        return closed_form(len(self.coef)) if self.loss.quadratic else whole_second_derivative(self.coef.size)
+        return (Direct if self.loss.quadratic else Newton).words.format(columns=len(self.coef), size=self.coef.size)
 
     @property
     def steps(self) -> int:
         """How many steps it took; a closed form is one."""
         return 1 if self.loss.quadratic else len(self._found.passes) - 1
-
-    @property
-    def moments(self) -> Moments:
-        """The first look at the rows."""
-        found = self._found
-        total = found.weight_sum
-        return Moments(found.rows, total, found.mean, found.scatter, found.largest, found.target * total, 0.0)
 
     @property
     def trace(self) -> Trace:
@@ -96,40 +77,66 @@ class Closed:
     def problem(self, source: Source) -> Problem:
         """Return the problem that the coefficients solve, on its rows."""
         found = self._found
-        passes = found.passes[-1] + (2 if self.loss.quadratic else 3)
-        null = Null(found.start, found.null_value)
-        return Problem(source, self.loss, self.penalty, self.moments, passes=passes, null=null)
+        baseline = Baseline(found.start, found.baseline_value)
+        return Problem(source, self.loss, self.penalty, self.moments, passes=self.passes, baseline=baseline)
 
 
-def close(
-    rows: _core.Rows,
-    y: Array,
-    weight: Array | None,
-    loss: Loss,
-    penalty: Penalty,
-    columns: tuple[str, ...],
-    tol: float,
-) -> Closed | None:
+def small_fit(source: Source, rows: _core.Rows, loss: Loss, penalty: Penalty, tol: float) -> SmallFit | None:
     """Return the minimiser of a smooth loss and a ridge that spares the intercept alone, or None where that is not the case.
 
-    The first of the columns is the intercept.
+    ``rows`` is the compiled view of the one block of the source, whose first column is the intercept.
     """
-    if not penalty.square or loss.native is None or not _suits(loss):
+    block = source.whole
+    if block is None or not penalty.square or loss.native is None or not _suits(loss):
         return None
     square = penalty.curvature()
-    if not 0 < len(square) == len(columns) <= SMALL:
+    if not 0 < len(square) == len(source.columns) <= COMPILED_MAX_COLUMNS:
         return None
-    began, near = time.monotonic(), NEAR * tol
-    limits = (loss.curvature_bound, loss.reach, loss.room, FARTHEST, EPS / ENOUGH)
-    found = rows.closed(loss.native, y, weight, square, limits, min(SHARE, near), MOST, LAST, loss.unbounded)
-    if found is None:
+    began, near = time.monotonic(), 0.02 * tol  # a proof is asked for where the step that is left would gain this
+    sums = rows.small_fit(
+        loss.native,
+        block.y,
+        block.weight,
+        square,
+        MAX_MAGNITUDE,
+        min(STEPS_END_SHARE, near),
+        NATIVE_MAX_STEPS,
+        loss.unbounded,
+    )
+    if sums is None:
         return None
-    value, baseline = found.value, found.null_value
-    gain = baseline - value
-    proof = Proof(value, baseline, found.gap, unit=unit(found.blur, baseline))
-    if not (gain > 16 * EPS * abs(baseline) and abs(found.estimate) <= near * gain and proof.within(tol)):
+    gain = sums.baseline_value - sums.value
+    if not (gain > 16 * EPS * abs(sums.baseline_value) and abs(sums.estimate) <= near * gain):
         return None
-    return Closed(found, proof, loss, penalty, columns, time.monotonic() - began)
+    problem, coef = posed(sums, source, loss, penalty), sums.coef
+    proof = proven(problem, coef, sums)
+    if proof is None or not proof.within(tol):
+        return None
+    return SmallFit(sums, coef, proof, problem, time.monotonic() - began)
+
+
+def posed(sums: _core.SmallFit, source: Source, loss: Loss, penalty: Penalty) -> Problem:
+    """Return the problem with what the native call learned of it: moments and baseline."""
+    total = sums.weight_sum
+    moments = Moments(sums.rows, total, sums.mean, sums.scatter, sums.largest, sums.target * total, 0.0)
+    baseline = Baseline(sums.start, sums.baseline_value)
+    return Problem(source, loss, penalty, moments, passes=sums.passes[-1] + 2, baseline=baseline)
+
+
+def proven(problem: Problem, coef: Array, sums: _core.SmallFit) -> Proof | None:
+    """Return the proof of the coefficients; None where normal equations leave so few digits that they need refinement."""
+    quadratic = problem.loss.quadratic
+    hessian = None if quadratic else sums.hessian
+    here = Evaluation(sums.value, sums.error, sums.gradient, sums.slope, hessian)
+    if not quadratic:
+        problem.keep(coef, here)
+        return prove(problem, coef)
+    norm, (spread, condition) = math.sqrt(max(2.0 * sums.estimate, 0.0)), sums.spread
+    return (
+        of_quadratic(problem, coef, here, norm, spread[:, None], condition)
+        if condition > EPS / CHOLESKY_MAX_LOSS
+        else None
+    )
 
 
 def _suits(loss: Loss) -> bool:
@@ -145,35 +152,18 @@ def short(
     start: Array | None = None,
     tol: float = TOLERANCE,
     max_iter: int | None = None,
-) -> Closed | None:
+) -> SmallFit | None:
     """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
     block = source.whole
     if block is None or start is not None or not brief(block.n_rows, block.design.shape[1]):
         return None
-    rows, whole = block.design.rows, max_iter is None
-    if block.offset is not None or source.leading != "(intercept)":
+    if block.offset is not None or source.leading != "(intercept)" or (rows := block.design.rows) is None:
         return None
-    return at_once(rows, block.y, block.weight, loss, penalty, source.columns, solver, tol, whole=whole)
-
-
-def at_once(
-    rows: _core.Rows | None,
-    y: Array,
-    weight: Array | None,
-    loss: Loss,
-    penalty: Penalty,
-    columns: tuple[str, ...],
-    solver: Solver | str,
-    tol: float,
-    *,
-    whole: bool,
-) -> Closed | None:
-    """Do what ``short`` does for rows without an offset, the intercept first; ``whole`` says that their number has no limit."""
-    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (whole or loss.quadratic):
+    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (max_iter is None or loss.quadratic):
         return None
-    return None if rows is None else close(rows, y, weight, loss, penalty, columns, tol)
+    return small_fit(source, rows, loss, penalty, tol)
 
 
 def brief(rows: int, columns: int) -> bool:
     """Whether a table is so short that a fit would wait for Python most of the time."""
-    return rows * columns**2 <= SHORT
+    return rows * columns**2 <= SHORT_PASS_MAX_WORK

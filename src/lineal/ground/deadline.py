@@ -17,19 +17,8 @@ from lineal.ground.records import dataclass
 
 T = TypeVar("T")
 
-GRACE: Final = 0.25
-SHARE: Final = 0.05
-"""Seconds after the end, or share of the time limit if that is more, in which what was reached may still be proven."""
-
-TRIALS: Final = 0.6
-"""The share of the time in which a strength is picked; the fit with it has the rest."""
-
 LATE: Final = "the time limit was reached"
-"""What verdicts say of it."""
-
-
-NOTHING: Final = "the time limit was reached before the rows had been looked at once; give more time, or fewer rows."
-"""What is said where there is not even something to begin with."""
+"""The words of verdicts."""
 
 
 class LateError(Exception):
@@ -52,8 +41,8 @@ class Deadline:
 
     @staticmethod
     def after(seconds: float, clock: Callable[[], float] = time.monotonic) -> Deadline:
-        """Return the deadline so many seconds from now."""
-        return Deadline(clock() + seconds, max(GRACE, SHARE * seconds), clock)
+        """Return the deadline ``seconds`` from now, with a grace of a quarter of a second or a twentieth of the limit."""
+        return Deadline(clock() + seconds, max(0.25, 0.05 * seconds), clock)
 
     @staticmethod
     def of(limit: Limit) -> Deadline | None:
@@ -81,7 +70,7 @@ class Deadline:
         return Deadline(now + share * max(self.end - now, 0.0), share * self.grace, self.clock)
 
     def within(self, seconds: float) -> Deadline:
-        """Return the deadline, or so many seconds from now if that is sooner."""
+        """Return the deadline, or ``seconds`` from now if that is sooner."""
         return Deadline(min(self.end, self.clock() + seconds), self.grace, self.clock)
 
     def look(self) -> None:
@@ -100,7 +89,7 @@ def graced(deadline: Deadline | None) -> Deadline | None:
 
 
 def shared(deadline: Deadline | None, among: int) -> Deadline | None:
-    """Return the end of the first of so many equal shares of the time that is left.
+    """Return the end of the first of ``among`` equal shares of the time that is left.
 
     >>> shared(Deadline(10.0, 1.0, lambda: 0.0), 4).end
     2.5
@@ -109,8 +98,8 @@ def shared(deadline: Deadline | None, among: int) -> Deadline | None:
 
 
 def on_trial(deadline: Deadline | None) -> Deadline | None:
-    """Return the end of the trials of a penalty's strength, after which a fit with one of them follows."""
-    return None if deadline is None else deadline.part(TRIALS)
+    """Return the end of the trials of a penalty's strength; the fit with one of them has the other two fifths."""
+    return None if deadline is None else deadline.part(0.6)
 
 
 def watched(deadline: Deadline | None) -> AbstractContextManager[None]:
@@ -137,7 +126,7 @@ def in_time(deadline: Deadline | None, work: Callable[[], T], late: Callable[[],
         with watched(deadline):
             return work()
     except LateError:
-        if deadline is None:  # somebody else's
+        if deadline is None:  # a deadline of the caller's
             raise
         return late()
 
@@ -153,4 +142,4 @@ def beforehand(deadline: Deadline | None, work: Callable[[], T]) -> T:
 
 
 def _nothing() -> NoReturn:
-    raise InputError(NOTHING)
+    raise InputError(f"{LATE} before the rows had been looked at once; give more time, or fewer rows.")

@@ -7,8 +7,8 @@ from typing import Final
 
 from lineal.errors import InputError, near
 
-LARGEST: Final = 2**26
-"""Bytes of such a file at most: what is larger is something else."""
+MAX_BYTES: Final = 2**26
+"""A larger file is not one that a person wrote."""
 
 
 def text_of(path: Path, what: str) -> str:
@@ -20,13 +20,13 @@ def text_of(path: Path, what: str) -> str:
     """
     try:
         if not path.exists():
-            known = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
-            raise InputError(f"{what} {path} does not exist; give a text file.{near(path.name, sorted(known))}")
-        if not path.is_file():  # a device may have no end, and a pipe nobody at the other one
+            names = [entry.name for entry in path.parent.iterdir()] if path.parent.is_dir() else []
+            raise InputError(f"{what} {path} does not exist; give a text file.{near(path.name, sorted(names))}")
+        if not path.is_file():  # a device may have no end, and a pipe no writer
             kind = "a folder" if path.is_dir() else "no regular file"
             raise InputError(f"{what} {path} is {kind}; give a text file.")
-        if path.stat().st_size > LARGEST:
-            raise InputError(f"{what} {path} has more than {LARGEST:,} bytes; give a smaller text file.")
+        if path.stat().st_size > MAX_BYTES:
+            raise InputError(f"{what} {path} has more than {MAX_BYTES:,} bytes; give a smaller text file.")
         return path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()

@@ -1,6 +1,7 @@
 """Dataclasses that cost next to nothing to load: fields are read, and ``__init__`` compiled, when the first instance is made.
 
-The standard decorator compiles half a dozen methods for each of two hundred classes, a third of what an import would take.
+The standard decorator compiles half a dozen methods for each of two hundred classes: `lineal fit examples/penguins.csv`
+would start 70 ms later (processor time, least of 20 interleaved runs).
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ _LOCK = RLock()
 
 
 class _Pending:
-    """Stands for the fields of a class until somebody asks for them."""
+    """Stands for the fields of a class until they are first read."""
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
@@ -31,15 +32,19 @@ class _Pending:
 
 def _compiled(kind: Any, *, frozen: bool) -> Any:
     """Return the ``__init__`` that the standard decorator would write."""
-    known: dict[str, Any] = {"MISSING": MISSING, "assign": object.__setattr__}
+    namespace: dict[str, Any] = {"MISSING": MISSING, "assign": object.__setattr__}
     taken: list[str] = ["self"]
     named: list[str] = []
     body: list[str] = []
     for item in dataclasses.fields(kind):
         name, value, factory = item.name, item.name, item.default_factory is not MISSING
-        known |= {f"{name}_default": item.default, f"{name}_factory": item.default_factory}
+        namespace |= {f"{name}_default": item.default, f"{name}_factory": item.default_factory}
         if item.init:
-            default = "=MISSING" if factory else "" if item.default is MISSING else f"={name}_default"
+            default = ""
+            if factory:
+                default = "=MISSING"
+            elif item.default is not MISSING:
+                default = f"={name}_default"
             (named if item.kw_only else taken).append(name + default)
         elif not factory:  # the class holds its value
             continue
@@ -48,8 +53,8 @@ def _compiled(kind: Any, *, frozen: bool) -> Any:
         body.append(f"assign(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     body += ["self.__post_init__()"] if hasattr(kind, "__post_init__") else []
     heads = ", ".join([*taken, *(["*", *named] if named else [])])
-    exec(f"def __init__({heads}):\n  " + "\n  ".join(body or ["pass"]), known)  # noqa: S102  (as the standard one does)
-    made = known["__init__"]
+    exec(f"def __init__({heads}):\n  " + "\n  ".join(body or ["pass"]), namespace)  # noqa: S102  (as the standard one does)
+    made = namespace["__init__"]
     made.__annotations__ = {item.name: item.type for item in dataclasses.fields(kind) if item.init} | {"return": None}
     made.__qualname__, made.__module__ = f"{kind.__qualname__}.__init__", kind.__module__
     return made
@@ -65,14 +70,14 @@ def _methods(kind: Any, *, frozen: bool) -> dict[str, Any]:
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:  # noqa: N807
         with _LOCK:
-            if vars(kind)["__init__"] is found["__init__"]:
+            if vars(kind)["__init__"] is methods["__init__"]:
                 kind.__init__ = _compiled(kind, frozen=frozen)
         kind.__init__(self, *values, **named)
 
     @recursive_repr()
     def __repr__(self: Any) -> str:  # noqa: N807
-        told = (f"{item.name}={getattr(self, item.name)!r}" for item in dataclasses.fields(kind) if item.repr)
-        return f"{type(self).__qualname__}({', '.join(told)})"
+        shown = (f"{item.name}={getattr(self, item.name)!r}" for item in dataclasses.fields(kind) if item.repr)
+        return f"{type(self).__qualname__}({', '.join(shown)})"
 
     def __eq__(self: Any, other: Any) -> Any:  # noqa: N807
         return key()(self) == key()(other) if other.__class__ is self.__class__ else NotImplemented
@@ -90,9 +95,9 @@ def _methods(kind: Any, *, frozen: bool) -> dict[str, Any]:
             raise FrozenInstanceError(f"cannot delete field {name!r}")
         super(kind, self).__delattr__(name)
 
-    found: dict[str, Any] = {"__init__": __init__, "__repr__": __repr__, "__eq__": __eq__}
+    methods: dict[str, Any] = {"__init__": __init__, "__repr__": __repr__, "__eq__": __eq__}
     frozen_too = {"__hash__": __hash__, "__setattr__": __setattr__, "__delattr__": __delattr__}
-    return found | (frozen_too if frozen else {"__hash__": None})
+    return methods | (frozen_too if frozen else {"__hash__": None})
 
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import MEMORY
+from lineal.api.dataset import MAX_MEMORY_BYTES
 from lineal.designs import as_design
 from lineal.designs.center import less
 from lineal.designs.sound import is_sparse
@@ -20,20 +20,21 @@ from lineal.features.counts import as_fitted
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.learning import Learned
-from lineal.features.splitting import TRAIN, Split, parted
+from lineal.features.splitting import TRAIN, Split, Within, parted
 from lineal.features.types.target_type import responses
 from lineal.fitting import covariance
 from lineal.fitting.evidence import Evidence, evidence
 from lineal.fitting.firth import firth, profile
-from lineal.ground.given import class_labels, real
+from lineal.ground.inputs import class_labels, real
 from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
 from lineal.model.model import Model
 from lineal.model.summary import Likelihood, Summary
 from lineal.model.target import Target
 from lineal.penalties import NoPenalty
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 from lineal.tables.derived import derived
 from lineal.tables.table import Table, as_table, uniform
 
@@ -78,23 +79,25 @@ def summarise(
     if cluster is not None and errors != "classical":
         raise InputError(f"errors={errors!r} and cluster exclude each other: clustered errors are robust already.")
     if errors != "classical" and errors not in covariance.ROBUST:
-        known = ("classical", *covariance.ROBUST)
-        raise InputError(f"the standard errors are {errors!r}; known are {', '.join(known)}.{near(errors, known)}")
+        accepted = ("classical", *covariance.ROBUST)
+        raise InputError(
+            f"the standard errors are {errors!r}; known are {', '.join(accepted)}.{near(errors, accepted)}"
+        )
     source, codes = _rows(model, data, y, weight, offset, cluster)
     source = _about(source, model.center)
     problem = Problem.of(source, model.loss, NoPenalty(len(model.columns)))
     _same_rows(model, problem)
-    likelihood = model.likelihood(_base(source) if model.loss.name == "poisson" else None)
+    likelihood = model.likelihood(_base(source, model.loss) if model.loss.has_base else None)
     words, freedom = errors, None
     if codes is not None:
         spread, count = covariance.clustered(problem, model.coef, codes)
         name = f" by {cluster}" if isinstance(cluster, str) else ""
         words, freedom = f"clustered{name} ({count} clusters)", float(count - 1)
     elif errors == "classical":
-        found = covariance.covariance(problem, model.coef)
-        if found is None:
+        classical = covariance.covariance(problem, model.coef)
+        if classical is None:
             raise InputError("there are too many coefficients, or too few rows, for standard errors.")
-        spread = found
+        spread = classical
     else:
         spread = covariance.robust(problem, model.coef, errors)
     freedom = freedom if likelihood.freedom is not None else None
@@ -152,9 +155,9 @@ def likelihood_ratio(small: Model, large: Model) -> Ratio:
 
     few, many = _likelihood(small), _likelihood(large)
     _comparable(small, large, few, many)
-    factor = large.coef.shape[1] - 1 if large.loss.name == "softmax" else large.coef.shape[1]
+    factor = large.loss.free_outputs
     more = factor * (many.columns - few.columns)
-    if many.loss != "squared":
+    if not many.loss.estimates_noise:
         statistic = 2.0 * many.observations * (few.objective - many.objective)
         return Ratio(statistic, more, float(special.chdtrc(more, max(statistic, 0.0))))
     if factor > 1:
@@ -172,10 +175,10 @@ def _likelihood(model: Model) -> Likelihood:
         model.refuse_summary()
         return model.likelihood()
     evidence: Any = model.verdict.evidence.get("dependencies")
-    if model.penalty.charged.any() or evidence is None:
+    if model.penalty.penalized.any() or evidence is None:
         raise InputError("a model with a penalty has no likelihood-ratio test; fit without one.")
-    found = model.likelihood()
-    return Likelihood(**{**asdict(found), "columns": found.columns - len(evidence)})
+    likelihood = model.likelihood()
+    return replace(likelihood, columns=likelihood.columns - len(evidence))
 
 
 def _comparable(small: Model, large: Model, few: Likelihood, many: Likelihood) -> None:
@@ -188,8 +191,8 @@ def _comparable(small: Model, large: Model, few: Likelihood, many: Likelihood) -
         raise InputError("the second model has no column that the first lacks; give the smaller model first.")
     same = small.training.get("rows") == large.training.get("rows") and few.observations == many.observations
     # The best constant depends on targets, weights and offsets: it differs where the rows do.
-    near_enough = math.isclose(few.null_objective, many.null_objective, rel_tol=1e-9, abs_tol=1e-300)
-    if not same or (small.intercept == large.intercept and not near_enough):
+    near_enough = math.isclose(few.baseline_objective, many.baseline_objective, rel_tol=1e-9, abs_tol=1e-300)
+    if not same or (small.has_intercept == large.has_intercept and not near_enough):
         raise InputError(
             "the models were not fitted on the same rows; fit both on the same table, without missing targets."
         )
@@ -214,17 +217,28 @@ def _same_rows(model: Model, problem: Problem) -> None:
 
 def _profiled(model: Model, source: Source, level: float) -> Summary:
     """Return the profile of a model with Firth's penalty, refusing rows on which it is not where it says it is."""
-    found = firth(source, start=model.coef)
-    error = np.sqrt(np.diagonal(found.arrays["covariance"]))
-    if not np.all(np.abs(found.coef - model.coef)[:, 0] <= 1e-3 * error):
+    refit = firth(source, start=model.coef)
+    error = np.sqrt(np.diagonal(refit.arrays["covariance"]))
+    if not np.all(np.abs(refit.coef - model.coef)[:, 0] <= 1e-3 * error):
         raise InputError("these are not the rows the model was fitted on: Firth's penalty has another optimum on them.")
-    summary = profile(found, level=level)
+    summary = profile(refit, level=level)
     return replace(summary, title=f"{summary.title} of {model.target.name}")
 
 
 def _about(source: Source, center: Array | None) -> Source:
     """Return rows less the center that a model keeps."""
-    return source if center is None else source.map(lambda block: replace(block, design=less(block.design, center)))
+    return source if center is None else source.map(Less(center))
+
+
+@dataclass(frozen=True)
+class Less:
+    """The change of a block whose columns are less a center."""
+
+    center: Array
+
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        return replace(block, design=less(block.design, self.center))
 
 
 def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: Any) -> tuple[Source, Codes | None]:
@@ -241,15 +255,12 @@ def _rows(model: Model, data: Any, y: Any, weight: Any, offset: Any, cluster: An
 def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | None]:
     assert isinstance(model.encoder, Encoder)
     table = derived(as_table(data), model.target.name)
-    rule = model.training.get("split")
-    train = table
+    rule, roles, train = model.training.get("split"), model.roles, table
     if rule is not None:
-        part = parted(table, Split.of(rule), model.target.name)
-        train = table.where(lambda rows: part(rows) == TRAIN)
-    roles = model.roles
+        train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))
     train, weight = as_fitted(train, model.training, roles.get("weight"))
     learned = Learned(model.encoder, model.target, {}, weight, roles.get("offset"))
-    source = Encoded(train, learned).in_memory(MEMORY)
+    source = Encoded(train, learned).in_memory(MAX_MEMORY_BYTES)
     if cluster is None:
         return source, None
     if not isinstance(cluster, str):
@@ -263,7 +274,7 @@ def _clusters(table: Table, target: Target, name: str) -> Codes:
     targets = set(target.names or (target.name,))
     words = {name} | (targets if target.kind == "classes" else set())
     places: dict[str, int] = {}
-    found: list[npt.NDArray[np.intp]] = []
+    parts: list[npt.NDArray[np.intp]] = []
     chosen = table.select(numbers=targets - words, texts=words)
     for rows, batch in chosen.numbered():
         _, present = responses(target, batch, chosen, rows)
@@ -273,8 +284,8 @@ def _clusters(table: Table, target: Target, name: str) -> Codes:
             place = f"{chosen.place(row)} of {chosen.origin}"
             raise InputError(f"the cluster column {name!r} is empty in {place}; every row needs a cluster.")
         numbers = np.array([places.setdefault(str(level), len(places)) for level in levels], dtype=np.intp)
-        found.append(numbers[codes[present]])
-    return np.concatenate([*found, np.empty(0, np.intp)])
+        parts.append(numbers[codes[present]])
+    return np.concatenate([*parts, np.empty(0, np.intp)])
 
 
 def _from_arrays(
@@ -282,14 +293,14 @@ def _from_arrays(
 ) -> tuple[Source, Codes | None]:
     if y is None:
         raise InputError("the model was fitted on arrays: give y (and weight and offset where it had them) as well.")
-    design = as_design(data, intercept=model.intercept)
+    design = as_design(data, intercept=model.has_intercept)
     rows = design.shape[0]
     kept: slice | npt.NDArray[np.bool_] = slice(None)
     rule = model.training.get("split")
     if rule is not None:
         kept = uniform(rule["seed"], np.arange(rows, dtype=np.int64)) >= rule["test_size"]
         matrix = data.tocsr() if is_sparse(data) else real(data, "X")
-        design = as_design(matrix[kept], intercept=model.intercept)
+        design = as_design(matrix[kept], intercept=model.has_intercept)
 
     def pick(name: str, values: Any, read: Callable[[Any, str], npt.NDArray[Any]] = real) -> Any:
         array = read(values, name)
@@ -318,13 +329,18 @@ def _from_arrays(
     return source, np.unique(pick("cluster", cluster, class_labels), return_inverse=True)[1].astype(np.intp).reshape(-1)
 
 
-def _base(source: Source) -> float:
-    """Return what counts add to the log-likelihood whatever the coefficients: ``-sum s log y!``."""
-    from scipy import special
+def _base(source: Source, loss: Loss) -> float:
+    """Return the part of the log-likelihood that depends on the targets alone."""
+    return source.sum(OfTargets(loss))
 
-    total = 0.0
-    for block in source.blocks():
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        present = weight > 0.0
-        total -= float(weight[present] @ special.gammaln(block.y[present, 0] + 1.0))
-    return total
+
+@dataclass(frozen=True)
+class OfTargets:
+    """The task that sums the part of the log-likelihood that depends on the targets alone."""
+
+    loss: Loss
+
+    def __call__(self, block: Block) -> float:
+        """Sum over one block."""
+        present = block.weights > 0.0
+        return self.loss.base(block.y[present], block.weights[present])

@@ -1,8 +1,7 @@
-"""The losses lineal knows, one file each."""
+"""The losses lineal knows, one file each; ``ALL`` is the catalogue that everybody else asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from lineal.losses.coded import Coded
@@ -21,41 +20,55 @@ from lineal.losses.sparsemax import Sparsemax
 from lineal.losses.squared import Squared
 from lineal.losses.zero_one import ZeroOne
 
-BY_NAME: Final[Mapping[str, Callable[..., Loss]]] = {
-    "squared": Squared,
-    "absolute": lambda _outputs: Absolute(),
-    "quantile": lambda _outputs, q: Quantile(q),
-    "huber": lambda _outputs, threshold: Huber(threshold),
-    "epsilon-insensitive": lambda _outputs, epsilon: EpsilonInsensitive(epsilon),
-    "squared-epsilon-insensitive": lambda _outputs, epsilon: SquaredEpsilonInsensitive(epsilon),
-    "poisson": lambda _outputs: Poisson(),
-    "logistic": lambda _outputs: Logistic(),
-    "softmax": Softmax,
-    "hinge": lambda _outputs: Hinge(),
-    "squared-hinge": lambda _outputs: SquaredHinge(),
-    "crammer-singer": CrammerSinger,
-    "sparsemax": Sparsemax,
-    "perceptron": Perceptron,
-    "zero-one": lambda _outputs: ZeroOne(),
-}
-"""Every loss by the name it has in a model file; called with the number of outputs and its parameters by name."""
-
-PARAMETERS: Final[Mapping[str, tuple[str, ...]]] = {
-    "quantile": ("q",),
-    "huber": ("threshold",),
-    "epsilon-insensitive": ("epsilon",),
-    "squared-epsilon-insensitive": ("epsilon",),
-    "perceptron": ("tie",),
-}
-"""The parameters of the losses that have some."""
+ALL: tuple[type[Loss], ...] = (
+    Squared,
+    Absolute,
+    Quantile,
+    Huber,
+    EpsilonInsensitive,
+    SquaredEpsilonInsensitive,
+    Poisson,
+    Logistic,
+    Softmax,
+    Hinge,
+    SquaredHinge,
+    CrammerSinger,
+    Sparsemax,
+    Perceptron,
+    ZeroOne,
+)
+"""Every loss that a model file may name."""
 
 CURVES: Final = {"exponential": Exponential, "zero-one": ZeroOne}
 """Losses to draw beside the others: nothing follows their slopes."""
 
+
+def by_name() -> dict[str, type[Loss]]:
+    """Return every loss by the name it has in a model file.
+
+    >>> by_name()["huber"].make(1, threshold=2.0)
+    Huber(threshold=2.0)
+    """
+    return {loss.name: loss for loss in ALL}
+
+
+def by_model(word: str) -> list[type[Loss]]:
+    """Return the losses that a model word of the command line may mean.
+
+    >>> [loss.name for loss in by_model("svm")]
+    ['hinge', 'crammer-singer']
+    """
+    return [loss for loss in ALL if word in {text.partition(":")[0] for text in loss.models}]
+
+
+def likelihoods() -> list[type[Loss]]:
+    """Return the losses that are likelihoods, in the order of their kernels."""
+    return sorted((loss for loss in ALL if loss.likelihood), key=lambda loss: (loss.native is None, loss.native or 0))
+
+
 __all__ = [
-    "BY_NAME",
+    "ALL",
     "CURVES",
-    "PARAMETERS",
     "Absolute",
     "Coded",
     "CrammerSinger",
@@ -73,4 +86,7 @@ __all__ = [
     "SquaredEpsilonInsensitive",
     "SquaredHinge",
     "ZeroOne",
+    "by_model",
+    "by_name",
+    "likelihoods",
 ]

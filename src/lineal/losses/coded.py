@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, Loss, Targets
 
 Index = npt.NDArray[np.intp]
 
@@ -28,6 +28,8 @@ class Coded(Loss):
     """
 
     name: ClassVar[str] = "coded"
+    targets: ClassVar[Targets] = "classes"
+    convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     decides: ClassVar[bool] = True
 
@@ -38,6 +40,11 @@ class Coded(Loss):
     def matrix(self) -> Array:
         """The code as an array, one row per class."""
         return np.array(self.words, dtype=np.float64)
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Return none: a committee's file holds the code apart from the losses of its members."""
+        return ()
 
     @property
     def outputs(self) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array
+from lineal.losses.loss import Array, DualStep
 from lineal.losses.sparsemax import Sparsemax, hot, on_simplex
 
 
@@ -20,6 +21,8 @@ class CrammerSinger(Sparsemax):
     """
 
     name: ClassVar[str] = "crammer-singer"
+    models: ClassVar[tuple[str, ...]] = ("svm",)
+    row_kernel: ClassVar[str | None] = "crammer-singer"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = 0.0
     decides: ClassVar[bool] = True
@@ -67,3 +70,19 @@ class CrammerSinger(Sparsemax):
         """Return the best constant scores: one for a class with more than half of the weight, else all zero."""
         scores = (mean > 0.5).astype(np.float64)
         return np.asarray(scores - np.mean(scores))
+
+    def dual_step(self) -> DualStep:
+        """Return a straight conjugate, other classes one below."""
+        return DualStep(cost=1.0)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "support vector machine of Crammer and Singer"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "(max_k (score_k + [k is not y]) - score_y)"
+
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return nothing: there is no letter to explain."""
+        return ""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Kink, Loss
+from lineal.losses.loss import Array, DualStep, Kink, Loss, Targets
 from lineal.losses.quantile import ramp_mismatch
 
 
@@ -20,13 +21,9 @@ def sides(y: Array) -> Array:
 class _Margin(Loss):
     """A function of the margin ``z = eta`` for class 1, ``-eta`` for class 0."""
 
+    targets: ClassVar[Targets] = "two classes"
     decides: ClassVar[bool] = True
     even: ClassVar[bool] = True
-
-    @property
-    def outputs(self) -> int:
-        """One score: positive for the second class."""
-        return 1
 
     def check(self, y: Array) -> None:
         """Refuse anything but the class numbers 0 and 1."""
@@ -41,6 +38,10 @@ class _Margin(Loss):
         """Return the weight of the second class."""
         return np.asarray(weight @ y)
 
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return what z is."""
+        return f"z = score for {classes[-1]}, -score for {classes[0]}"
+
 
 @dataclass(frozen=True)
 class Hinge(_Margin):
@@ -51,9 +52,11 @@ class Hinge(_Margin):
     """
 
     name: ClassVar[str] = "hinge"
+    models: ClassVar[tuple[str, ...]] = ("svm",)
+    row_kernel: ClassVar[str | None] = "hinge"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = 0.0
-    room: ClassVar[float] = 0.0
+    dual_margin: ClassVar[float] = 0.0
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return max(1 - z, 0)."""
@@ -100,6 +103,18 @@ class Hinge(_Margin):
         value = mean * np.maximum(1.0 - constant, 0.0) + (1.0 - mean) * np.maximum(1.0 + constant, 0.0)
         return float(value[0]), mean * (constant < 1.0) + (1.0 - mean) * (constant > -1.0)
 
+    def dual_step(self) -> DualStep:
+        """Return a straight conjugate with the side of the class in the place of the target."""
+        return DualStep(margin=True)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "support vector machine"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "max(1 - z, 0)"
+
 
 @dataclass(frozen=True)
 class SquaredHinge(_Margin):
@@ -110,8 +125,11 @@ class SquaredHinge(_Margin):
     """
 
     name: ClassVar[str] = "squared-hinge"
+    models: ClassVar[tuple[str, ...]] = ("squared-hinge",)
+    instead: ClassVar[str] = "Use logistic, sparsemax or svm."
+    row_kernel: ClassVar[str | None] = "squared-hinge"
     native: ClassVar[int | None] = 5
-    room: ClassVar[float] = 1e-7
+    dual_margin: ClassVar[float] = 1e-7
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return max(1 - z, 0)^2 / 2."""
@@ -160,6 +178,18 @@ class SquaredHinge(_Margin):
         first, second = np.maximum(1.0 - constant, 0.0), np.maximum(1.0 + constant, 0.0)
         value = 0.5 * (mean * first**2 + (1.0 - mean) * second**2)
         return float(value[0]), mean * first + (1.0 - mean) * second
+
+    def dual_step(self) -> DualStep:
+        """Return a conjugate that bends by one, with the side of the class in the place of the target."""
+        return DualStep(bend=1.0, margin=True)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "support vector machine with squared hinge"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "max(1 - z, 0)^2 / 2"
 
 
 class _Above(SquaredHinge):

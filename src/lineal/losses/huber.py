@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array
+from lineal.losses.loss import Array, DualStep, Loss
 from lineal.losses.scalar import Scalar, positive
+
+THRESHOLD_RATIO = 8.0
+"""By this factor thresholds fall; the minimizer of one is a good start for the next (3 steps each as a rule)."""
 
 
 @dataclass(frozen=True)
@@ -21,21 +26,24 @@ class Huber(Scalar):
 
     threshold: float = 1.0
     name: ClassVar[str] = "huber"
+    models: ClassVar[tuple[str, ...]] = ("huber", "huber:T")
+    argument: ClassVar[str] = "the threshold of huber is a number above 0 in units of the target, such as huber:1.5."
     native: ClassVar[int | None] = 3
+    row_kernel: ClassVar[str | None] = "huber"
     has_mean_statistic: ClassVar[bool] = False
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return a wide and a narrow one."""
+        return cls(0.7), cls(0.01)
 
     def __post_init__(self) -> None:
         positive("the threshold of Huber's loss", self.threshold)
 
     @property
-    def room(self) -> float:  # type: ignore[override]
+    def dual_margin(self) -> float:  # type: ignore[override]
         """Rows on the quadratic part stay that far from the threshold, or the kernels refuse the dual point."""
         return 1e-7 * self.threshold
-
-    @property
-    def within(self) -> float | None:  # type: ignore[override]
-        """The threshold."""
-        return self.threshold
 
     def value(self, y: Array, eta: Array) -> Array:
         """Return c (|r| - c / 2) with c = min(|r|, T)."""
@@ -54,6 +62,20 @@ class Huber(Scalar):
     def majorant(self) -> Huber:
         """Return Huber's loss with curvature T / max(|r|, T)."""
         return _Above(self.threshold)
+
+    @property
+    def narrowest(self) -> float:
+        """The threshold."""
+        return self.threshold
+
+    def wider(self, value: float) -> tuple[Loss, ...]:
+        """Return Huber's losses of falling thresholds, where residuals of T^2 / 2 + value = T |r| are far beyond T."""
+        ratio = value / self.threshold**2
+        # residuals of 1e3 thresholds leave too few rows that bend: thousands of Newton steps led nowhere
+        if not 1e3 < ratio < math.inf:
+            return ()
+        stages = math.ceil(math.log(ratio, THRESHOLD_RATIO))
+        return tuple(Huber(self.threshold * THRESHOLD_RATIO**stage) for stage in range(stages, 0, -1))
 
     def conjugate(self, y: Array, theta: Array) -> Array:
         """Return theta^2 / 2 + theta y for |theta| <= T."""
@@ -78,16 +100,27 @@ class Huber(Scalar):
         """The threshold."""
         return self.threshold
 
-    def parameters(self) -> dict[str, float]:
-        """Return the threshold."""
-        return {"threshold": self.threshold}
+    def dual_step(self) -> DualStep:
+        """Return a conjugate that bends by one."""
+        return DualStep(bend=1.0)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return f"Huber regression, threshold {self.threshold:.4g}"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "c (|residual| - c/2)"
+
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return what c is."""
+        return f"c = the smaller of |residual| and {self.threshold!r}"
 
 
 class _Above(Huber):
     """Huber's loss, with the curvature of the parabola that touches it at r and -r."""
 
     native: ClassVar[int | None] = None
-    within: ClassVar[float | None] = None
 
     def curvature(self, y: Array, eta: Array) -> Array:
         """Return T / max(|r|, T)."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Kink
+from lineal.losses.loss import Array, DualStep, Kink, Loss
 from lineal.losses.scalar import Scalar, positive
 
 
@@ -21,10 +21,16 @@ class EpsilonInsensitive(Scalar):
 
     epsilon: float = 0.1
     name: ClassVar[str] = "epsilon-insensitive"
+    row_kernel: ClassVar[str | None] = "epsilon-insensitive"
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = 0.0
-    room: ClassVar[float] = 0.0
+    dual_margin: ClassVar[float] = 0.0
     has_mean_statistic: ClassVar[bool] = False
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it with a tube, and without."""
+        return cls(0.2), cls(0.0)
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon, zero=True)
@@ -64,9 +70,13 @@ class EpsilonInsensitive(Scalar):
         zero, one = np.zeros_like(y), np.ones_like(y)
         return [Kink(y + self.epsilon, zero, one), Kink(y - self.epsilon, -one, zero)]
 
-    def parameters(self) -> dict[str, float]:
-        """Return epsilon."""
-        return {"epsilon": self.epsilon}
+    def dual_step(self) -> DualStep:
+        """Return a conjugate that pays epsilon."""
+        return DualStep(epsilon=self.epsilon)
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return f"max(|residual| - {self.epsilon:g}, 0)"
 
 
 @dataclass(frozen=True)
@@ -79,8 +89,14 @@ class SquaredEpsilonInsensitive(Scalar):
 
     epsilon: float = 0.1
     name: ClassVar[str] = "squared-epsilon-insensitive"
-    room: ClassVar[float] = 0.0
+    row_kernel: ClassVar[str | None] = "squared-epsilon-insensitive"
+    dual_margin: ClassVar[float] = 0.0
     has_mean_statistic: ClassVar[bool] = False
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it with a tube, and without."""
+        return cls(0.2), cls(0.0)
 
     def __post_init__(self) -> None:
         positive("epsilon", self.epsilon, zero=True)
@@ -117,9 +133,13 @@ class SquaredEpsilonInsensitive(Scalar):
         far = np.full((len(y), 1), np.inf)
         return -far, far
 
-    def parameters(self) -> dict[str, float]:
-        """Return epsilon."""
-        return {"epsilon": self.epsilon}
+    def dual_step(self) -> DualStep:
+        """Return a conjugate that pays epsilon and bends by one."""
+        return DualStep(bend=1.0, epsilon=self.epsilon)
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return f"max(|residual| - {self.epsilon:g}, 0)^2 / 2"
 
 
 class _Above(SquaredEpsilonInsensitive):

@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, Loss, Targets
 
 
 def softplus(eta: Array) -> Array:
@@ -53,18 +53,19 @@ class Logistic(Loss):
     """
 
     name: ClassVar[str] = "logistic"
+    targets: ClassVar[Targets] = "two classes"
+    models: ClassVar[tuple[str, ...]] = ("logistic",)
     native: ClassVar[int | None] = 1
+    row_kernel: ClassVar[str | None] = "logistic"
+    logit: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25
-    reach: ClassVar[float] = 0.5
+    max_shift: ClassVar[float] = 0.5
     unbounded: ClassVar[bool] = True
+    remedies: ClassVar[tuple[str, ...]] = ("firth", "ridge")
     even: ClassVar[bool] = True
-    room: ClassVar[float] = 0.01
+    dual_margin: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True
-
-    @property
-    def outputs(self) -> int:
-        """One score: that of the second class."""
-        return 1
+    figure: ClassVar[str] = "log_loss"
 
     def check(self, y: Array) -> None:
         """Refuse targets outside [0, 1]."""
@@ -127,3 +128,11 @@ class Logistic(Loss):
         """
         value = mean * softplus(-constant) + (1.0 - mean) * softplus(constant)
         return float(value[0]), mean * sigmoid(-constant) + (1.0 - mean) * sigmoid(constant)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "logistic regression"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "log-loss"

@@ -9,7 +9,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.hinge import sides
-from lineal.losses.loss import Array, Kink, Loss
+from lineal.losses.loss import Array, Kink, Loss, Targets
 from lineal.losses.sparsemax import hot, on_simplex
 
 
@@ -29,19 +29,27 @@ class Perceptron(Loss):
     scores: int
     tie: float = 0.0
     name: ClassVar[str] = "perceptron"
+    targets: ClassVar[Targets] = "classes"
+    outputs_field: ClassVar[str | None] = "scores"
+    models: ClassVar[tuple[str, ...]] = ("perceptron", "perceptron:VARIANT")
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = 0.0
-    room: ClassVar[float] = 0.0
+    dual_margin: ClassVar[float] = 0.0
     decides: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.tie not in (-1.0, 0.0, 1.0):
             raise InputError(f"the tie of perceptron loss is {self.tie}; it must be 1, 0 or -1.")
 
-    @property
-    def outputs(self) -> int:
-        """One score for two classes, one for each of several."""
-        return self.scores
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it for two classes, and for four of which ties go to the later one."""
+        return cls(1), cls(4, 1.0)
+
+    @classmethod
+    def outputs_for(cls, classes: int) -> int:
+        """Return one score for two classes, one for each of several."""
+        return 1 if classes == 2 else classes
 
     @property
     def upward(self) -> bool:
@@ -119,9 +127,10 @@ class Perceptron(Loss):
         """Return zero scores, which cost nothing."""
         return np.zeros_like(mean)
 
-    def parameters(self) -> dict[str, float]:
-        """Return the tie."""
-        return {"tie": self.tie}
+    def procedure(self) -> str:
+        """Return what a perceptron does."""
+        tie = {1.0: "the later class", -1.0: "the earlier class", 0.0: "a mistake"}[self.tie]
+        return f"a mistaken row is added to the weights of its class; a score of 0 is {tie}"
 
     def _inside(self, y: Array, theta: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         if self.scores == 1:

@@ -9,7 +9,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.logistic import excess
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, Loss, Mask, Targets
 
 
 @dataclass(frozen=True)
@@ -23,17 +23,16 @@ class Poisson(Loss):
     """
 
     name: ClassVar[str] = "poisson"
+    targets: ClassVar[Targets] = "counts"
+    models: ClassVar[tuple[str, ...]] = ("poisson",)
     native: ClassVar[int | None] = 4
+    row_kernel: ClassVar[str | None] = "poisson"
     curvature_bound: ClassVar[float] = float("inf")
-    reach: ClassVar[float] = 0.5
-    room: ClassVar[float] = 0.01
+    max_shift: ClassVar[float] = 0.5
+    dual_margin: ClassVar[float] = 0.01
     unbounded: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
-
-    @property
-    def outputs(self) -> int:
-        """One score: the logarithm of the mean."""
-        return 1
+    has_base: ClassVar[bool] = True
 
     def check(self, y: Array) -> None:
         """Refuse negative and non-finite targets."""
@@ -82,3 +81,25 @@ class Poisson(Loss):
         """Return the best constant score, log of the mean; minus infinity if all counts are zero."""
         with np.errstate(divide="ignore"):
             return np.log(mean)
+
+    def recession(self, y: Array) -> tuple[Mask, Mask]:
+        """Return that no count pulls the score up, and that every count above 0 holds it."""
+        return np.zeros(y.shape, dtype=bool), y > 0.0
+
+    def base(self, y: Array, weight: Array) -> float:
+        """Return ``-sum s log y!``."""
+        from scipy import special  # slow to load: only for likelihoods
+
+        return -float(weight @ special.gammaln(y[:, 0] + 1.0))
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "Poisson regression"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "(e^score - y score)"
+
+    def at_infinity(self, columns: int, strict: int, total: int) -> str:
+        """Return which rows have a score that falls for ever."""
+        return f"{'singles' if columns == 1 else 'single'} out {strict} of {total} rows, all with count zero"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Kink
+from lineal.losses.loss import Array, DualStep, Kink, Loss
 from lineal.losses.scalar import Scalar
 
 
@@ -30,7 +31,7 @@ class _Corner(Scalar):
 
     smooth: ClassVar[bool] = False
     curvature_bound: ClassVar[float] = 0.0
-    room: ClassVar[float] = 0.0
+    dual_margin: ClassVar[float] = 0.0
     has_mean_statistic: ClassVar[bool] = False
     low: float
     high: float
@@ -64,6 +65,10 @@ class _Corner(Scalar):
         """Return the corner at y."""
         return [Kink(y, *self.box(y))]
 
+    def dual_step(self) -> DualStep:
+        """Return a straight conjugate."""
+        return DualStep()
+
 
 @dataclass(frozen=True)
 class Absolute(_Corner):
@@ -74,8 +79,13 @@ class Absolute(_Corner):
     """
 
     name: ClassVar[str] = "absolute"
+    row_kernel: ClassVar[str | None] = "epsilon-insensitive"
     low: ClassVar[float] = -1.0  # type: ignore[misc]
     high: ClassVar[float] = 1.0  # type: ignore[misc]
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "|residual|"
 
 
 @dataclass(frozen=True)
@@ -88,6 +98,14 @@ class Quantile(_Corner):
 
     q: float
     name: ClassVar[str] = "quantile"
+    models: ClassVar[tuple[str, ...]] = ("quantile:Q",)
+    argument: ClassVar[str] = "give the quantile, a number between 0 and 1, such as quantile:0.5."
+    row_kernel: ClassVar[str | None] = "quantile"
+
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return a low and a high quantile."""
+        return cls(0.3), cls(0.9)
 
     def __post_init__(self) -> None:
         if not 0.0 < self.q < 1.0:
@@ -103,6 +121,14 @@ class Quantile(_Corner):
         """Slope above the target."""
         return 1.0 - self.q
 
-    def parameters(self) -> dict[str, float]:
-        """Return q."""
-        return {"q": self.q}
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return f"regression of the {self.q:g} quantile"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return f"max({self.q:g} r, {self.q - 1.0:g} r)"
+
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return what r is."""
+        return "r = y - score"

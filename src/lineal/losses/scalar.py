@@ -11,11 +11,6 @@ from lineal.losses.loss import Array, Loss
 class Scalar(Loss):
     """A loss of ``eta - y``, one target and one score a row; it predicts the score itself."""
 
-    @property
-    def outputs(self) -> int:
-        """One score."""
-        return 1
-
     def check(self, y: Array) -> None:
         """Refuse anything but one finite number a row."""
         if y.shape[1] != 1:

@@ -10,7 +10,7 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.logistic import excess
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, Loss, Targets
 
 
 @dataclass(frozen=True)
@@ -23,18 +23,24 @@ class Softmax(Loss):
 
     classes: int
     name: ClassVar[str] = "softmax"
+    targets: ClassVar[Targets] = "classes"
+    outputs_field: ClassVar[str | None] = "classes"
+    models: ClassVar[tuple[str, ...]] = ("logistic",)
     native: ClassVar[int | None] = 2
+    row_kernel: ClassVar[str | None] = "softmax"
     curvature_bound: ClassVar[float] = 0.5
-    reach: ClassVar[float] = 0.25
+    max_shift: ClassVar[float] = 0.25
     unbounded: ClassVar[bool] = True
     coupled: ClassVar[bool] = True
-    room: ClassVar[float] = 0.01
+    multinomial: ClassVar[bool] = True
+    dual_margin: ClassVar[float] = 0.01
     likelihood: ClassVar[bool] = True
+    figure: ClassVar[str] = "log_loss"
 
-    @property
-    def outputs(self) -> int:
-        """One score per class."""
-        return self.classes
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it for three classes and for two."""
+        return cls(3), cls(2)
 
     def check(self, y: Array) -> None:
         """Refuse anything but class numbers."""
@@ -105,6 +111,14 @@ class Softmax(Loss):
         p = weights / (1.0 + others)
         value = math.log1p(others) - float(mean @ below)
         return value, mean * (1.0 - p) + (1.0 - mean) * p
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "multinomial logistic regression"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "log-loss"
 
 
 def _index(y: Array) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, DualStep, Loss, Targets
 
 
 def project(scores: Array) -> tuple[Array, Array]:
@@ -37,13 +38,16 @@ class Sparsemax(Loss):
 
     classes: int
     name: ClassVar[str] = "sparsemax"
+    targets: ClassVar[Targets] = "classes"
+    outputs_field: ClassVar[str | None] = "classes"
+    models: ClassVar[tuple[str, ...]] = ("sparsemax",)
     coupled: ClassVar[bool] = True
-    room: ClassVar[float] = 0.0
+    dual_margin: ClassVar[float] = 0.0
 
-    @property
-    def outputs(self) -> int:
-        """One score per class."""
-        return self.classes
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it for three classes and for two."""
+        return cls(3), cls(2)
 
     def check(self, y: Array) -> None:
         """Refuse anything but class numbers."""
@@ -96,6 +100,22 @@ class Sparsemax(Loss):
     def constant(self, mean: Array) -> Array:
         """Return the best constant scores: the class shares, with zero sum."""
         return np.asarray(mean - np.mean(mean))
+
+    def dual_step(self) -> DualStep:
+        """Return a conjugate that bends by one."""
+        return DualStep(bend=1.0)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "sparsemax classification"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "(max_p (p.score - |p|^2/2) + 1/2 - score_y)"
+
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return what p is."""
+        return "p over the probabilities of all classes"
 
 
 class _Above(Sparsemax):

@@ -21,14 +21,19 @@ class Squared(Loss):
 
     width: int = 1
     name: ClassVar[str] = "squared"
+    outputs_field: ClassVar[str | None] = "width"
+    models: ClassVar[tuple[str, ...]] = ("linear", "ridge", "bayes")
     native: ClassVar[int | None] = 0
+    row_kernel: ClassVar[str | None] = "squared"
     quadratic: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
+    estimates_noise: ClassVar[bool] = True
+    figure: ClassVar[str] = "rmse"
 
-    @property
-    def outputs(self) -> int:
-        """Number of targets."""
-        return self.width
+    @classmethod
+    def examples(cls) -> tuple[Loss, ...]:
+        """Return it with one target and with two."""
+        return cls(1), cls(2)
 
     def check(self, y: Array) -> None:
         """Refuse anything but finite numbers."""
@@ -70,3 +75,15 @@ class Squared(Loss):
     def constant(self, mean: Array) -> Array:
         """Return the best constant score, the mean."""
         return mean
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "linear regression"
+
+    def summary_title(self) -> str:
+        """Return what a summary calls a fit."""
+        return "least squares"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "(residual^2) / 2"

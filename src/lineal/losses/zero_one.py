@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Array, Loss
+from lineal.losses.loss import Array, Loss, Targets
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,11 @@ class ZeroOne(Loss):
     """
 
     name: ClassVar[str] = "zero-one"
+    targets: ClassVar[Targets] = "two classes"
+    models: ClassVar[tuple[str, ...]] = ("zero-one",)
+    convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
     decides: ClassVar[bool] = True
-
-    @property
-    def outputs(self) -> int:
-        """One score: positive for the second class."""
-        return 1
 
     def check(self, y: Array) -> None:
         """Refuse anything but the class numbers 0 and 1."""
@@ -66,3 +65,15 @@ class ZeroOne(Loss):
     def constant(self, mean: Array) -> Array:
         """Return a score that speaks for the more frequent class."""
         return np.where(mean > 0.5, 1.0, -1.0)
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "halfspace of fewest mistakes"
+
+    def formula(self) -> str:
+        """Return the loss of a row in text."""
+        return "[z <= 0]"
+
+    def letters(self, classes: Sequence[object]) -> str:
+        """Return what z is."""
+        return f"z = score for {classes[-1]}, -score for {classes[0]}"

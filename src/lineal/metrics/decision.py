@@ -64,8 +64,8 @@ class Rule:
 
     def expected(self, proba: Array, decided: Index) -> Array:
         """Return what each decision is expected to cost."""
-        found: Array = (proba @ self.costs)[np.arange(len(decided)), decided]
-        return found
+        cost: Array = (proba @ self.costs)[np.arange(len(decided)), decided]
+        return cost
 
     @property
     def sentence(self) -> str:
@@ -163,8 +163,8 @@ def read_costs(text: str, classes: Sequence[Any]) -> Array:
     """
     text = text.lstrip("\ufeff").strip()
     lines = text.splitlines() if "\n" in text else text.split(";")
-    found = csv.reader(lines, delimiter="," if "," in text else ";", skipinitialspace=True)
-    cells = [[cell.strip() for cell in row] for row in found if any(cell.strip() for cell in row)]
+    reader = csv.reader(lines, delimiter="," if "," in text else ";", skipinitialspace=True)
+    cells = [[cell.strip() for cell in row] for row in reader if any(cell.strip() for cell in row)]
     if len(cells) != len(classes) + 1 or any(len(row) != len(classes) + 1 for row in cells):
         return _matrix([[_number(cell) for cell in row] for row in cells], classes)
     named = {row[0]: dict(zip(cells[0][1:], row[1:], strict=True)) for row in cells[1:]}
@@ -193,14 +193,14 @@ def _matrix(costs: Any, classes: Sequence[Any]) -> Array:
 
 def _named(costs: Mapping[Any, Mapping[Any, float]], classes: Sequence[Any]) -> Array:
     """Return the matrix of costs nested by true and decided class; what is right costs nothing unless said."""
-    known = list(classes)
+    names = list(classes)
     for name in [*costs, *(inner for row in costs.values() for inner in row)]:
-        if name not in known:
-            hint = near(str(name), [str(label) for label in known])
+        if name not in names:
+            hint = near(str(name), [str(label) for label in names])
             raise InputError(f"the costs name a class {name!r}; the classes are {_listed(classes)}.{hint}")
-    table = np.zeros((len(known), len(known)))
-    for k, truth in enumerate(known):
-        for choice, decided in enumerate(known):
+    table = np.zeros((len(names), len(names)))
+    for k, truth in enumerate(names):
+        for choice, decided in enumerate(names):
             if decided in costs.get(truth, {}):
                 table[k, choice] = costs[truth][decided]
             elif k != choice:

@@ -16,24 +16,24 @@ from lineal.sources.source import Block, Source
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-DRAWS: Final = 400
+BOOTSTRAP_SAMPLES: Final = 400
 """Bootstrap samples; fewer where there are many rows, whose figures vary little."""
-WORK: Final = 5_000_000
-"""At most so many rows drawn in all."""
-FEWEST: Final = 50
-BINS: Final = 10
+BOOTSTRAP_MAX_ROWS: Final = 5_000_000
+"""Rows that all samples together draw at most."""
+BOOTSTRAP_MIN_SAMPLES: Final = 50
+CALIBRATION_BINS: Final = 10
 
 
 @dataclass(frozen=True)
-class Rows:
+class Predictions:
     """What was predicted for every row: targets (class numbers, or numbers), scores and weights; they add by following on."""
 
     y: Array
     eta: Array
     weight: Array
 
-    def __add__(self, other: Rows) -> Rows:
-        return Rows(*(np.concatenate(pair) for pair in zip(self.parts, other.parts, strict=True)))
+    def __add__(self, other: Predictions) -> Predictions:
+        return Predictions(*(np.concatenate(pair) for pair in zip(self.parts, other.parts, strict=True)))
 
     @property
     def parts(self) -> tuple[Array, Array, Array]:
@@ -48,12 +48,12 @@ class Predict:
     coef: Array
     center: Array | None = None
 
-    def __call__(self, block: Block) -> Rows:
+    def __call__(self, block: Block) -> Predictions:
         """Return the rows of one block."""
         eta = scores(block.design, self.coef, self.center)
         eta = eta if block.offset is None else eta + block.offset
         weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        return Rows(block.y, eta, weight)
+        return Predictions(block.y, eta, weight)
 
 
 def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed: int = 0) -> dict[str, Any]:
@@ -66,36 +66,36 @@ def evaluate(source: Source, score: Score, labels: Sequence[object] | None, seed
         raise ValueError("there are no coefficients to look at")
     with np.errstate(all="ignore"):  # a solver may have left for infinity: that is in the verdict
         rows = source.sum(Predict(score.coef, score.center))
-        found: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
+        answer: dict[str, Any] = {"intervals": _intervals(rows, score, seed)}
         if labels is not None:
             y, proba, predicted = score.decided(rows.y, rows.eta)
-            found["confusion"] = _confusion(y, predicted, rows.weight, labels)
+            answer["confusion"] = _confusion(y, predicted, rows.weight, labels)
             if not score.loss.decides:
-                found["calibration"] = _calibration(y, proba, predicted, rows.weight)
-    return found
+                answer["calibration"] = _calibration(y, proba, predicted, rows.weight)
+    return answer
 
 
-def _intervals(rows: Rows, score: Score, seed: int) -> dict[str, list[float | None]]:
+def _intervals(rows: Predictions, score: Score, seed: int) -> dict[str, list[float | None]]:
     """Return the middle 95 % of every figure over bootstrap samples; None where fewer than half of them have it."""
     n = len(rows.weight)
     if n < 2:
         return {}
-    draws = int(np.clip(WORK // n, FEWEST, DRAWS))
+    draws = int(np.clip(BOOTSTRAP_MAX_ROWS // n, BOOTSTRAP_MIN_SAMPLES, BOOTSTRAP_SAMPLES))
     random = np.random.default_rng([seed, n])
     order = np.argsort(rows.eta[:, 0], kind="stable")  # once, for figures that rank
     y, eta, weight = (part[order] for part in rows.parts)
-    told = score.rows(y, eta)
+    per_row = score.rows(y, eta)
     samples = [
-        told(weight * np.bincount(random.integers(n, size=n, dtype=np.int64), minlength=n)).figures()
+        per_row(weight * np.bincount(random.integers(n, size=n, dtype=np.int64), minlength=n)).figures()
         for _ in range(draws)
     ]
-    found: dict[str, list[float | None]] = {}
+    intervals: dict[str, list[float | None]] = {}
     for name in samples[0]:
         values = np.array([sample.get(name, np.nan) for sample in samples])
         values = values[np.isfinite(values)]
         enough = len(values) > draws / 2
-        found[name] = [float(end) for end in np.quantile(values, [0.025, 0.975])] if enough else [None, None]
-    return found
+        intervals[name] = [float(end) for end in np.quantile(values, [0.025, 0.975])] if enough else [None, None]
+    return intervals
 
 
 def _confusion(y: Index, predicted: Index, weight: Array, labels: Sequence[object]) -> dict[str, Any]:
@@ -113,14 +113,20 @@ def _calibration(y: Index, proba: Array, predicted: Index, weight: Array) -> lis
     two = proba.shape[1] == 2
     p = proba[:, 1] if two else proba[np.arange(len(y)), predicted]
     happened = (y == 1) if two else (y == predicted)
-    place = np.clip((p * BINS).astype(np.intp), 0, BINS - 1)
-    found = []
-    for k in range(BINS):
+    place = np.clip((p * CALIBRATION_BINS).astype(np.intp), 0, CALIBRATION_BINS - 1)
+    bins = []
+    for k in range(CALIBRATION_BINS):
         held = weight * (place == k)
         total = float(held.sum())
         if total > 0:
             mean, share = float(held @ p) / total, float(held @ happened) / total
-            found.append(
-                {"from": k / BINS, "to": (k + 1) / BINS, "weight": total, "predicted": mean, "happened": share}
+            bins.append(
+                {
+                    "from": k / CALIBRATION_BINS,
+                    "to": (k + 1) / CALIBRATION_BINS,
+                    "weight": total,
+                    "predicted": mean,
+                    "happened": share,
+                }
             )
-    return found
+    return bins

@@ -1,10 +1,11 @@
-"""How well predictions agree with what happened: figures that can be summed over blocks, weights respected."""
+"""Sums over blocks of rows from which every metric follows, weights respected."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Final, Protocol, Self
 
 import numpy as np
@@ -12,12 +13,13 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.ground.records import dataclass
+from lineal.metrics import metric
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-MANY: Final = 50_000
-"""So many scores are sorted in two threads."""
+TWO_THREAD_SCORES: Final = 50_000
+"""From this many scores on, those of the two classes are sorted in two threads."""
 
 
 def _ranked(score: Array, *weights: Array) -> list[Array]:
@@ -37,7 +39,7 @@ def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple
     y, score = (np.concatenate(part) if len(part) > 1 else part[0] for part in list(zip(*scored, strict=True))[:2])
     if all(s is None for _, _, s in scored):
         first = y == 1
-        if len(score) < MANY:
+        if len(score) < TWO_THREAD_SCORES:
             ones, zeros = _sorted(score, first), _sorted(score, ~first)
         else:
             with ThreadPoolExecutor(1) as beside:
@@ -55,9 +57,9 @@ def _ranks(scored: Sequence[tuple[Index | Array, Array, Array | None]]) -> tuple
 
 
 def _sorted(score: Array, chosen: npt.NDArray[np.bool_]) -> Array:
-    found = score[chosen]
-    found.sort()  # where it lies
-    return found
+    ordered = score[chosen]
+    ordered.sort()  # where it lies
+    return ordered
 
 
 def _auc(ones: Array, zeros: Array) -> float:
@@ -133,17 +135,11 @@ class NumberFigures:
         )
 
     def figures(self) -> dict[str, float]:
-        """Return rmse, mae and r2, and where losses were given their mean."""
+        """Return every metric of numbers that the sums tell, by name."""
+        metrics = [one for one in metric.ALL if one.of_numbers and one.available(self)]
         if self.weight <= 0:
-            return {"rmse": math.nan, "mae": math.nan, "r2": math.nan}
-        varies = bool(np.all(self.scatter > 0))
-        own = {} if self.loss is None else {"mean_loss": self.loss / self.weight}
-        return {
-            **own,
-            "rmse": float(np.mean(np.sqrt(self.squares / self.weight))),
-            "mae": float(np.mean(self.absolutes) / self.weight),
-            "r2": float(np.mean(1 - self.squares / self.scatter)) if varies else math.nan,
-        }
+            return {one.name: math.nan for one in metrics if not one.needs}
+        return {one.name: one.value(self) for one in metrics}
 
 
 @dataclass(frozen=True)
@@ -206,22 +202,22 @@ class ClassFigures:
             _both(self.spent, other.spent),
         )
 
+    @cached_property
+    def weight(self) -> float:
+        """The weight of all rows."""
+        return float(np.sum(self.weights))
+
+    @cached_property
+    def ranked(self) -> tuple[float, float]:
+        """The auc and the average precision, which one sort of the scores tells."""
+        return _ranks(self.scored)
+
     def figures(self) -> dict[str, float]:
-        """Return accuracy and balanced_accuracy, and what was given of the others: log_loss, brier, auc (two classes) ..."""
-        total = float(np.sum(self.weights))
-        sums = {"mean_cost": self.spent, "log_loss": self.surprise, "brier": self.squares, "mean_loss": self.loss}
-        if total <= 0:
-            return dict.fromkeys(
-                ("accuracy", "balanced_accuracy", *(n for n, v in sums.items() if v is not None)), math.nan
-            )
-        found = {
-            "accuracy": float(np.sum(self.right)) / total,
-            "balanced_accuracy": _balanced(self.right, self.weights),
-            **{name: value / total for name, value in sums.items() if value is not None},
-        }
-        if self.scored:
-            found["auc"], found["average_precision"] = _ranks(self.scored)
-        return found
+        """Return every metric of classes that the sums tell, by name; those that sort all scores come last."""
+        metrics = [one for one in metric.ALL if one.of_classes and one.available(self)]
+        if self.weight <= 0:
+            return {one.name: math.nan for one in metrics if not one.ranks}
+        return {one.name: one.value(self) for one in sorted(metrics, key=lambda one: one.ranks)}
 
 
 def _tally(index: npt.NDArray[np.intp], s: Array, kinds: int) -> Array:
@@ -245,12 +241,6 @@ def _sums(s: Array, values: Array) -> Array:
 
 def _both(first: float | None, second: float | None) -> float | None:
     return None if first is None or second is None else first + second
-
-
-def _balanced(right: Array, weights: Array) -> float:
-    """Return the mean, over the classes that occur, of the share of each that was predicted."""
-    occurs = weights > 0
-    return float(np.mean(right[occurs] / weights[occurs]))
 
 
 def squared(y: Index, proba: Array) -> Array:

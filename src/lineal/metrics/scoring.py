@@ -22,11 +22,8 @@ from lineal.sources.source import Block
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-CHUNK: Final = 16384
-"""So many rows of number targets are measured at a time."""
-
-TOLD: Final = ("squared", "logistic", "softmax")
-"""Losses that other figures tell already (rmse, log loss); the mean of any other loss is a figure of its own."""
+CHUNK_ROWS: Final = 16384
+"""Rows of number targets that are measured at a time."""
 
 
 @dataclass(frozen=True)
@@ -62,27 +59,27 @@ class Score:
 
     def _quick(self, targets: Array, eta: Array) -> ClassFigures | None:
         """Return the figures of unweighted rows of two classes in one native pass; None where another way is needed."""
-        if self.loss.name != "logistic" or self.rule is not None or targets.shape[1] > 1:
+        if not self.loss.logit or self.rule is not None or targets.shape[1] > 1:
             return None
         y, score = np.ascontiguousarray(targets[:, 0]), np.ascontiguousarray(eta[:, 0])
-        found = _core.two_classes(y, score)
-        if found is None:
+        counted = _core.two_classes(y, score)
+        if counted is None:
             return None
-        surprise, squares, weights, right = found
+        surprise, squares, weights, right = counted
         sums = np.array(weights, dtype=np.float64), np.array(right, dtype=np.float64)
         return ClassFigures(len(y), *sums, surprise, squares, scored=((y, score, None),))
 
     def _numbers(self, block: Block, eta: Array | None) -> NumberFigures:
         """Return the figures of number targets, some rows at a time: those that a cache holds."""
         parts = []
-        for start in range(0, max(block.n_rows, 1), CHUNK):
-            y = block.y[start : start + CHUNK]
-            s = np.ones(len(y)) if block.weight is None else block.weight[start : start + CHUNK]
+        for start in range(0, max(block.n_rows, 1), CHUNK_ROWS):
+            y = block.y[start : start + CHUNK_ROWS]
+            s = np.ones(len(y)) if block.weight is None else block.weight[start : start + CHUNK_ROWS]
             if eta is None:
                 score = np.zeros((len(y), self.loss.outputs))
                 score = score if self.level is None else score + self.level
             else:
-                score = eta[start : start + CHUNK]
+                score = eta[start : start + CHUNK_ROWS]
             parts.append(cast("NumberFigures", self.of(y, score, s)))
         return reduce(operator.add, parts)
 
@@ -95,8 +92,8 @@ class Score:
             s = np.bincount(targets[:, 0].astype(np.intp), weight).astype(np.float64)
         targets = np.arange(len(s), dtype=np.float64)[:, None]
         eta = np.zeros((len(targets), self.loss.outputs))
-        found = self.of(targets, eta if self.level is None else eta + self.level, s)
-        return replace(cast("ClassFigures", found), rows=count)
+        figures = self.of(targets, eta if self.level is None else eta + self.level, s)
+        return replace(cast("ClassFigures", figures), rows=count)
 
     def of(self, targets: Array, eta: Array, s: Array) -> NumberFigures | ClassFigures:
         """Return the figures of rows with these targets, scores and weights."""
@@ -104,8 +101,8 @@ class Score:
 
     def rows(self, targets: Array, eta: Array) -> Callable[[Array], NumberFigures | ClassFigures]:
         """Return what tells the figures of rows with these targets and scores by their weights."""
-        told = self.loss.name in TOLD
-        losses = self.loss.value(targets, eta) if self.classes or not told else None
+        own = self.loss.figure == "mean_loss"  # otherwise rmse or log loss tells it already
+        losses = self.loss.value(targets, eta) if self.classes or own else None
         if not self.classes:
             return partial(NumberFigures.of, targets, self.loss.mean(eta), losses=losses)
         y, proba, predicted = self.decided(targets, eta)
@@ -115,8 +112,8 @@ class Score:
             predicted,
             kinds=proba.shape[1],
             squares=None if self.loss.decides else squared(y, proba),
-            surprise=losses if told else None,
-            losses=None if told else losses,
+            surprise=None if own else losses,
+            losses=losses if own else None,
             score=eta[:, 0] if eta.shape[1] == 1 else None,
             costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
         )
@@ -134,9 +131,9 @@ class Score:
 
 def _counts(y: Array) -> npt.NDArray[np.intp]:
     """Return how many rows each class has, some rows at a time: those that a cache holds."""
-    found = np.zeros(0, np.intp)
-    for start in range(0, len(y), CHUNK):
-        more = np.bincount(y[start : start + CHUNK].astype(np.intp), minlength=len(found))
-        more[: len(found)] += found
-        found = more
-    return found
+    counts = np.zeros(0, np.intp)
+    for start in range(0, len(y), CHUNK_ROWS):
+        more = np.bincount(y[start : start + CHUNK_ROWS].astype(np.intp), minlength=len(counts))
+        more[: len(counts)] += counts
+        counts = more
+    return counts

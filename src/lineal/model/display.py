@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 
-SHOWN = 30
-"""So many coefficients are listed; `lineal show` lists all."""
+from lineal.metrics.metric import titled
+
+MAX_COEFFICIENTS_SHOWN = 30
+"""Coefficients that are listed; `lineal show` lists all."""
 
 
 def page(
@@ -30,16 +32,14 @@ def page(
     parts = [f'<p class="lineal-verdict lineal-{kind}"><b>{html.escape(sentence)}</b></p><p>{html.escape(heading)}</p>']
     names = list(dict.fromkeys(name for figures in metrics.values() for name in figures))
     if names:
-        values = [
-            [name.replace("_", " "), *(_number(figures.get(name)) for figures in metrics.values())] for name in names
-        ]
+        values = [[titled(name), *(_number(figures.get(name)) for figures in metrics.values())] for name in names]
         parts.append(_table(["", *(_WHERE.get(part, part) for part in metrics)], values))
     size = np.abs(coef).max(axis=1) * (1.0 if sd is None else sd)
     order = sorted(range(len(columns)), key=lambda j: (columns[j] == "(intercept)", -size[j]))
-    lines = [[columns[j], *map(_number, coef[j])] for j in order[:SHOWN]]
+    lines = [[columns[j], *map(_number, coef[j])] for j in order[:MAX_COEFFICIENTS_SHOWN]]
     parts.append(_table(["coefficient", *outputs], lines))
-    if len(order) > SHOWN:
-        parts.append(f"<p>{len(order) - SHOWN} smaller coefficients are not shown.</p>")
+    if len(order) > MAX_COEFFICIENTS_SHOWN:
+        parts.append(f"<p>{len(order) - MAX_COEFFICIENTS_SHOWN} smaller coefficients are not shown.</p>")
     return f'<div class="lineal-model">{"".join(parts)}</div>'
 
 

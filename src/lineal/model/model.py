@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,38 +16,18 @@ from lineal.designs.center import less, scores
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
+from lineal.losses import likelihoods
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
 from lineal.model.display import page
-from lineal.model.powers import Powers
-from lineal.model.summary import WORDS, Likelihood, Summary, contrasted, no_errors, shares, table
+from lineal.model.encoder import Encoder
+from lineal.model.summary import Likelihood, Summary, contrasted, no_errors, shares, table
 from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties.penalty import Penalty, apart
 
 Array = npt.NDArray[np.float64]
-
-
-class Encoder(Protocol):
-    """How a table becomes a design: learned once, saved with the model."""
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the design's columns."""
-
-    @property
-    def powers(self) -> Powers | None:
-        """How polynomials are spelled on powers; None if there are none."""
-
-    def encode(self, data: object) -> Design:
-        """Return the design of a table, columns taken by name."""
-
-    def offset(self, data: object, column: str) -> Array:
-        """Return a numeric column of the table as an offset, shape ``(n, 1)``."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data for a model file."""
 
 
 @dataclass(frozen=True)
@@ -80,9 +60,23 @@ class Model:
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
     @property
-    def intercept(self) -> bool:
+    def has_intercept(self) -> bool:
         """Whether the first column is the intercept."""
         return bool(self.columns) and self.columns[0] == "(intercept)"
+
+    @property
+    def intercept(self) -> float | Array:
+        """The intercept: a number, or one for each output; 0 where the model has none.
+
+        Of a model with a ``center`` it is the score at the center.
+
+        >>> import lineal
+        >>> model = lineal.fit({"x": [0.0, 1.0, 2.0], "y": [1.0, 3.0, 5.0]}, "y", model="linear", penalty="none")
+        >>> round(model.intercept, 9)
+        1.0
+        """
+        row = self.coef[0].copy() if self.has_intercept else np.zeros(self.coef.shape[1])
+        return float(row[0]) if len(row) == 1 else row
 
     @property
     def heading(self) -> str:
@@ -111,12 +105,12 @@ class Model:
             return data
         if self.encoder is not None:
             return self.encoder.encode(data)
-        expected = len(self.columns) - self.intercept
-        design = as_design(data, intercept=self.intercept)
-        given = design.shape[1] - self.intercept
-        if given != expected:
+        expected = len(self.columns) - self.has_intercept
+        design = as_design(data, intercept=self.has_intercept)
+        columns = design.shape[1] - self.has_intercept
+        if columns != expected:
             raise InputError(
-                f"the data has {given} columns, the model was fitted on {expected}; give the same columns in the same order."
+                f"the data has {columns} columns, the model was fitted on {expected}; give the same columns in the same order."
             )
         return design
 
@@ -186,7 +180,7 @@ class Model:
                 f"{self.loss.name} loss gives no probabilities, so there is nothing to put a threshold or costs on; fit "
                 "logistic regression, or use predict."
             )
-        return replace(rule(threshold, costs, self.target.classes or ()), logit=self.loss.name == "logistic")
+        return replace(rule(threshold, costs, self.target.classes or ()), logit=self.loss.logit)
 
     def decide(
         self,
@@ -224,12 +218,12 @@ class Model:
 
         It checks nothing: for a service that scores one row at a time.
         """
-        weights = np.ascontiguousarray(self.coef[1:] if self.intercept else self.coef)
-        constant = self.coef[0] if self.intercept else np.zeros(self.coef.shape[1])
+        weights = np.ascontiguousarray(self.coef[1:] if self.has_intercept else self.coef)
+        constant = self.coef[0] if self.has_intercept else np.zeros(self.coef.shape[1])
         center = self.center
         if self.loss.native is not None and center is None:
             return _core.Scorer(self.loss.native, weights, constant)
-        mean, middle = self.loss.mean, np.zeros(len(weights)) if center is None else center[int(self.intercept) :]
+        mean, middle = self.loss.mean, np.zeros(len(weights)) if center is None else center[int(self.has_intercept) :]
 
         def score(row: npt.ArrayLike) -> Array:
             return mean((np.atleast_2d(row) - middle) @ weights + constant)
@@ -271,14 +265,13 @@ class Model:
         if "weight_sum" not in self.training or evidence.get("objective") is None:
             raise InputError("this model does not say how many rows it was fitted on or what it reached: fit it again.")
         return Likelihood(
-            loss=self.loss.name,
+            loss=self.loss,
             observations=float(self.training["weight_sum"]),
             columns=len(self.columns),
-            outputs=self.coef.shape[1],
-            intercept=self.intercept,
+            intercept=self.has_intercept,
             objective=float(evidence["objective"]),
-            null_objective=float(evidence["null_objective"]),
-            base=base if self.loss.name == "poisson" else 0.0,
+            baseline_objective=float(evidence["null_objective"]),
+            base=base if self.loss.has_base else 0.0,
         )
 
     def summarised(
@@ -300,20 +293,20 @@ class Model:
         spelled = None if self.encoder is None else self.encoder.powers
         if spelled is not None:
             covariance = spread = spelled.covariance(covariance, self.coef.shape[1])
-        title = f"{WORDS[self.loss.name]} of {self.target.name}"
+        title = f"{self.loss.summary_title()} of {self.target.name}"
         left = likelihood.freedom if freedom is None else freedom
         squares = None
-        if self.loss.name == "squared" and coef.shape[1] > 1:
+        if self.loss.estimates_noise and coef.shape[1] > 1:
             total = 2.0 * likelihood.observations * likelihood.objective
             squares = shares(self.covariance(), len(self.columns), total)
-        if self.loss.name == "softmax":
+        if self.loss.multinomial:
             if against is not None:
                 coef, spread, names = contrasted(coef, covariance, names, against)
             whom = "the mean of all classes" if against is None else f"class {against}"
             notes.append(f"Each coefficient is for the log of the odds of its class against {whom}.")
         elif against is not None:
             raise InputError(f"there is nothing to compare with {against!r}: the model has one score; leave it out.")
-        if self.loss.name == "logistic":
+        if self.loss.logit:
             classes = self.target.classes or ("0", "1")
             notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
         notes += [] if self.aside is None else [self.aside]
@@ -341,23 +334,23 @@ class Model:
     def refuse_summary(self) -> None:
         """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
         self._likely()
-        charged, said = bool(self.penalty.charged.any()), self.verdict
-        reason = no_errors(self.penalty.name, said.kind, said.sentence, charged=charged)
+        reason = no_errors(self.penalty, self.verdict.kind, self.verdict.sentence)
         if reason is not None:
             raise InputError(reason)
 
     def _likely(self) -> None:
-        if self.loss.name not in WORDS:
+        if not self.loss.likelihood:
+            names = ", ".join(loss.name for loss in likelihoods())
             raise InputError(
                 f"{self.loss.name} loss is not the likelihood of anything, so it has no log-likelihood and no standard "
-                f"errors; bootstrap the fit, or use one of {', '.join(WORDS)}."
+                f"errors; bootstrap the fit, or use one of {names}."
             )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data (docs/model-file.md), without its arrays."""
         from lineal import __version__
 
-        told = {
+        record = {
             "format": "lineal-model",
             "version": container.VERSION,
             "made_by": f"lineal {__version__}",
@@ -373,7 +366,7 @@ class Model:
             "solver": {"name": self.solver, "reason": self.reason},
             "report": dict(self.report),
         }
-        return {**told, "encoding": container.encoding(told)}
+        return {**record, "encoding": container.encoding(record)}
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file: whole or not at all."""

@@ -27,26 +27,26 @@ class Powers:
 
     def apply(self, coef: Array) -> Array:
         """Return the readable coefficients."""
-        found = np.empty((len(self.rows), coef.shape[1]))
+        applied = np.empty((len(self.rows), coef.shape[1]))
         for j, row in enumerate(self.rows):
             for k in range(coef.shape[1]):
-                found[j, k] = _sum(row, coef[:, k])
-        return found
+                applied[j, k] = _sum(row, coef[:, k])
+        return applied
 
     def covariance(self, covariance: Array, outputs: int) -> Array:
         """Return ``L C L'`` for every pair of outputs; C is output-major."""
         p = covariance.shape[0] // outputs
-        found = np.empty((len(self.rows) * outputs,) * 2)
+        spread = np.empty((len(self.rows) * outputs,) * 2)
         for a in range(outputs):
             for b in range(outputs):
                 block = covariance[a * p : (a + 1) * p, b * p : (b + 1) * p]
                 half = [[_exact(row, block[:, k]) for k in range(p)] for row in self.rows]
                 for i, line in enumerate(half):
                     for j, row in enumerate(self.rows):
-                        found[a * len(self.rows) + i, b * len(self.rows) + j] = float(
+                        spread[a * len(self.rows) + i, b * len(self.rows) + j] = float(
                             sum((share * line[k] for k, share in row.items()), Fraction(0))
                         )
-        return found
+        return spread
 
 
 def _sum(row: Mapping[int, Fraction], values: Array) -> float:

@@ -13,9 +13,13 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
+from lineal.losses.loss import Loss
+from lineal.model.verdict import KINDS
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+
+    from lineal.penalties.penalty import Penalty
 
 
 Array = npt.NDArray[np.float64]
@@ -148,14 +152,16 @@ def table(
     """
     reach = quantile(check_level(level), freedom)
     errors = np.sqrt(np.maximum(np.diagonal(covariance), 0.0)).reshape(len(outputs), len(columns)).T
-    found = []
+    lines = []
     for j, column in enumerate(columns):
         for k, output in enumerate(outputs):
             b, se = float(coef[j, k]), float(errors[j, k])
-            statistic = b / se if se > 0.0 else math.copysign(math.inf, b) if b else math.nan
+            statistic = math.copysign(math.inf, b) if b else math.nan
+            if se > 0.0:
+                statistic = b / se
             p = 2.0 * tail(abs(statistic), freedom)
-            found.append(Row(column, output, b, se, statistic, p, b - reach * se, b + reach * se))
-    return tuple(found)
+            lines.append(Row(column, output, b, se, statistic, p, b - reach * se, b + reach * se))
+    return tuple(lines)
 
 
 def quantile(level: float, freedom: float | None = None) -> float:
@@ -193,30 +199,30 @@ def check_level(level: float) -> float:
 
 
 def normal_figures(
-    observations: float, columns: int, squares: Sequence[float], null_squares: float, *, intercept: bool
+    observations: float, columns: int, squares: Sequence[float], baseline_squares: float, *, intercept: bool
 ) -> dict[str, float | None]:
     """Return the figures of a least-squares fit, from its residual sums of squares (one per output).
 
     ``log L = -(S/2) sum_k (log(2 pi RSS_k / S) + 1)``; the noise variance counts as a parameter, as in R.
-    ``null_squares`` is the sum of squares about the best constant, or about zero where there is no intercept.
+    ``baseline_squares`` is the sum of squares about the best constant, or about zero where there is no intercept.
     """
     from scipy import special
 
     S, p, outputs = observations, columns, len(squares)
     left, total = S - p, math.fsum(squares)
-    share = 1.0 - total / null_squares if null_squares > 0.0 else math.nan
-    found: dict[str, float | None] = {"observations": S, "parameters": (p + 1) * outputs}
+    share = 1.0 - total / baseline_squares if baseline_squares > 0.0 else math.nan
+    figures: dict[str, float | None] = {"observations": S, "parameters": (p + 1) * outputs}
     if outputs == 1:
-        found["sigma"] = math.sqrt(total / left) if left > 0.0 else math.nan
+        figures["sigma"] = math.sqrt(total / left) if left > 0.0 else math.nan
     logs = [math.log(2.0 * math.pi * rss / S) if rss > 0.0 else -math.inf for rss in squares]
-    found |= information(-0.5 * S * sum(log + 1.0 for log in logs), (p + 1) * outputs, S)
-    found["r2"] = share
-    found["adjusted_r2"] = 1.0 - (1.0 - share) * (S - intercept) / left if left > 0.0 else math.nan
+    figures |= information(-0.5 * S * sum(log + 1.0 for log in logs), (p + 1) * outputs, S)
+    figures["r2"] = share
+    figures["adjusted_r2"] = 1.0 - (1.0 - share) * (S - intercept) / left if left > 0.0 else math.nan
     if outputs == 1 and p > intercept and left > 0.0:
         between = p - intercept
-        ratio = (null_squares - total) / between / (total / left) if total > 0.0 else math.inf
-        found |= {"f_statistic": ratio, "f_p": float(special.fdtrc(between, left, ratio))}
-    return found
+        ratio = (baseline_squares - total) / between / (total / left) if total > 0.0 else math.inf
+        figures |= {"f_statistic": ratio, "f_p": float(special.fdtrc(between, left, ratio))}
+    return figures
 
 
 def likelihood_figures(
@@ -229,19 +235,19 @@ def likelihood_figures(
 ) -> dict[str, float | None]:
     """Return the figures of a logistic, softmax or Poisson fit; ``gain`` is the difference of the log-likelihoods.
 
-    ``mcfadden = 1 - log L / log L_null``; the ratio test compares with the null fit.
+    ``mcfadden = 1 - log L / log L_null``; the ratio test compares with the baseline.
     """
     from scipy import special
 
-    found: dict[str, float | None] = {"observations": observations, "parameters": parameters}
-    found |= information(log_likelihood, parameters, observations)
-    found["null_log_likelihood"] = null_log_likelihood
+    figures: dict[str, float | None] = {"observations": observations, "parameters": parameters}
+    figures |= information(log_likelihood, parameters, observations)
+    figures["null_log_likelihood"] = null_log_likelihood
     if log_likelihood is not None and null_log_likelihood:
-        found["mcfadden"] = 1.0 - log_likelihood / null_log_likelihood
+        figures["mcfadden"] = 1.0 - log_likelihood / null_log_likelihood
     if parameters > null_parameters:
         more = parameters - null_parameters
-        found |= {"ratio_statistic": 2.0 * gain, "ratio_p": float(special.chdtrc(more, max(2.0 * gain, 0.0)))}
-    return found
+        figures |= {"ratio_statistic": 2.0 * gain, "ratio_p": float(special.chdtrc(more, max(2.0 * gain, 0.0)))}
+    return figures
 
 
 def information(log_likelihood: float | None, parameters: int, observations: float) -> dict[str, float | None]:
@@ -259,51 +265,41 @@ def information(log_likelihood: float | None, parameters: int, observations: flo
     }
 
 
-WORDS: Final[Mapping[str, str]] = {
-    "squared": "least squares",
-    "logistic": "logistic regression",
-    "softmax": "multinomial logistic regression",
-    "poisson": "Poisson regression",
-}
-"""The losses that are likelihoods, by name, and what to call a fit of them."""
-
-
 @dataclass(frozen=True)
 class Likelihood:
     """What a summary needs to know of a fit: figures that remain in a model, or come from another look at its data.
 
-    ``objective`` and ``null_objective`` are mean losses; ``base`` is the part of the log-likelihood that depends on the
+    ``objective`` and ``baseline_objective`` are mean losses; ``base`` is the part of the log-likelihood that depends on the
     targets alone (zero but for counts, ``-sum s log y!``), None where it is not known.
     """
 
-    loss: str
+    loss: Loss
     observations: float
     columns: int
-    outputs: int
     intercept: bool
     objective: float
-    null_objective: float
+    baseline_objective: float
     base: float | None = 0.0
 
     @property
     def freedom(self) -> float | None:
         """Degrees of freedom left, where the noise is estimated: S - columns."""
-        return self.observations - self.columns if self.loss == "squared" else None
+        return self.observations - self.columns if self.loss.estimates_noise else None
 
     def figures(self, squares: Sequence[float] | None = None) -> dict[str, float | None]:
         """Return the figures of the fit; ``squares`` are the residual sums of squares where there are several outputs."""
         S = self.observations
-        if self.loss == "squared":
-            known = [2.0 * S * self.objective] if squares is None else squares
-            return normal_figures(S, self.columns, known, 2.0 * S * self.null_objective, intercept=self.intercept)
-        free = self.outputs - 1 if self.loss == "softmax" else 1
+        if self.loss.estimates_noise:
+            sums = [2.0 * S * self.objective] if squares is None else squares
+            return normal_figures(S, self.columns, sums, 2.0 * S * self.baseline_objective, intercept=self.intercept)
+        free = self.loss.free_outputs
         return likelihood_figures(
             S,
             self.columns * free,
             None if self.base is None else self.base - S * self.objective,
-            None if self.base is None else self.base - S * self.null_objective,
+            None if self.base is None else self.base - S * self.baseline_objective,
             free * int(self.intercept),
-            S * (self.null_objective - self.objective),
+            S * (self.baseline_objective - self.objective),
         )
 
 
@@ -343,39 +339,15 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def no_errors(penalty: str, kind: str, sentence: str, *, charged: bool) -> str | None:
+def no_errors(penalty: Penalty, kind: str, sentence: str) -> str | None:
     """Return why standard errors and p-values would mean nothing, and what to do instead; None where they do.
 
-    ``penalty`` is the name of the penalty, ``charged`` whether it charges any coefficient; ``kind`` and ``sentence`` are
-    those of the verdict.
+    ``kind`` and ``sentence`` are those of the verdict.
 
-    >>> print(no_errors("none", "optimal", "Optimal.", charged=False))
+    >>> from lineal.penalties import NoPenalty
+    >>> print(no_errors(NoPenalty(2), "optimal", "Optimal."))
     None
     """
-    if penalty == "ridge" and charged:
-        return (
-            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
-            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
-            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
-        )
-    if penalty not in ("none", "ridge"):
-        return (
-            f"the penalty {penalty!r} chooses coefficients by looking at the data, and p-values of what was chosen on "
-            "the same rows are wrong. Choose columns on one part of the rows and fit them without a penalty on the other "
-            "(split sample), or bootstrap the whole fit."
-        )
-    if kind == "at_infinity":
-        return (
-            "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
-            "finite estimates and intervals (lineal.inference.summaries.firth, docs/statistics.md)."
-        )
-    if kind == "stationary":
-        return (
-            "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
-            "lineal.summarise(model, data), or lineal summary MODEL DATA."
-        )
-    if kind == "not_unique":
-        return "the coefficients are not unique, so they have no standard errors: drop the columns the verdict names."
-    if kind != "optimal":
-        return f"the fit did not end at a proven optimum, so standard errors would mean nothing. {sentence}"
-    return None
+    if (reason := penalty.no_errors()) is not None:
+        return reason
+    return KINDS[kind].no_errors.replace("{sentence}", sentence) or None

@@ -5,22 +5,98 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Final
+from typing import Final, Literal
 
 from lineal.ground.records import dataclass
 
-KINDS: Final = (
-    "optimal",
+Size = Literal["columns", "outputs"] | int | None
+"""How long an axis of an array is; None if that is for the array to say."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What one kind of verdict says about a fit; docs/verdicts.md has the same in sentences.
+
+    ``meaning`` follows "the fit". ``solved`` says that it ended where it should, with proof; the command line exits with 3
+    otherwise, unless ``--accept`` is given. ``has_gap`` says that the verdict holds a bound on how far the optimum is.
+    Of several members the one of the largest ``severity`` speaks for all. ``no_errors`` says why there are no standard
+    errors, "" if there are. ``arrays`` are those that its evidence may have in a model file, with their shapes.
+    """
+
+    name: str
+    meaning: str
+    solved: bool = True
+    has_gap: bool = True
+    severity: int = 0
+    no_errors: str = "the fit did not end at a proven optimum, so standard errors would mean nothing. {sentence}"
+    arrays: Mapping[str, tuple[Size, ...]] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> int:
+        """What the command line returns."""
+        return 0 if self.solved else 3
+
+
+OPTIMAL: Final = Kind("optimal", "is within the tolerance of the optimum, proven", no_errors="")
+AT_INFINITY: Final = Kind(
     "at_infinity",
-    "not_unique",
-    "infeasible",
-    "budget",
-    "separated",
-    "not_separable",
-    "stationary",
-    "progressive",
+    "has no finite optimum: the loss falls for ever in a direction",
+    solved=False,
+    has_gap=False,
+    severity=3,
+    no_errors=(
+        "a coefficient is infinite, so it has no standard error: drop the column, or use Firth's penalty, which has "
+        "finite estimates and intervals (lineal.inference.summaries.firth, docs/statistics.md)."
+    ),
+    arrays={"direction": ("columns", "outputs")},
 )
-"""Every kind a verdict can have, see docs/verdicts.md."""
+NOT_UNIQUE: Final = Kind(
+    "not_unique",
+    "is at the optimum, proven, which other coefficients share",
+    no_errors="the coefficients are not unique, so they have no standard errors: drop the columns the verdict names.",
+    arrays={"null_space": ("columns", None)},
+)
+INFEASIBLE: Final = Kind(
+    "infeasible",
+    "has no coefficients to choose from: the bounds exclude each other",
+    solved=False,
+    has_gap=False,
+    severity=4,
+)
+BUDGET: Final = Kind("budget", "was stopped before a proof", solved=False, severity=2)
+SEPARATED: Final = Kind("separated", "found a halfspace without a mistake", has_gap=False)
+NOT_SEPARABLE: Final = Kind("not_separable", "proved that no halfspace is without a mistake", has_gap=False, severity=1)
+STATIONARY: Final = Kind(
+    "stationary",
+    "is at a point without slope of something that need not be convex",
+    has_gap=False,
+    no_errors=(
+        "the intervals of a fit with Firth's penalty come from its profile, for which the rows are needed: "
+        "lineal.summarise(model, data), or lineal summary MODEL DATA."
+    ),
+)
+PROGRESSIVE: Final = Kind(
+    "progressive",
+    "learned every row once, measured before it was learned",
+    has_gap=False,
+    arrays={"iterate": ("columns", "outputs"), "iterate_sum": ("columns", "outputs"), "progress": (5,)},
+)
+
+KINDS: Final[Mapping[str, Kind]] = {
+    kind.name: kind
+    for kind in (
+        OPTIMAL,
+        AT_INFINITY,
+        NOT_UNIQUE,
+        INFEASIBLE,
+        BUDGET,
+        SEPARATED,
+        NOT_SEPARABLE,
+        STATIONARY,
+        PROGRESSIVE,
+    )
+}
+"""Every kind a verdict can have, by name."""
 
 HIDDEN = "rounding hides how small the slope is"
 """Why a search for a point without slope may end: what is stated then is a bound."""
@@ -28,20 +104,14 @@ HIDDEN = "rounding hides how small the slope is"
 TOLERANCE: Final = 1e-6
 """The default of every ``tol``: ``optimal`` iff relative_gap <= tol."""
 
-WORST: Final = ("infeasible", "at_infinity", "budget", "not_separable")
-"""Kinds that say that something is missing, the worst first."""
-
-UNFINISHED: Final = frozenset({"at_infinity", "infeasible", "budget"})
-"""Kinds that make the command line exit with 3 unless ``--accept`` is given."""
-
 
 @dataclass(frozen=True)
 class Verdict:
     """How a fit ended, with evidence that can be checked without trusting the solver.
 
     ``gap`` bounds ``F(b) - F*`` from above, rounding error included; None where nothing could be proven
-    (then ``reason`` says why). ``relative_gap = gap / (F(null) - lower bound)``, where null is the best fit
-    of the uncharged columns (of the intercept, where nothing is charged).
+    (then ``reason`` says why). ``relative_gap = gap / (F(baseline) - lower bound)``, where null is the best fit
+    of the unpenalized columns (of the intercept, where nothing is penalized).
 
     >>> verdict = Verdict("optimal", "Optimal: proven.", gap=1e-9, relative_gap=1e-8)
     >>> verdict.proven, verdict.exit_code
@@ -60,18 +130,25 @@ class Verdict:
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise ValueError(f"unknown verdict kind {self.kind!r}; the kinds are {', '.join(KINDS)}")
+        if self.gap is not None and not self.nature.has_gap:
+            raise AssertionError(f"a verdict {self.kind!r} has no gap, so {self.gap} is a bug")
         if self.gap is not None and self.gap < 0:
             raise AssertionError(f"a gap below zero is a bug in the certificate: {self.gap}")
 
     @property
+    def nature(self) -> Kind:
+        """What its kind means."""
+        return KINDS[self.kind]
+
+    @property
     def proven(self) -> bool:
         """Whether the fit ended where it should, with proof."""
-        return self.kind not in UNFINISHED
+        return self.nature.solved
 
     @property
     def exit_code(self) -> int:
         """What the command line returns for this verdict (0 or 3)."""
-        return 0 if self.proven else 3
+        return self.nature.exit_code
 
     def to_dict(self) -> dict[str, object]:
         """Return plain JSON data; a number that is not finite becomes None, with its reason beside it."""
@@ -113,9 +190,9 @@ def worst(verdicts: Sequence[Verdict]) -> int:
 
     def badness(place: int) -> tuple[int, float, int]:
         verdict = verdicts[place]
-        kind = len(WORST) - WORST.index(verdict.kind) if verdict.kind in WORST else 0
-        gap = float("inf") if verdict.relative_gap is None and kind else verdict.relative_gap or 0.0
-        return kind, gap, -place
+        severity = verdict.nature.severity
+        gap = float("inf") if verdict.relative_gap is None and severity else verdict.relative_gap or 0.0
+        return severity, gap, -place
 
     return max(range(len(verdicts)), key=badness)
 

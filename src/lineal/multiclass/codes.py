@@ -21,26 +21,19 @@ Code = npt.NDArray[np.int64]
 SCHEMES: Final = ("ovr", "ovo", "ecoc")
 NAMES: Final = {"ovr": "one-vs-rest", "ovo": "one-vs-one", "ecoc": "output code"}
 
-EXHAUSTIVE: Final = 5
-"""Up to so many classes a code asks every question there is: 2^(K - 1) - 1 of them."""
-
-LISTED: Final = 16
-"""Up to so many classes all questions are listed, and drawn without replacement."""
-
-TRIALS: Final = 100
-"""Codes drawn, of which the one with the largest least distance is taken."""
-
 
 def read_multiclass(text: str) -> tuple[str, int | None]:
-    """Read how several classes are told apart: direct, ovr, ovo, ecoc or ecoc:BITS.
+    """Read which binary questions distinguish several classes: direct, ovr, ovo, ecoc or ecoc:BITS.
 
     >>> read_multiclass("ecoc:12")
     ('ecoc', 12)
     """
     name, colon, rest = str(text).partition(":")
-    known = ("direct", *SCHEMES)
-    if name not in known:
-        raise InputError(f"multiclass is {text!r}; accepted are {', '.join(known)} and ecoc:BITS.{near(name, known)}")
+    accepted = ("direct", *SCHEMES)
+    if name not in accepted:
+        raise InputError(
+            f"multiclass is {text!r}; accepted are {', '.join(accepted)} and ecoc:BITS.{near(name, accepted)}"
+        )
     if not colon:
         return name, None
     if name != "ecoc" or not rest.isdigit() or int(rest) < 1:
@@ -49,7 +42,7 @@ def read_multiclass(text: str) -> tuple[str, int | None]:
 
 
 def code(scheme: str, kinds: int, bits: int | None = None, seed: int = 0) -> Code:
-    """Return the code of a scheme for so many classes.
+    """Return the code of a scheme for ``kinds`` classes.
 
     Words of an output code are all different; no question has one answer for all classes, and no two are the same or each
     other's negation, so that none is asked twice.
@@ -63,15 +56,16 @@ def code(scheme: str, kinds: int, bits: int | None = None, seed: int = 0) -> Cod
         return 2 * np.eye(kinds, dtype=np.int64) - 1
     if scheme == "ovo":
         pairs = list(combinations(range(kinds), 2))
-        found = np.zeros((kinds, len(pairs)), dtype=np.int64)
+        words = np.zeros((kinds, len(pairs)), dtype=np.int64)
         for column, (a, b) in enumerate(pairs):
-            found[a, column], found[b, column] = -1, 1
-        return found
+            words[a, column], words[b, column] = -1, 1
+        return words
     fewest = math.ceil(math.log2(kinds))
     most = 2 ** (kinds - 1) - 1 if kinds < 60 else None
     if bits is None:
-        bits = most if kinds <= EXHAUSTIVE and most is not None else math.ceil(10 * math.log2(kinds))
-        bits = bits if most is None else min(bits, most)
+        bits = math.ceil(10 * math.log2(kinds))
+        if most is not None:
+            bits = most if kinds <= 5 else min(bits, most)  # of five classes every question is asked: 15
     if bits < fewest or (most is not None and bits > most):
         upper = "" if most is None else f" and at most {most}"
         raise InputError(
@@ -111,7 +105,7 @@ def sound(words: Code) -> str | None:
 def _drawn(kinds: int, bits: int, rng: np.random.Generator) -> Code:
     """Return the best of many random codes; every other one begins with the binary numbers of the classes, so is sound."""
     best, widest = None, 0
-    for trial in range(TRIALS if kinds <= 64 else 12):
+    for trial in range(100 if kinds <= 64 else 12):
         words = _random(kinds, bits, rng, counted=trial % 2 == 0)
         if sound(words) is None and (best is None or distance(words) > widest):
             best, widest = words, distance(words)
@@ -125,7 +119,7 @@ def _random(kinds: int, bits: int, rng: np.random.Generator, *, counted: bool) -
     if counted:
         digits = np.arange(math.ceil(math.log2(kinds)))
         first = 2 * (rng.permutation(kinds)[:, None] >> digits & 1) - 1
-    if kinds <= LISTED:  # every question has a number: its entries after the first, that being -1
+    if kinds <= 16:  # few enough to list all questions, by number: the entries after the first, which is -1
         numbers = rng.permutation(np.arange(1, 2 ** (kinds - 1)))
         taken = ((-first * first[0])[1:] > 0).T @ (1 << np.arange(kinds - 1))
         numbers = numbers[~np.isin(numbers, taken)][: bits - first.shape[1]]

@@ -18,7 +18,7 @@ from lineal.model.verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 
-SHARED: Final = ("format", "version", "made_by", "columns", "encoder", "encoding", "roles", "tol")
+SHARED_FIELDS: Final = ("format", "version", "made_by", "columns", "encoder", "encoding", "roles", "tol")
 """Fields of a model file that all members have in common."""
 
 
@@ -103,7 +103,7 @@ class Committee(Model):
             **{name: value for name, value in plain.items() if name not in own},
             "multiclass": {"scheme": self.scheme, "code": self.code.tolist(), "distance": self.distance},
             "members": [
-                {name: value for name, value in member.to_dict().items() if name not in SHARED}
+                {name: value for name, value in member.to_dict().items() if name not in SHARED_FIELDS}
                 for member in self.members
             ],
         }
@@ -125,7 +125,7 @@ def score(member: Model) -> Array:
 def spelled(scheme: str, column: Mapping[Any, int], target: str, number: int) -> str:
     """Return what a member is asked, in words; ``column`` maps classes to the entries of the code.
 
-    A question about many classes is told from others by its ``number``.
+    The ``number`` distinguishes questions about many classes.
 
     >>> spelled("ovo", {"a": -1, "b": 1, "c": 0}, "kind", 0), spelled("ecoc", {"a": 1, "b": -1, "c": 1}, "kind", 1)
     ('kind is b rather than a', 'kind is a or c')

@@ -24,6 +24,7 @@ from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.strengths import Point, path, unreached
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import alone
+from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.moments import survey
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
@@ -33,17 +34,8 @@ Index = npt.NDArray[np.intp]
 
 Rule = Literal["best", "one-se"]
 
-FAR = 100.0
-"""Of columns whose mean is so many standard deviations from zero, products lose more than four digits."""
-
-CELLS = 2**20
-"""Numbers of a block of rows."""
-
-SHORT = 2**13
-"""Tables of so few numbers are factored anew for every alpha."""
-
-TILE = 512
-"""Rows whose products are made in one go."""
+CHUNK_CELLS = 2**20
+"""Numbers of the rows that leave-one-out works on at a time."""
 
 _Fold = tuple[list["Point"], list[int]]
 """The points of a fold, and the steps of those that there was time for."""
@@ -80,11 +72,11 @@ def trials(
     """Fit a penalty at every strength to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
 
     Each fit starts where the one before ended, and the folds share the rows, of which those that are not seen have
-    weight zero. Where a whole path can be walked at once, steps are not counted and stay zero. The time until the
-    deadline is shared out among the folds.
+    weight zero. Where one call solves a whole path, steps are not counted and stay zero. The folds share the time until
+    the deadline.
     """
     block = source.block
-    weight = np.ones(block.n_rows) if block.weight is None else block.weight
+    weight = block.weights
     folds: list[_Fold] = []
     for rows in seen:
         part = weight * np.bincount(rows, minlength=block.n_rows)
@@ -121,8 +113,8 @@ def _fold(
     """Return the points of one fold, and the steps of those that there was time for."""
     moments = survey(fold, loss)
     if loss.quadratic and solver == "auto" and max_iter is None:
-        walked = path(fold, loss, penalty, grid, tol=tol, time_limit=deadline, moments=moments)
-        return list(walked.points), [0] * walked.reached
+        solved = path(fold, loss, penalty, grid, tol=tol, time_limit=deadline, moments=moments)
+        return list(solved.points), [0] * solved.reached
     points: list[Point] = []
     taken: list[int] = []
     problem: Problem | None = None
@@ -130,15 +122,15 @@ def _fold(
         if problem is not None and deadline is not None and deadline.passed:
             points.append(unreached(problem.at(penalty.at(strength)), strength, points[-1], tol))
             continue
-        found = fitting.fit(
+        fitted = fitting.fit(
             fold, loss, penalty.at(strength),
             solver=solver, start=points[-1].coef if points else None, tol=tol, max_iter=max_iter, time_limit=deadline,
             moments=moments,
         )  # fmt: skip
-        problem = found.problem
-        points.append(Point(strength, found.coef, found.objective, found.verdict))
+        problem = fitted.problem
+        points.append(Point(strength, fitted.coef, fitted.objective, fitted.verdict))
         if deadline is None or not deadline.passed:
-            taken.append(max(len(found.trace) - (found.solver not in ("direct", "refined")), 0))
+            taken.append(max(len(fitted.trace) - (fitted.solver not in ("direct", "refined")), 0))
     return points, taken
 
 
@@ -168,22 +160,22 @@ def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int
 def leave_one_out(source: Memory, alphas: Sequence[float], deadline: Deadline | None = None) -> Array:
     """Return the exact errors ``y_i - prediction of the ridge fitted without row i``, shape ``(n, targets, alphas)``.
 
-    The ridge is ``sum s (y - eta)^2 + alpha |b|^2``, the intercept (a first column called so) not charged. With A its
+    The ridge is ``sum s (y - eta)^2 + alpha |b|^2``, the intercept (a first column called so) not penalized. With A its
     normal matrix and ``h_i = s_i x_i' A^-1 x_i``, the error is ``(y_i - eta_i) / (1 - h_i)``; no row is fitted twice.
     A row that alone determines a coefficient has no prediction, and the error NaN. LateError where the deadline leaves no
     time for the eigenvalues, or passes.
     """
     block, ones = source.block, int(source.columns[:1] == ("(intercept)",))
     y = block.y if block.offset is None else block.y - block.offset
-    weight = np.ones(len(y)) if block.weight is None else block.weight
+    weight = block.weights
     total, mean, scatter, _ = block.design.moments(block.weight)
     mean, spread = mean[ones:] * ones, np.sqrt(scatter[ones:] / total)
     level = weight @ y / total if ones else np.zeros(y.shape[1])
     lever = weight / total if ones else np.zeros(len(y))
     few = np.count_nonzero(weight) <= len(mean)
-    short = len(y) * len(mean) <= SHORT
+    short = len(y) * len(mean) <= 2**13  # cheap enough to be factored anew for every alpha
     with np.errstate(divide="ignore", invalid="ignore"):
-        if not few and not short and not np.any((np.abs(mean) > FAR * spread) & (spread > 0.0)):
+        if not few and not short and not np.any((np.abs(mean) > FAR_MEAN_SDS * spread) & (spread > 0.0)):
             return _by_columns(block.design, mean, y - level, weight, alphas, lever, deadline)
         x = _centred(block.design, ones, mean)  # or products of columns so far from zero would lose their digits
         if ones:
@@ -217,15 +209,15 @@ def _by_columns(
     right = turn.T @ design.transpose_times(weight[:, None] * y)
     inverse = np.stack([np.where(values + alpha > 0.0, 1.0 / (values + alpha), 0.0) for alpha in alphas], axis=1)
     coef = (right[:, :, None] * inverse[:, None, :]).reshape(len(mean), -1)
-    errors, room = np.empty((*y.shape, len(alphas))), np.empty((len(y), len(alphas)))
-    some = max(1, CELLS // max(len(mean), 1))
-    for start in range(0, len(y), some):
+    errors, complement = np.empty((*y.shape, len(alphas))), np.empty((len(y), len(alphas)))
+    height = max(1, CHUNK_CELLS // max(len(mean), 1))
+    for start in range(0, len(y), height):
         _core.heed()
-        rows = slice(start, min(start + some, len(y)))
+        rows = slice(start, min(start + height, len(y)))
         z = design.slice(rows.start, rows.stop).times(turn)
         errors[rows] = y[rows, :, None] - (z @ coef).reshape(errors[rows].shape)
-        room[rows] = 1.0 - lever[rows, None] - weight[rows, None] * ((z * z) @ inverse)
-    return np.stack([_over(errors[:, :, k], room[:, k]) for k in range(len(alphas))], axis=2)
+        complement[rows] = 1.0 - lever[rows, None] - weight[rows, None] * ((z * z) @ inverse)
+    return np.stack([_over(errors[:, :, k], complement[:, k]) for k in range(len(alphas))], axis=2)
 
 
 def _by_triangle(x: Array, y: Array, weight: Array, alphas: Sequence[float], lever: Array) -> Array:
@@ -245,8 +237,8 @@ def _by_triangle(x: Array, y: Array, weight: Array, alphas: Sequence[float], lev
         right = rows[:n].T @ (root[:, None] * y)
         coef = np.empty((p, y.shape[1]))
         coef[columns] = lapack.solve_triangular(triangle, right) if p else right
-        room = 1.0 - lever - np.einsum("ij,ij->i", rows[:n], rows[:n])
-        errors[:, :, k] = _over(y - x @ coef, np.where(weight > 0.0, room, 1.0))
+        complement = 1.0 - lever - np.einsum("ij,ij->i", rows[:n], rows[:n])
+        errors[:, :, k] = _over(y - x @ coef, np.where(weight > 0.0, complement, 1.0))
     return errors
 
 
@@ -261,7 +253,7 @@ def _by_rows(
     present = weight > 0.0
     root = np.sqrt(weight[present])
     rows = x if present.all() else x[present]
-    rows *= root[:, None]  # in place: whole tables are copied at the speed of memory, and nobody looks meanwhile
+    rows *= root[:, None]  # in place: no deadline is checked while a whole table is copied
     kernel = _products(rows)
     top = float(np.trace(kernel)) or 1.0
     direction = np.sqrt(lever[present])
@@ -284,28 +276,29 @@ def _by_rows(
 
 def _centred(design: Design, ones: int, mean: Array) -> Array:
     """Return the columns after the first ``ones`` less their means, some rows at a time."""
-    found = np.empty((design.shape[0], len(mean)))
-    some = max(1, CELLS // max(len(mean), 1))
-    for start in range(0, len(found), some):
+    cells = np.empty((design.shape[0], len(mean)))
+    height = max(1, CHUNK_CELLS // max(len(mean), 1))
+    for start in range(0, len(cells), height):
         _core.heed()
-        found[start : start + some] = design.slice(start, min(start + some, len(found))).dense()[:, ones:] - mean
-    return found
+        cells[start : start + height] = design.slice(start, min(start + height, len(cells))).dense()[:, ones:] - mean
+    return cells
 
 
 def _products(rows: Array) -> Array:
     """Return ``rows @ rows.T``, in tiles, so that a deadline is looked at in between: the same bits with one and without."""
-    found = np.empty((len(rows), len(rows)))
-    for start in range(0, len(rows), TILE):
-        here = slice(start, start + TILE)
-        for other in range(0, start + 1, TILE):
+    products = np.empty((len(rows), len(rows)))
+    height = 512
+    for start in range(0, len(rows), height):
+        lower = slice(start, start + height)
+        for other in range(0, start + 1, height):
             _core.heed()
-            there = slice(other, other + TILE)
-            found[here, there] = rows[here] @ rows[there].T
-            found[there, here] = found[here, there].T
-    return found
+            upper = slice(other, other + height)
+            products[lower, upper] = rows[lower] @ rows[upper].T
+            products[upper, lower] = products[lower, upper].T
+    return products
 
 
-def _over(residual: Array, room: Array) -> Array:
-    """Return residual / room, NaN where no room is left but for rounding."""
-    safe = room > 1e-12 * max(float(np.max(np.abs(room), initial=0.0)), 1e-300)
-    return np.where(safe[:, None], residual / np.where(safe, room, 1.0)[:, None], np.nan)
+def _over(residual: Array, complement: Array) -> Array:
+    """Return residual / (1 - h), NaN where 1 - h is zero but for rounding."""
+    safe = complement > 1e-12 * max(float(np.max(np.abs(complement), initial=0.0)), 1e-300)
+    return np.where(safe[:, None], residual / np.where(safe, complement, 1.0)[:, None], np.nan)

@@ -1,4 +1,4 @@
-"""Walking down a path in memory: a few columns are worked on, some are watched, and all are looked at for many points at once.
+"""A path in memory: a few columns are worked on, some are watched, and one pass over all columns serves many points.
 
 For a stretch of strengths the strong rule says which columns could come into use: these are watched, the columns in use are
 worked on. At the end of the stretch one pass over all columns gives the gradients of all its points together; a column that
@@ -14,62 +14,53 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.certify import prove
-from lineal.certify.baseline import Null, null
+from lineal.certify.baseline import Baseline, baseline_fit
 from lineal.certify.wording import judge
 from lineal.model.verdict import Verdict
-from lineal.penalties import Group, Separable
 from lineal.penalties.penalty import Penalty
 from lineal.problem.passes import Dual, Kept
 from lineal.problem.problem import Evaluation, Problem
-from lineal.solvers import NEWTON_COLUMNS, Coordinate
-from lineal.solvers.columns import Columns
-from lineal.solvers.prox_newton import walk
+from lineal.solvers import NEWTON_MAX_COEFFICIENTS, Coordinate
+from lineal.solvers.columns import GRADIENT_SLACK, Columns
+from lineal.solvers.prox_newton import iterates
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-STRETCH = 0.75
-"""The last strength of a stretch is at least this share of the one before its first."""
-
-MOST_POINTS = 12
-"""So many points are looked at in one pass at most."""
-
-SLACK = 1e-10
-"""A column whose gradient exceeds what its charge allows by this share is not in its place."""
-
 
 class Lookahead:
-    """A walk along the strengths of a penalty that makes most coefficients zero."""
+    """The path of a penalty that makes most coefficients zero, a stretch of strengths at a time."""
 
     def __init__(self, problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> None:
         self.problem, self.penalty, self.tol, self.labels = problem, penalty, tol, labels
         self.columns = Columns(problem)
-        self.base = null(problem)
+        self.base = baseline_fit(problem)
         self.coef = self.base.coef
-        self.work = problem.uncharged if len(problem.uncharged) else np.zeros(1, dtype=np.intp)
+        self.work = problem.unpenalized if len(problem.unpenalized) else np.zeros(1, dtype=np.intp)
         self.part = self._restricted(self.work)
 
     @staticmethod
     def fits(problem: Problem) -> bool:
-        """Whether the walk is worth it: many columns in memory, nothing but the intercept uncharged."""
-        many = problem.shape[0] * problem.shape[1] > NEWTON_COLUMNS
-        known = isinstance(problem.penalty, Separable | Group) and problem.uncharged.tolist() in ([], [0])
-        rest = not problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0])).any()
-        return many and known and rest and Coordinate().declines(problem) is None
+        """Whether it is worth it: many columns in memory, nothing but the intercept unpenalized, zero within the bounds."""
+        many = problem.shape[0] * problem.shape[1] > NEWTON_MAX_COEFFICIENTS
+        kinked = not problem.penalty.smooth and problem.unpenalized.tolist() in ([], [0])
+        zero = not problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0])).any()
+        return many and kinked and zero and Coordinate().refuses(problem) is None
 
     def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
         """Yield strength, coefficients, objective and verdict of every point."""
         gradient = self._gradients([self.coef])[0]
-        before, at = max(float(grid[0]), self._scores(gradient).max(initial=0.0)), 0
+        before, at = max(float(grid[0]), self.penalty.entry_strengths(gradient).max(initial=0.0)), 0
         while at < len(grid):
+            # at most 12 strengths, down to three quarters of the last one solved
             ahead = grid[at:]
-            stretch = ahead[: max(1, min(MOST_POINTS, int(np.count_nonzero(ahead >= STRETCH * before))))]
+            stretch = ahead[: max(1, min(12, int(np.count_nonzero(ahead >= 0.75 * before))))]
             watched = self._watched(gradient, 2.0 * float(stretch[-1]) - before)
-            found = [self._solve(float(strength), watched) for strength in stretch]
-            for strength, coef, slopes in zip(stretch, found, self._gradients(found), strict=True):
+            coefs = [self._solve(float(strength), watched) for strength in stretch]
+            for strength, coef, slopes in zip(stretch, coefs, self._gradients(coefs), strict=True):
                 missed = self._missed(slopes, coef, float(strength))
                 if len(missed):
-                    self._take_up(missed, self._scores(slopes))
+                    self._take_up(missed, self.penalty.entry_strengths(slopes))
                     self.coef = coef
                     break
                 yield self._judged(float(strength), coef, slopes)
@@ -77,22 +68,12 @@ class Lookahead:
 
     def _restricted(self, columns: Index) -> Problem:
         part = self.columns.problem_of(columns)
-        part.null = Null(self.base.coef[columns], self.base.value)
+        part.baseline = Baseline(self.base.coef[columns], self.base.value)
         return part
-
-    def _scores(self, gradient: Array) -> Array:
-        """Return for every column the strength from which on it may stay zero; 0 for uncharged ones."""
-        penalty = self.penalty
-        if isinstance(penalty, Group):
-            rate, size = penalty.charges, np.sqrt(np.sum(gradient**2, axis=1))
-        else:
-            assert isinstance(penalty, Separable)
-            rate, size = penalty.rate, np.max(np.abs(gradient), axis=1)
-        return np.where(rate > 0.0, size / np.where(rate > 0.0, rate, 1.0), 0.0)
 
     def _watched(self, gradient: Array, least: float) -> tuple[Index, Problem]:
         """Return the columns that the strong rule lets come into use, with those worked on, and their problem."""
-        near = np.flatnonzero(self._scores(gradient) >= least)
+        near = np.flatnonzero(self.penalty.entry_strengths(gradient) >= least)
         watched = np.union1d(near, self.work)
         return watched, self._restricted(watched)
 
@@ -110,12 +91,11 @@ class Lookahead:
     def _missed(self, gradient: Array, coef: Array, strength: float, columns: Index | None = None) -> Index:
         """Return the columns not worked on whose gradient is too large for zero."""
         penalty = self.penalty.at(strength)
-        penalty = penalty if columns is None else penalty.take(columns)
+        if columns is not None:
+            penalty = penalty.take(columns)
         excess = np.max(penalty.slack(coef, gradient), axis=1)
-        linear = penalty.linear if isinstance(penalty, Separable | Group) else np.zeros(len(coef))
-        out = np.flatnonzero((excess > SLACK * linear) & ~coef.any(axis=1))
-        out = out if columns is None else columns[out]
-        return np.setdiff1d(out, self.work)
+        out = np.flatnonzero((excess > GRADIENT_SLACK * penalty.linear) & ~coef.any(axis=1))
+        return np.setdiff1d(out if columns is None else columns[out], self.work)
 
     def _solve(self, strength: float, watched: tuple[Index, Problem]) -> Array:
         """Return the coefficients at one strength, optimal among the watched columns."""
@@ -126,17 +106,17 @@ class Lookahead:
             self.coef = np.zeros(self.problem.shape)
             self.coef[self.work] = coef
             inner = wider.at(self.penalty.at(strength).take(index))
-            here = inner.evaluate(self.coef[index])
+            evaluation = inner.evaluate(self.coef[index])
             gradient = np.zeros(self.problem.shape)
-            gradient[index] = here.gradient - inner.penalty.gradient(self.coef[index])
+            gradient[index] = evaluation.gradient - inner.penalty.gradient(self.coef[index])
             missed = self._missed(gradient[index], self.coef[index], strength, index)
             if not len(missed):
                 return self.coef
-            self._take_up(missed, self._scores(gradient))
+            self._take_up(missed, self.penalty.entry_strengths(gradient))
 
     def _descend(self, part: Problem, coef: Array) -> Array:
-        """Return the minimiser over the columns worked on, to rounding: few columns are cheap, a repair in all is not."""
-        for point, *_ in walk(part, coef):
+        """Return the minimizer over the columns worked on, to rounding: few columns are cheap, a pass over all is not."""
+        for point, *_ in iterates(part, coef):
             coef = point
         return coef
 
@@ -146,9 +126,9 @@ class Lookahead:
         inner = np.hstack([coef[self.work] for coef in coefs])
         total = np.zeros((self.problem.shape[0], k * len(coefs)))
         self.problem.passes += 1
-        for block, few in zip(self.columns.blocks, self.part.source.blocks(), strict=True):
+        for block, few in zip(self.columns.blocks, self.part.source.held(), strict=True):
             eta = few.design.times(np.ascontiguousarray(inner))
-            weight = np.ones((block.n_rows, 1)) if block.weight is None else block.weight[:, None]
+            weight = block.weights[:, None]
             y = np.where(weight > 0.0, block.y, 0.0)
             for m in range(len(coefs)):
                 part = eta[:, m * k : (m + 1) * k]
@@ -174,26 +154,28 @@ class Lifted(Problem):
     def __init__(
         self, whole: Problem, penalty: Penalty, part: Problem, columns: Index, point: Array, slopes: Array
     ) -> None:
-        super().__init__(whole.source, whole.loss, penalty, whole.moments, null=whole.null)
+        super().__init__(whole.source, whole.loss, penalty, whole.moments, baseline=whole.baseline)
         self.part, self.columns, self.point, self.slopes = part, columns, point, slopes
 
     def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
         """Return what the columns in use tell of F at the point, with the gradient in all columns."""
         if not np.array_equal(coef, self.point) or hessian > self.lead or sample > 1:
             return super().evaluate(coef, hessian, sample, kept)
-        here = self.part.evaluate(coef[self.columns], hessian=hessian)
-        second = here.hessian
+        evaluation = self.part.evaluate(coef[self.columns], hessian=hessian)
+        second = evaluation.hessian
         if second is not None and hessian:
             k = self.shape[1] if self.loss.coupled else 1
-            wide = second.shape[1] // k
-            tiles = second.reshape(len(second), k, wide, k, wide)[:, :, :hessian, :, :hessian]
+            width = second.shape[1] // k
+            tiles = second.reshape(len(second), k, width, k, width)[:, :, :hessian, :, :hessian]
             second = np.ascontiguousarray(tiles).reshape(len(second), k * hessian, k * hessian)
-        error = here.error + float((self.blur(coef) - self.part.blur(coef[self.columns])) @ here.slope)
-        return Evaluation(here.value, error, self.slopes + self.penalty.gradient(coef), here.slope, second)
+        error = evaluation.error + float(
+            (self.score_error(coef) - self.part.score_error(coef[self.columns])) @ evaluation.slope
+        )
+        return Evaluation(evaluation.value, error, self.slopes + self.penalty.gradient(coef), evaluation.slope, second)
 
-    def dual(self, coef: Array, shift: Array, scale: float = 1.0, known: Dual | None = None) -> Dual:
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0, unscaled: Dual | None = None) -> Dual:
         """Return the dual point of the scaled slopes: its mismatch needs the columns in use only."""
         if shift.any() or not np.array_equal(coef, self.point):
-            return super().dual(coef, shift, scale, known)
-        found = self.part.dual(coef[self.columns], shift[self.columns], scale, known)
-        return Dual(found.high, found.low, scale * self.slopes, found.reach, found.slope_sum)
+            return super().dual(coef, shift, scale, unscaled)
+        dual = self.part.dual(coef[self.columns], shift[self.columns], scale, unscaled)
+        return Dual(dual.high, dual.low, scale * self.slopes, dual.largest_shift, dual.slope_sum)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.fitting.fitting import fit
 from lineal.ground.deadline import Deadline, LateError, watched
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.metrics import ClassFigures, NumberFigures
-from lineal.metrics.scoring import TOLD, Score
+from lineal.metrics.scoring import Score
 from lineal.model.trace import Record
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments, Survey
@@ -32,29 +32,20 @@ GRID: Final = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 """The ridge strengths tried, strongest first: each fit starts where the one before ended."""
 
 FOLDS: Final = 5
-SHARE: Final = 1.0 / FOLDS
-"""The share of the training rows that validates: one fold."""
+"""Parts of the training rows, of which one validates."""
 
-KEPT: Final = 2_000_000
-"""Up to so many rows, a fold keeps which of them are its own (16 bytes a row) instead of drawing them in every pass."""
+KEPT_MAX_ROWS: Final = 2_000_000
+"""Up to this many rows, a fold keeps which of them are its own (16 bytes a row) instead of drawing them in every pass."""
 
 FALLBACK: Final = 0.01
-"""The ridge strength taken, and said, where no trial could be made."""
-
-PER_DECADE: Final = 4
-DECADES: Final = 3
-"""How finely and how far below the critical strength a penalty that makes zeros is tried."""
-
-TOLERANCE: Final = 1e-4
-STEPS: Final = 100
-"""Trials are compared, not kept: this relative gap is enough for them, and so many steps."""
+"""The ridge strength taken, and named in the report, where no trial could be made."""
 
 
 @dataclass(frozen=True)
 class Part:
     """The change of a block that keeps one part of the rows: the others get weight 0, which is absent.
 
-    Row i is in fold ``floor(u(seed, i) / SHARE)``, whatever the partition into blocks; nothing is copied.
+    Row i is in fold ``floor(FOLDS u(seed, i))``, whatever the partition into blocks; nothing is copied.
     """
 
     seed: int
@@ -65,8 +56,7 @@ class Part:
         """Return the block with the weights of the other part set to zero."""
         rows = np.arange(block.start, block.start + block.n_rows, dtype=np.int64)
         drawn = np.floor(uniform(self.seed, rows) * FOLDS) == self.fold
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        return Block(block.design, block.y, np.where(drawn == self.validates, weight, 0.0), block.offset, block.start)
+        return replace(block, weight=np.where(drawn == self.validates, block.weights, 0.0))
 
 
 @dataclass(frozen=True)
@@ -103,22 +93,17 @@ class Choice:
         }
 
 
-def measure(loss: Loss, classes: bool) -> str:
-    """Return the name of the figure by which strengths are compared: it falls and rises with the mean loss."""
-    return "mean_loss" if loss.name not in TOLD else "log_loss" if classes else "rmse"
-
-
 def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
     """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
 
-    The critical strength is the least at which every charged coefficient is zero.
+    The critical strength is the least at which every penalized coefficient is zero.
     """
     problem = Problem.of(source, loss, family, moments)
-    begin = null(problem).coef
+    begin = baseline_fit(problem).coef
     critical = family.critical(problem.evaluate(begin).gradient - family.gradient(begin))
     if not (math.isfinite(critical) and critical > 0.0):
         return GRID
-    return tuple(float(critical * 10.0 ** (-step / PER_DECADE)) for step in range(DECADES * PER_DECADE + 1))
+    return tuple(float(critical * 10.0 ** (-step / 4)) for step in range(13))  # three decades, four strengths each
 
 
 def cross_validate(
@@ -143,14 +128,14 @@ def cross_validate(
     The grid ends early after two orders of magnitude in which no strength is better than the best, at the deadline, and
     at Ctrl-C.
     """
-    metric = measure(loss, classes)
+    metric = loss.figure
     parts: list[_Fold] = []
     tried = _Tried(metric)
     interrupted, ended = False, ""
     try:
         with watched(deadline):
             parts = _folds(source, unseen, loss, seed, folds, classes)
-            if not parts or (unseen is None and parts[0].rows + parts[0].known.rows < 2 * FOLDS):
+            if not parts or (unseen is None and parts[0].rows + parts[0].moments.rows < 2 * FOLDS):
                 reason = "taken by default, since there are too few rows to set some aside for validation"
                 return Choice(fallback, reason, 0, metric, folds=0)
             for strength in grid:
@@ -171,8 +156,10 @@ def cross_validate(
         return Choice(fallback, reason, rows, metric, interrupted=interrupted, folds=len(parts))
     where = f"{rows} rows left out in {len(parts)} folds" if unseen is None and folds > 1 else f"{rows} validation rows"
     reason = f"of {len(tried.trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
-    reason += f"; {ended} before all were" if ended and not interrupted else ""
-    reason += ", and is the weakest of them" if tried.best[0] == grid[-1] else ""
+    if ended and not interrupted:
+        reason += f"; {ended} before all were"
+    if tried.best[0] == grid[-1]:
+        reason += ", and is the weakest of them"
     done = tuple(tried.trials), tried.start, interrupted, len(parts), tuple(tried.errors)
     return Choice(tried.best[0], reason, rows, metric, *done)
 
@@ -187,11 +174,11 @@ class _Tried:
     best: tuple[float, float] = (math.nan, math.inf)
     start: Array | None = None
 
-    def add(self, strength: float, found: Sequence[NumberFigures | ClassFigures], coef: Array | None) -> None:
+    def add(self, strength: float, figures: Sequence[NumberFigures | ClassFigures], coef: Array | None) -> None:
         """Note the figures of all folds at one strength."""
-        value = float(sum(found[1:], start=found[0]).figures()[self.metric])
+        value = float(sum(figures[1:], start=figures[0]).figures()[self.metric])
         self.trials.append((strength, value))
-        self.errors.append(_error([float(one.figures()[self.metric]) for one in found]))
+        self.errors.append(_error([float(one.figures()[self.metric]) for one in figures]))
         if len(self.trials) == 1 or value < self.best[1]:
             self.best, self.start = self.trials[-1], coef
 
@@ -199,10 +186,10 @@ class _Tried:
 def _folds(source: Source, unseen: Source | None, loss: Loss, seed: int, folds: int, classes: bool) -> list[_Fold]:
     """Return the folds that leave enough rows on both sides."""
     if unseen is not None:
-        found = [_Fold.given(source, unseen, loss, classes)]
+        candidates = [_Fold.of_parts(source, unseen, loss, classes)]
     else:
-        found = [_Fold.of(source, loss, seed, k, classes) for k in range(folds)]
-    return [part for part in found if part is not None]
+        candidates = [_Fold.of(source, loss, seed, k, classes) for k in range(folds)]
+    return [part for part in candidates if part is not None]
 
 
 @dataclass
@@ -212,7 +199,7 @@ class _Fold:
     loss: Loss
     seen: Source
     unseen: Source
-    known: Moments
+    moments: Moments
     rows: int
     classes: bool
     coef: Array | None = field(default=None)
@@ -221,15 +208,19 @@ class _Fold:
     def of(source: Source, loss: Loss, seed: int, fold: int, classes: bool) -> _Fold | None:
         """Return the fold, or None if it leaves too few rows (or no row of a class) on one of the sides."""
         seen, unseen = (_part(source, Part(seed, validates, fold)) for validates in (False, True))
-        return _Fold.given(seen, unseen, loss, classes)
+        return _Fold.of_parts(seen, unseen, loss, classes)
 
     @staticmethod
-    def given(seen: Source, unseen: Source, loss: Loss, classes: bool) -> _Fold | None:
+    def of_parts(seen: Source, unseen: Source, loss: Loss, classes: bool) -> _Fold | None:
         """Return the fold of these rows, or None if one of the sides has too few."""
-        known, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
-        if rows == 0 or known.rows < 2 or not np.all(np.isfinite(loss.constant(known.statistic / known.weight_sum))):
+        moments, rows = seen.sum(Survey(loss)), unseen.sum(Survey(loss)).rows
+        if (
+            rows == 0
+            or moments.rows < 2
+            or not np.all(np.isfinite(loss.constant(moments.statistic / moments.weight_sum)))
+        ):
             return None
-        return _Fold(loss, seen, unseen, known, rows, classes)
+        return _Fold(loss, seen, unseen, moments, rows, classes)
 
     def trial(self, penalty: Penalty, progress: Callable[[Record], None] | None) -> NumberFigures | ClassFigures:
         """Fit with one penalty and return the figures of the rows left out."""
@@ -238,9 +229,9 @@ class _Fold:
             self.loss,
             penalty,
             start=self.coef,
-            tol=TOLERANCE,
-            max_iter=STEPS,
-            moments=self.known,
+            tol=1e-4,  # trials are compared, not kept
+            max_iter=100,
+            moments=self.moments,
             progress=progress,
             keep=True,
         )
@@ -249,9 +240,9 @@ class _Fold:
 
 
 def _part(source: Source, part: Part) -> Source:
-    """Return one part of the rows; its weights are kept where the rows are in memory, and not many."""
+    """Return one part of the rows; its weights are kept where the rows are in memory and few enough."""
     block = source.whole
-    if block is None or block.n_rows > KEPT:
+    if block is None or block.n_rows > KEPT_MAX_ROWS:
         return source.map(part)
     own = part(block)
     return Memory(own.design, own.y, own.weight, own.offset, source.columns)

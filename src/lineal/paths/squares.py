@@ -2,8 +2,8 @@
 
 For a stretch of strengths the columns that may come into use are worked on: all points of the stretch are found on their
 gram. All columns are then looked at for all points together, through the few directions that their residuals have
-(``certify/directions.py``), and columns near their charge once more: that also gives the proofs. Columns that a point misses are
-taken up, and the stretch goes on from that point.
+(``certify/directions.py``), and columns near their penalty factor once more: that also gives the proofs. Columns that a
+point misses are taken up, and the stretch goes on from that point.
 """
 
 from __future__ import annotations
@@ -16,53 +16,38 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.certify.directions import Directions, Place
 from lineal.certify.squares import Prover, Residuals
 from lineal.certify.wording import judge
 from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.model.verdict import Verdict
-from lineal.penalties import L1, Bounds, ElasticNet, Separable
 from lineal.penalties.penalty import Penalty
+from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.problem import Problem
-from lineal.solvers.columns import Columns
-from lineal.solvers.quadratic import Charges, jump
+from lineal.solvers.columns import GRADIENT_SLACK, Columns
+from lineal.solvers.quadratic import jump
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-FEW = 300
-"""So many columns are all worked on from the beginning."""
+SCREENED_MIN_COLUMNS = 300
+"""With fewer columns or as many, all are worked on from the beginning; with more, some are screened out."""
 
-LEAP = 0.5
-"""Columns that may come into use in a stretch, beyond FEW, as a share of those in use."""
+RESIDUAL_MAX_ENTRIES = 4_000_000
+"""Residuals that are held at once: 32 MB."""
 
-MOST_POINTS = 24
-"""So many points are looked at in one pass at most, where columns are left out."""
-
-REACH = 0.25
-"""Directions leave of a residual what moves the slopes of nearly all columns by at most this share of their charge."""
-
-MOST_ENTRIES = 4_000_000
-"""So many residuals are held at once at most."""
-
-PATIENCE = 50.0
+POINT_MAX_SWEEPS = 50.0
 """Sweeps over all columns worked on that a point may cost before an exact solve is tried."""
 
-MOST_JUMPS = 50
-"""After so many exact solves in one stretch the points that are left are for others to find."""
-
-FAR = 100.0
-"""A column whose mean is so many deviations from zero is centred before it is multiplied, not after."""
-
-SLACK = 1e-10
-"""A column whose gradient exceeds its charge by this share is not in its place."""
+STRETCH_MAX_SOLVES = 50
+"""Exact solves of one stretch; ordinary fits take the points that are left after them."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some charged columns: their designs with the intercept's column in front, block by block, and their centred gram."""
+    """Some penalized columns: their designs with the intercept's column in front, block by block, and their centred gram."""
 
     columns: Index
     designs: tuple[Design, ...]
@@ -80,28 +65,28 @@ class Look:
 
 
 class Squares:
-    """A walk along the strengths of a penalty that makes most coefficients zero, with the squared loss."""
+    """The path of a penalty that makes most coefficients zero, with the squared loss, a stretch at a time."""
 
     def __init__(self, problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> None:
-        """Look at all columns once, at the null fit."""
-        assert isinstance(penalty, Separable)
+        """Look at all columns once, at the baseline."""
         self.problem, self.penalty, self.tol, self.labels = problem, penalty, tol, labels
         self.picker = Columns(problem)
         self.ones = int(problem.intercept)
         self.prover = Prover(problem, penalty)
         self.rates = self.prover.family
+        self.costs = self.prover.costs(np.arange(problem.shape[0]))
         self.weights, self.targets = [], []
         for block in self.picker.blocks:
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
+            weight = block.weights
             target = block.y[:, 0] if block.offset is None else block.y[:, 0] - block.offset[:, 0]
             self.weights.append(weight / problem.moments.weight_sum)
             self.targets.append(np.where(weight > 0.0, target, 0.0))
         self.edges = np.cumsum([0, *map(len, self.weights)])
         self.weight = np.concatenate(self.weights)
-        self.level = float(null(problem).coef[0, 0]) if self.ones else 0.0
-        self.loss = null(problem).value
+        self.level = float(baseline_fit(problem).coef[0, 0]) if self.ones else 0.0
+        self.loss = baseline_fit(problem).value
         self.rows = max(sum(map(len, self.weights)), 1)
-        self.all = problem.shape[0] - self.ones <= FEW
+        self.all = problem.shape[0] - self.ones <= SCREENED_MIN_COLUMNS
         nothing = np.zeros(0, dtype=np.intp)
         alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
         self.part, self.missed = Part(nothing, alone, np.zeros((0, 0))), nothing
@@ -112,32 +97,31 @@ class Squares:
 
     @staticmethod
     def fits(problem: Problem, penalty: Penalty) -> bool:
-        """Whether the walk is possible: squared loss, one output, l1 on every column but the intercept, rows in memory."""
-        inner = penalty.inner if isinstance(penalty, Bounds) else penalty
-        if not (problem.loss.quadratic and problem.shape[1] == 1 and isinstance(inner, L1 | ElasticNet)):
+        """Whether the path is of this kind: squared loss, one output, l1 on every column but the intercept, rows in memory."""
+        ones, costs = int(problem.intercept), penalty.costs(1)
+        if costs is None or not (
+            problem.loss.quadratic and problem.shape[1] == 1 and np.all(penalty.rate[ones:] > 0.0)
+        ):
             return False
-        unit = penalty.at(1.0)
-        assert isinstance(unit, Separable)
-        ones = int(problem.intercept)
-        charged = np.all(unit.linear[ones:] > 0.0) and not unit.charged[:ones].any()
-        bounded = np.any(unit.least > 0.0) or np.any(unit.most < 0.0)
-        return bool(charged and not bounded and problem.shape[0] > ones and Columns.refuse(problem) is None)
+        bounded = np.any(costs.least > 0.0) or np.any(costs.most < 0.0)
+        free = not (bounded or penalty.at(1.0).penalized[:ones].any())
+        return bool(free and problem.shape[0] > ones and Columns.refuse(problem) is None)
 
     def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
         """Yield strength, coefficients, objective and verdict of the points, until a proof is not found."""
         if not np.all(np.isfinite(self.origin)):
             return
-        at, top = 0, float(np.max(self._scores(self.origin, self.rates), initial=0.0))
-        here = Place(max(float(grid[0]), top), self.origin, None)
+        at, top = 0, float(np.max(self.rates.entry_strengths(self.origin[:, None]), initial=0.0))
+        place = Place(max(float(grid[0]), top), self.origin, None)
         while at < len(grid) and grid[at] > 0.0:
-            stretch, columns = self._stretch(grid[at:], here)
+            stretch, columns = self._stretch(grid[at:], place)
             self._work(columns, anew=True)
-            found = self._walked(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
-            shown, on = self._look(found, stretch), np.flatnonzero(found.any(axis=0))
+            coefs = self._solved(stretch, 0, np.empty((len(stretch), len(self.part.columns))))
+            shown, on = self._look(coefs, stretch), np.flatnonzero(coefs.any(axis=0))
             used = self.part.columns[on]
-            short = self._short(found[:, on], used)
-            wide = np.concatenate([np.arange(self.ones), used])
-            proofs = self.prover.prove(stretch, wide, short, shown.residuals)
+            short = self._short(coefs[:, on], used)
+            design_columns = np.concatenate([np.arange(self.ones), used])
+            proofs = self.prover.prove(stretch, design_columns, short, shown.residuals)
             good, reached = 0, short[-1]
             for strength, proof in zip(stretch, proofs, strict=True):
                 if not proof.within(self.tol):
@@ -146,82 +130,69 @@ class Squares:
                     reached = short[good]
                     break
                 whole = np.zeros(self.problem.shape)
-                whole[wide, 0] = short[good]
+                whole[design_columns, 0] = short[good]
                 verdict, _ = judge(self.problem, proof.objective, proof, self.tol, "", None, self.labels)
                 yield float(strength), whole, proof.objective, verdict
                 good += 1
-            here, at = self._after(here, stretch[:good], shown), at + good
+            place, at = self._after(place, stretch[:good], shown), at + good
             self.coef = np.zeros(self.problem.shape[0])
-            self.coef[wide] = reached
+            self.coef[design_columns] = reached
 
-    def _after(self, here: Place, stretch: Array, shown: Look) -> Place:
+    def _after(self, place: Place, stretch: Array, shown: Look) -> Place:
         """Return the place after some points of a stretch are proved, with the slopes of the last two in all columns."""
         if not len(stretch):
-            return here
+            return place
         last = slice(max(len(stretch) - 2, 0), len(stretch))
         if len(stretch) == shown.scaled.shape[1]:
             slopes = shown.slopes @ np.ascontiguousarray(shown.ways.turns[:, last])
         else:
             slopes = self._product(np.ascontiguousarray(shown.scaled[:, last]))
-        before = (here.strength, here.slopes)
+        before = (place.strength, place.slopes)
         if len(stretch) > 1:
             before = (float(stretch[-2]), np.ascontiguousarray(slopes[:, 0]))
         now = float(stretch[-1])
         return Place(now, np.ascontiguousarray(slopes[:, -1]), before if now < before[0] else None)
 
-    def _stretch(self, ahead: Array, here: Place) -> tuple[Array, Index]:
+    def _stretch(self, ahead: Array, place: Place) -> tuple[Array, Index]:
         """Return the strengths to look at together, and the columns that may come into use there."""
-        most = max(1, MOST_ENTRIES // self.rows)
+        most = max(1, RESIDUAL_MAX_ENTRIES // self.rows)
         ahead = np.ascontiguousarray(ahead[ahead > 0.0])
         if self.all:
             return ahead[:most], self.part.columns
-        used, due = self.coef != 0.0, here.due(self.rates)
-        ahead = ahead[: min(most, MOST_POINTS)]
+        used, due = self.coef != 0.0, place.due(self.costs)
+        ahead = ahead[: min(most, 24)]
         fresh = np.sort(-due[(due >= ahead[-1]) & ~used])
-        few = np.searchsorted(fresh, -ahead, side="right") <= FEW + LEAP * np.count_nonzero(used)
+        few = np.searchsorted(fresh, -ahead, side="right") <= SCREENED_MIN_COLUMNS + 0.5 * np.count_nonzero(used)
         ahead = ahead[: max(1, int(np.count_nonzero(few)))]
         wanted = used | (due >= ahead[-1])
         wanted[: self.ones] = False
         return ahead, np.flatnonzero(wanted)
 
-    def _walked(self, stretch: Array, begin: int, found: Array) -> Array:
+    def _solved(self, stretch: Array, begin: int, coefs: Array) -> Array:
         """Find the points of a stretch from number ``begin`` on, among the columns worked on."""
-        part, unit = self.part, self.rates.take(self.part.columns)
-        assert isinstance(unit, Separable)
+        part, unit = self.part, self.prover.costs(self.part.columns)
         coef = self.coef[part.columns]
         origin = self.origin[part.columns]
         gradient = origin + part.gram @ coef
-        parts = (unit.linear, unit.curvature(), unit.least, unit.most)
-        numbers = (self.loss, 0.3 * self.tol, 1e-24 * self.loss, 1e5 + PATIENCE * len(coef) ** 2)
-        jumps = 0
-        while jumps < MOST_JUMPS:
-            before, begin = (
-                begin,
-                _core.walk_gram(
-                    part.gram,
-                    origin,
-                    *parts,
-                    stretch,
-                    *numbers,
-                    coef,
-                    gradient,
-                    found,
-                    begin,
-                    part.columns,
-                    self.support,
-                ),
+        parts = (unit.linear, unit.square, unit.least, unit.most)
+        numbers = (self.loss, 0.3 * self.tol, 1e-24 * self.loss, 1e5 + POINT_MAX_SWEEPS * len(coef) ** 2)
+        solves = 0
+        while solves < STRETCH_MAX_SOLVES:
+            before = begin
+            begin = _core.walk_gram(
+                part.gram, origin, *parts, stretch, *numbers, coef, gradient, coefs, begin, part.columns, self.support
             )
             if begin == len(stretch):
-                return found
-            if begin > before and np.array_equal(coef, found[begin - 1]):
-                continue  # it only came up for air
-            jumps += 1
-            # Sweeps are slow here: go to the minimiser of the face they are on.
-            charges = Charges(unit.at(float(stretch[begin])), 1)
-            jump(part.gram[None], charges, coef[None], gradient[None], coupled=False)
+                return coefs
+            if begin > before and np.array_equal(coef, coefs[begin - 1]):
+                continue  # the call only returned to let Ctrl-C be answered
+            solves += 1
+            # Sweeps are slow for this point: go to the minimizer of the face they are on.
+            costs = unit.at(stretch[begin : begin + 1])
+            jump(part.gram[None], costs, coef[None], gradient[None], coupled=False)
             gradient = origin + part.gram @ coef
-        found[begin:] = coef  # what these are worth is for the proof to say
-        return found
+        coefs[begin:] = coef  # the proofs decide what these are worth
+        return coefs
 
     def _work(self, columns: Index, *, anew: bool = False) -> None:
         """Work on these columns too; ``anew``: no longer on those that are neither in use nor among them."""
@@ -235,38 +206,30 @@ class Squares:
 
     def _take_up(self, seen: Residuals, point: int, strength: float) -> bool:
         """Work on the columns whose gradient is too large for zero; say whether there are any."""
-        scores = self._scores(seen.slopes[point], self.rates.take(seen.columns))
-        beyond = seen.columns[scores > (1.0 + SLACK) * strength]
+        scores = self.rates.take(seen.columns).entry_strengths(seen.slopes[point][:, None])
+        beyond = seen.columns[scores > (1.0 + GRADIENT_SLACK) * strength]
         self.missed = np.setdiff1d(beyond, self.part.columns)
         return bool(len(self.missed))
-
-    @staticmethod
-    def _scores(gradient: Array, rates: Penalty) -> Array:
-        """Return for some columns the strength from which on they may stay zero; 0 for the intercept."""
-        assert isinstance(rates, Separable)
-        pull = np.where(gradient > 0.0, rates.least < 0.0, rates.most > 0.0)
-        rate = rates.linear
-        return np.where((rate > 0.0) & pull, np.abs(gradient) / np.where(rate > 0.0, rate, 1.0), 0.0)
 
     def _part(self, columns: Index) -> Part:
         """Return some columns with their gram, centred where there is an intercept; products known already are kept."""
         moments, ones = self.problem.moments, self.ones
-        wide = np.r_[np.arange(ones), columns]
-        whole = len(wide) == self.problem.shape[0]
+        design_columns = np.r_[np.arange(ones), columns]
+        whole = len(design_columns) == self.problem.shape[0]
         designs = tuple(
-            design if whole else strip(wide)
+            design if whole else strip(design_columns)
             for strip, design in zip(self.picker.strips, self.picker.turned, strict=True)
         )
         mean = moments.mean[columns] * ones
-        known = np.isin(columns, self.part.columns, assume_unique=True)
-        new = np.flatnonzero(~known)
-        far = bool(np.any(np.abs(mean) > FAR * moments.sd[columns]))
+        in_gram = np.isin(columns, self.part.columns, assume_unique=True)
+        new = np.flatnonzero(~in_gram)
+        far = bool(np.any(np.abs(mean) > FAR_MEAN_SDS * moments.sd[columns]))
         if far or 3 * len(new) < len(columns):
             new = np.arange(len(columns)) if far else new
             cross = self._cross(designs, columns[new], mean[new])
             gram = np.empty((len(columns), len(columns)))
-            old = np.searchsorted(self.part.columns, columns[known])
-            gram[np.ix_(known, known)] = self.part.gram[np.ix_(old, old)]
+            old = np.searchsorted(self.part.columns, columns[in_gram])
+            gram[np.ix_(in_gram, in_gram)] = self.part.gram[np.ix_(old, old)]
             gram[:, new], gram[new] = cross, cross.T
             return Part(columns, designs, gram)
         gram = np.zeros((len(columns), len(columns)))
@@ -278,7 +241,7 @@ class Squares:
         """Return the products of all columns of some designs with a few columns, which are centred before."""
         total = np.zeros((designs[0].shape[1] - self.ones, len(columns)))
         for strip, design, weight in zip(self.picker.strips, designs, self.weights, strict=True):
-            width, absent = max(1, MOST_ENTRIES // max(len(weight), 1)), weight == 0.0
+            width, absent = max(1, RESIDUAL_MAX_ENTRIES // max(len(weight), 1)), weight == 0.0
             for first in range(0, len(columns), width):
                 few = strip(columns[first : first + width]).dense() - mean[first : first + width]
                 few *= weight[:, None]
@@ -286,37 +249,37 @@ class Squares:
                 total[:, first : first + width] += design.transpose_times(few)[self.ones :]
         return total
 
-    def _short(self, found: Array, columns: Index) -> Array:
+    def _short(self, coefs: Array, columns: Index) -> Array:
         """Return the coefficients of some points on some columns, all that are in use, the intercept in front."""
         if not self.ones:
-            return found
-        return np.hstack([self.level - found @ self.problem.moments.mean[columns, None], found])
+            return coefs
+        return np.hstack([self.level - coefs @ self.problem.moments.mean[columns, None], coefs])
 
     def _split(self, rows: Array) -> list[Array]:
         """Return numbers of all rows block by block."""
         return [rows[a:b] for a, b in pairwise(self.edges)]
 
-    def _rows(self, found: Array) -> Array:
+    def _rows(self, coefs: Array) -> Array:
         """Return the residuals of some points, ``(rows, points)``; 0 where a row has no weight."""
-        used = np.flatnonzero(found.any(axis=0)) if found.shape[1] else np.zeros(0, dtype=np.intp)
+        used = np.flatnonzero(coefs.any(axis=0)) if coefs.shape[1] else np.zeros(0, dtype=np.intp)
         columns, designs = self.part.columns, self.part.designs
         if 2 * len(used) < len(columns):
-            found, columns = found[:, used], columns[used]
-            wide = np.concatenate([np.arange(self.ones), columns])
-            designs = tuple(strip(wide) for strip in self.picker.strips) if len(wide) else ()
-        coef = np.ascontiguousarray(self._short(found, columns).T)
+            coefs, columns = coefs[:, used], columns[used]
+            design_columns = np.concatenate([np.arange(self.ones), columns])
+            designs = tuple(strip(design_columns) for strip in self.picker.strips) if len(design_columns) else ()
+        coef = np.ascontiguousarray(self._short(coefs, columns).T)
         parts = []
         for k, (weight, target) in enumerate(zip(self.weights, self.targets, strict=True)):
-            eta = designs[k].times(coef) if len(coef) else np.zeros((len(target), len(found)))
+            eta = designs[k].times(coef) if len(coef) else np.zeros((len(target), len(coefs)))
             eta -= target[:, None]
             if not weight.all():
                 eta[weight == 0.0] = 0.0
             parts.append(eta)
         return parts[0] if len(parts) == 1 else np.vstack(parts)
 
-    def _centred(self, found: Array) -> tuple[Array, Array, Array]:
+    def _centred(self, coefs: Array) -> tuple[Array, Array, Array]:
         """Return residuals less their mean where there is an intercept, the means, and the mean squares of residuals."""
-        rows = self._rows(found)
+        rows = self._rows(coefs)
         loss = np.asarray(self.weight @ rows**2)
         mean = self.weight @ rows * self.ones
         if self.ones:
@@ -330,14 +293,14 @@ class Squares:
         self.problem.passes += 1
         total = None
         for design, part in zip(self.picker.turned, self._split(scaled), strict=True):
-            found = design.transpose_times(part)
-            total = found if total is None else total + found
+            product = design.transpose_times(part)
+            total = product if total is None else total + product
         assert total is not None
         return total
 
-    def _look(self, found: Array, strengths: Array) -> Look:
+    def _look(self, coefs: Array, strengths: Array) -> Look:
         """Look at some points in all columns, in one pass."""
-        rows, mean, loss = self._centred(found)
+        rows, mean, loss = self._centred(coefs)
         scaled = rows * self.weight[:, None]
         left, size = np.abs(scaled.sum(axis=0)), np.abs(scaled).sum(axis=0)
         ways, seen = Directions.all(size), np.ones(len(self.origin), dtype=np.bool_)
@@ -346,7 +309,7 @@ class Squares:
         slopes = self._product(scaled if ways.whole else np.ascontiguousarray(scaled[:, ways.chosen]))
         if not self.all:
             seen = self.prover.suspects(strengths, slopes, ways, left)
-            seen[self.part.columns[found.any(axis=0)]] = True
+            seen[self.part.columns[coefs.any(axis=0)]] = True
         seen[: self.ones] = False
         columns = np.flatnonzero(seen)
         near = slopes[columns] if ways.whole else self._near(columns, scaled)
@@ -355,10 +318,10 @@ class Squares:
 
     @cached_property
     def reach(self) -> float:
-        """What of a residual at strength one moves the slopes of nearly all columns little."""
+        """What of a residual at strength one moves the slopes of nearly all columns by a quarter of their penalty factor."""
         sizes = self.prover.sizes[self.ones :]
         usual = float(np.quantile(sizes[:, 2] / sizes[:, 3], 0.9999))
-        return REACH / usual if usual > 0.0 else np.inf
+        return 0.25 / usual if usual > 0.0 else np.inf
 
     def _near(self, columns: Index, scaled: Array) -> Array:
         """Return the products of some columns with weighted residuals; those at work are used as they are if most are asked."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.certify import Proof
-from lineal.certify.baseline import null
+from lineal.certify.baseline import baseline_fit
 from lineal.certify.wording import judge
 from lineal.errors import InputError
 from lineal.fitting.fitting import solve
@@ -41,13 +41,13 @@ class Point:
 
     @property
     def used(self) -> int:
-        """How many columns have a coefficient that is not zero, the uncharged ones included."""
+        """How many columns have a coefficient that is not zero, the unpenalized ones included."""
         return int(np.count_nonzero(self.coef.any(axis=1)))
 
 
 @dataclass(frozen=True)
 class Path:
-    """The points of a path, strongest first, and the smallest strength for which nothing charged is used."""
+    """The points of a path, strongest first, and the smallest strength for which nothing penalized is used."""
 
     points: tuple[Point, ...]
     critical: float
@@ -86,7 +86,7 @@ def path(
 ) -> Path:
     """Fit a penalty at many strengths, each fit started from the one before, and prove every one of them.
 
-    ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing charged is used, down
+    ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing penalized is used, down
     to ``ratio`` times it (evenly in the logarithm). The strength that ``penalty`` has itself does not matter.
     The points that ``time_limit`` leaves no time for are not fitted: they have the coefficients of the last point that was,
     and the verdict ``budget``.
@@ -103,50 +103,58 @@ def path(
     deadline = Deadline.of(time_limit)
     with one_thread(source, loss.outputs):
         problem = beforehand(deadline, lambda: Problem.of(source, loss, penalty.at(1.0), moments))
-        base = null(problem)
-        walk = _walk(problem, penalty, tol, labels) if solver == "auto" else None
-        if isinstance(walk, Squares):
-            slopes = walk.origin[:, None]
-        else:
-            first = problem.at(penalty.at(1.0)).evaluate(base.coef, hessian=problem.lead)
-            slopes = first.gradient - problem.penalty.gradient(base.coef)
-        critical = penalty.at(1.0).critical(slopes)
+        base = baseline_fit(problem)
+        stretches = _by_stretches(problem, penalty, tol, labels) if solver == "auto" else None
+        critical = penalty.at(1.0).critical(_baseline_slopes(problem, penalty, stretches))
         grid = _grid(strengths, critical, ratio, penalty)
         points: list[Point] = []
         reached = len(grid)
 
-        def walked() -> None:
-            for found in () if walk is None else walk.points(grid):
-                _add(points, Point(*found), progress)
+        def solve_stretches() -> None:
+            for point in () if stretches is None else stretches.points(grid):
+                _add(points, Point(*point), progress)
 
-        in_time(deadline, walked, lambda: None)
+        in_time(deadline, solve_stretches, lambda: None)
         for strength in grid[len(points) :].tolist():
-            here = problem.at(penalty.at(strength))
+            problem_at = problem.at(penalty.at(strength))
             last = points[-1] if points else None
             fitted = None
             if deadline is None or not deadline.passed:
                 start = base.coef if last is None else last.coef
-                fitted = solve(here, solver=solver, start=start, tol=tol, time_limit=deadline, labels=labels)
-            if fitted is None or math.isnan(fitted.objective):  # not a step was taken
+                fitted = solve(problem_at, solver=solver, start=start, tol=tol, time_limit=deadline, labels=labels)
+            if fitted is None or math.isnan(fitted.objective):  # no step was taken
                 reached = min(reached, len(points))
-                _add(points, unreached(here, strength, last, tol), progress)
+                _add(points, unreached(problem_at, strength, last, tol), progress)
             else:
                 _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict), progress)
     return Path(tuple(points), critical, reached)
 
 
 def unreached(problem: Problem, strength: float, last: Point | None, tol: float) -> Point:
-    """Return the point of a strength that there was no time for: the coefficients before it, with what it charges them."""
-    coef, objective = (null(problem).coef, null(problem).value) if last is None else (last.coef, last.objective)
-    if last is not None:
+    """Return the point of a strength that there was no time for: the coefficients before it, with what it costs them."""
+    if last is None:
+        coef, objective = baseline_fit(problem).coef, baseline_fit(problem).value
+    else:
+        coef, objective = last.coef, last.objective
         objective += problem.penalty.value(coef) - problem.penalty.at(last.strength).value(coef)
     reason = "nothing was fitted at this strength, whose coefficients are the last ones that were found"
     proof = Proof(objective, math.nan, None, reason=reason)
     return Point(strength, coef, objective, judge(problem, objective, proof, tol, LATE, None)[0])
 
 
-def _walk(problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None) -> Squares | Lookahead | None:
-    """Return the walk that suits a path, if there is one."""
+def _baseline_slopes(problem: Problem, penalty: Penalty, stretches: Squares | Lookahead | None) -> Array:
+    """Return the gradient of the loss at the null fit, from which the critical strength follows."""
+    if isinstance(stretches, Squares):
+        return stretches.origin[:, None]
+    coef = baseline_fit(problem).coef
+    evaluation = problem.at(penalty.at(1.0)).evaluate(coef, hessian=problem.lead)
+    return np.asarray(evaluation.gradient - problem.penalty.gradient(coef))
+
+
+def _by_stretches(
+    problem: Problem, penalty: Penalty, tol: float, labels: Sequence[str] | None
+) -> Squares | Lookahead | None:
+    """Return what solves many strengths of this path together; None where every strength is a fit of its own."""
     if Squares.fits(problem, penalty):
         return Squares(problem, penalty, tol, labels)
     return Lookahead(problem, penalty, tol, labels) if Lookahead.fits(problem) else None

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
+from lineal.penalties.l1 import L1
 from lineal.penalties.penalty import Array, Penalty
-from lineal.penalties.ridge import Ridge
 from lineal.penalties.separable import Separable
 
 
@@ -33,19 +33,24 @@ class Bounds(Separable):
     upper: Array = field(repr=False)
     inner: Penalty
     name: ClassVar[str] = "bounds"
+    label: ClassVar[str] = "bounded"
+    parameters: ClassVar[tuple[str, ...]] = ()
 
     def __post_init__(self) -> None:
-        if not isinstance(self.inner, Ridge | Separable) or isinstance(self.inner, Bounds):
+        inner = self.inner.costs(2)
+        if inner is None or self.inner.bounds is not None:
             raise InputError(
                 f"bounds on top of the penalty {self.inner.name!r} have no joint prox; "
                 "put them on none, ridge, l1 or the elastic net."
             )
-        shape = self.inner.charged.shape
+        shape = self.inner.penalized.shape
         for word, bound, empty in (("lower", self.lower, np.inf), ("upper", self.upper, -np.inf)):
             if bound.shape != shape:
                 raise InputError(f"the {word} bounds have shape {bound.shape}; the penalty has {shape[0]} columns.")
             if np.any(np.isnan(bound) | (bound == empty)):
                 raise InputError(f"the {word} bounds must be numbers, or {-empty} for none.")
+        object.__setattr__(self, "penalty_factors", self.inner.penalty_factors)
+        object.__setattr__(self, "strength", self.inner.strength)
 
     @cached_property
     def least(self) -> Array:
@@ -58,14 +63,27 @@ class Bounds(Separable):
         return self.upper
 
     @property
+    def bounds(self) -> tuple[Array, Array]:
+        """The bounds."""
+        return self.lower, self.upper
+
+    def without_bounds(self) -> Penalty:
+        """Return the inner penalty."""
+        return self.inner
+
+    def formula(self, strength: str, scale: str, outputs: int) -> str:
+        """Return the inner penalty's."""
+        return self.inner.formula(strength, scale, outputs)
+
+    @property
     def rate(self) -> Array:
         """The inner penalty's."""
-        return self.inner.rate if isinstance(self.inner, Separable) else np.zeros(len(self.lower))
+        return self.inner.rate
 
     @property
     def linear(self) -> Array:
         """The inner penalty's."""
-        return self.inner.linear if isinstance(self.inner, Separable) else np.zeros(len(self.lower))
+        return self.inner.linear
 
     def curvature(self) -> Array:
         """Return the inner penalty's."""
@@ -91,6 +109,15 @@ class Bounds(Separable):
         """Return bounds scale_j lower_j and scale_j upper_j on the rescaled inner penalty."""
         first, second = self.lower * scale, self.upper * scale
         return Bounds(np.minimum(first, second), np.maximum(first, second), self.inner.rescaled(scale))
+
+    @classmethod
+    def example(cls, penalty_factors: Array) -> Bounds:
+        """Return every second penalized column of a lasso between two bounds, the others above one."""
+        free = np.full(len(penalty_factors), np.inf)
+        second = np.arange(len(free)) % 2 == 1
+        upper = np.where(second, 0.3, free)
+        lower = np.where(second, -0.5, np.where(penalty_factors > 0.0, 0.0, -free))
+        return cls(lower, upper, L1.example(penalty_factors))
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data."""

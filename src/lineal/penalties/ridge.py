@@ -1,56 +1,80 @@
-"""Ridge: (strength / 2) sum_j charge_j |b_j|^2; with no strength, no penalty."""
+"""Ridge: (strength / 2) sum_j factor_j |b_j|^2; with no strength, no penalty."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.penalties.penalty import Array, Penalty
+from lineal.penalties.costs import CoordinateCosts
+from lineal.penalties.penalty import Array, Penalty, squared
 
 
 @dataclass(frozen=True)
 class Ridge(Penalty):
-    """``penalty(b) = (strength / 2) sum_j charge_j |b_j|^2``.
+    """``penalty(b) = (strength / 2) sum_j factor_j |b_j|^2``.
 
-    Charges are 1 for plain ridge, the variance of a column for ridge on standardised coefficients,
-    0 for a column that is not charged (the intercept).
+    Penalty factors are 1 for plain ridge, the variance of a column for ridge on standardised coefficients,
+    0 for a column that is not penalized (the intercept).
 
     >>> Ridge(0.5, np.array([0.0, 1.0])).value(np.array([[10.0], [2.0]]))
     1.0
     """
 
     strength: float
-    charges: Array = field(repr=False)
+    penalty_factors: Array = field(repr=False)
     _curvature: Array = field(init=False, repr=False, compare=False)
     name: ClassVar[str] = "ridge"
+    label: ClassVar[str] = "ridge"
+    factor_unit: ClassVar[Literal["variance", "sd"]] = "variance"
     square: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.strength) and self.strength >= 0.0):
             raise InputError(f"the ridge strength is {self.strength}; it must be a finite number >= 0.")
-        charges = self.charges
+        penalty_factors = self.penalty_factors
         # (NaN is both the least and the most)
-        if len(charges) and not (charges[charges.argmin()] >= 0.0 and charges[charges.argmax()] < math.inf):
-            raise InputError("the charges of a ridge penalty must be finite numbers >= 0, one per column.")
-        object.__setattr__(self, "_curvature", self._fixed(self.strength * charges))
+        if len(penalty_factors) and not (
+            penalty_factors[penalty_factors.argmin()] >= 0.0 and penalty_factors[penalty_factors.argmax()] < math.inf
+        ):
+            raise InputError("the penalty factors of a ridge penalty must be finite numbers >= 0, one per column.")
+        object.__setattr__(self, "_curvature", self._fixed(self.strength * penalty_factors))
+
+    def formula(self, strength: str, scale: str, outputs: int) -> str:
+        """Return (strength / 2) sum_j factor_j |b_j|^2 in letters."""
+        return f"{strength}/2 * sum {squared(scale, outputs)}"
+
+    def no_errors(self) -> str | None:
+        """Return that a ridge which penalizes anything pulls coefficients towards zero."""
+        if not self.penalized.any():
+            return None
+        return (
+            "a ridge penalty pulls coefficients towards zero, so their standard errors do not measure their distance "
+            "from the truth and p-values would be wrong. Fit without a penalty (penalty='none', --penalty none), or fit the "
+            "posterior of a ridge (model='bayes', --model bayes; docs/statistics.md)."
+        )
+
+    def costs(self, outputs: int) -> CoordinateCosts:
+        """Return the squares."""
+        free = np.full(len(self.penalty_factors), np.inf)
+        return CoordinateCosts(self.linear, self._curvature, -free, free)
 
     @cached_property
-    def charged(self) -> npt.NDArray[np.bool_]:
-        """Columns whose charge times strength is above zero."""
+    def penalized(self) -> npt.NDArray[np.bool_]:
+        """Columns whose penalty factor times strength is above zero."""
         return self._fixed(self._curvature > 0.0)
 
     @cached_property
     def _part(self) -> slice | npt.NDArray[np.bool_]:
-        """The charged columns; a slice where all of them come last."""
-        first = int(self.charged.argmax()) if len(self.charged) else 0
-        return slice(first, None) if self.charged[first:].all() else self.charged
+        """The penalized columns; a slice where all of them come last."""
+        first = int(self.penalized.argmax()) if len(self.penalized) else 0
+        return slice(first, None) if self.penalized[first:].all() else self.penalized
 
     @staticmethod
     def _fixed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -59,70 +83,50 @@ class Ridge(Penalty):
         return array
 
     def value(self, coef: Array) -> float:
-        """Return (strength / 2) sum_j charge_j |b_j|^2."""
+        """Return (strength / 2) sum_j factor_j |b_j|^2."""
         if coef.shape[1] == 1:
             return 0.5 * float((self._curvature * coef[:, 0]) @ coef[:, 0])
         return 0.5 * float(np.vdot(self._curvature[:, None] * coef, coef))
 
     def gradient(self, coef: Array) -> Array:
-        """Return strength charge_j b_j."""
+        """Return strength factor_j b_j."""
         return self.curvature()[:, None] * coef
 
     def curvature(self) -> Array:
-        """Return strength charge_j."""
+        """Return strength factor_j."""
         return self._curvature
 
     def critical(self, gradient: Array) -> float:
         """Return 0 where the gradient is zero already, else infinity: ridge makes nothing exactly zero."""
-        return float("inf") if np.any(gradient[self.charges > 0.0] != 0.0) else 0.0
-
-    def at(self, strength: float) -> Ridge:
-        """Return ridge with another strength."""
-        return Ridge(strength, self.charges)
+        return float("inf") if np.any(gradient[self.penalty_factors > 0.0] != 0.0) else 0.0
 
     def prox(self, coef: Array, step: Array) -> Array:
-        """Return b_j / (1 + step_j strength charge_j)."""
+        """Return b_j / (1 + step_j strength factor_j)."""
         return np.asarray(coef / (1.0 + step * self.curvature())[:, None])
 
     def conjugate(self, slope: Array) -> float:
-        """Return sum_j |slope_j|^2 / (2 strength charge_j)."""
-        if np.any(slope[~self.charged] != 0.0):
+        """Return sum_j |slope_j|^2 / (2 strength factor_j)."""
+        if np.any(slope[~self.penalized] != 0.0):
             return float("inf")
-        weight = self.curvature()[self.charged]
-        return 0.5 * float(np.sum(slope[self.charged] ** 2 / weight[:, None]))
+        weight = self.curvature()[self.penalized]
+        return 0.5 * float(np.sum(slope[self.penalized] ** 2 / weight[:, None]))
 
     def mismatch(self, coef: Array, gradient: Array) -> float:
-        """Return sum_j (strength charge_j / 2) |b_j + gradient_j / (strength charge_j)|^2 over the charged columns."""
+        """Return sum_j (strength factor_j / 2) |b_j + gradient_j / (strength factor_j)|^2 over the penalized columns."""
         part, weight = self._part, self._curvature[self._part][:, None]
         off = weight * coef[part] + gradient[part]
         return 0.5 * float((off * off / weight).sum())
 
-    def blur(self, coef: Array, gradient: Array, error: Array) -> float:
-        """Return sum_j (2 |strength charge_j b_j + gradient_j| error_j + error_j^2) / (2 strength charge_j)."""
+    def mismatch_error(self, coef: Array, gradient: Array, error: Array) -> float:
+        """Return sum_j (2 |strength factor_j b_j + gradient_j| error_j + error_j^2) / (2 strength factor_j)."""
         part, weight = self._part, self._curvature[self._part][:, None]
         off = np.abs(weight * coef[part] + gradient[part])
         error = error[part]
         return float(((off + 0.5 * error) * error / weight).sum())
 
     def slack(self, coef: Array, gradient: Array) -> Array:
-        """Return |gradient + strength charge b|."""
+        """Return |gradient + strength factor_j b|."""
         return np.abs(gradient + self.gradient(coef))
-
-    def take(self, columns: npt.NDArray[np.intp]) -> Ridge:
-        """Return ridge on some of the columns."""
-        return Ridge(self.strength, self.charges[columns])
-
-    def without(self, columns: npt.NDArray[np.bool_]) -> Ridge:
-        """Return ridge with some of the charges zero."""
-        return Ridge(self.strength, np.where(columns, 0.0, self.charges))
-
-    def rescaled(self, scale: Array) -> Ridge:
-        """Return ridge with charges charge_j / scale_j^2."""
-        return Ridge(self.strength, self.charges / scale**2)
-
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data."""
-        return {"name": self.name, "strength": self.strength, "charges": self.charges}
 
 
 class NoPenalty(Ridge):
@@ -133,11 +137,22 @@ class NoPenalty(Ridge):
     """
 
     name: ClassVar[str] = "none"
+    label: ClassVar[str] = "no"
+    parameters: ClassVar[tuple[str, ...]] = ()
 
     def __init__(self, columns: int) -> None:
         super().__init__(0.0, np.zeros(columns))
 
-    def at(self, strength: float) -> Ridge:
+    @classmethod
+    def make(cls, penalty_factors: Array, **_parameters: float) -> NoPenalty:
+        """Return no penalty on as many columns as there are penalty factors."""
+        return cls(len(penalty_factors))
+
+    def formula(self, strength: str, scale: str, outputs: int) -> str:
+        """Return nothing."""
+        return ""
+
+    def at(self, strength: float) -> Penalty:
         """Refuse: there is nothing to make stronger."""
         raise InputError("no penalty has no strength; choose ridge, l1, elastic net or group.")
 

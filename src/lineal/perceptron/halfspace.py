@@ -28,14 +28,14 @@ from lineal.sources.source import Block, Source
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-LIMIT: Final = 60.0
+ORACLE_SECONDS: Final = 60.0
 """Seconds the exact oracle may take where no deadline is given."""
 
-ROWS: Final = 65_536
-"""Signs of so many rows are computed together."""
+SIGN_BATCH_ROWS: Final = 65_536
+"""Rows whose signs are computed together."""
 
-NEAREST: Final = 16
-"""The margins of so many rows, those nearest to the boundary, are computed as fractions."""
+EXACT_MARGIN_ROWS: Final = 16
+"""Rows nearest to the boundary whose margins are computed as fractions."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def judge(
     """Say what a run showed about its rows; where it showed nothing, ask the oracle.
 
     ``bound`` asks for the maximum margin, ``zero`` says that the run began with zero weights, ``deadline`` is for the
-    oracle, which takes LIMIT seconds without one.
+    oracle, which takes ORACLE_SECONDS seconds without one.
     """
     about: dict[str, Any] = {
         "variant": plan.variant,
@@ -98,7 +98,7 @@ def judge(
     about["repeated_state"] = None if run.repeated is None else list(run.repeated)
     if not oracle:
         return case.open(f"{stopped}, and the oracle was not asked")
-    return case.asked(stopped, deadline or Deadline.after(LIMIT))
+    return case.asked(stopped, deadline or Deadline.after(ORACLE_SECONDS))
 
 
 def progressive(mistakes: int, rows: int) -> Verdict:
@@ -233,8 +233,8 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
     unsure = 4.0 * (len(coef) + 6) * np.finfo(np.float64).eps * size + 1e-280
     doubtful = _Doubtful(coef, tie)
     for block in source.blocks():
-        for first in range(0, block.n_rows, ROWS):
-            part = _part(block, first, min(first + ROWS, block.n_rows))
+        for first in range(0, block.n_rows, SIGN_BATCH_ROWS):
+            part = _part(block, first, min(first + SIGN_BATCH_ROWS, block.n_rows))
             if part is None:
                 continue
             design, own, present = part
@@ -251,7 +251,7 @@ def exact(source: Source, coef: Array, tie: str, radius: float) -> Signs:
             wrong, strict = wrong + surely, strict and not surely
             if not wrong:
                 closest = apart.min(axis=1)
-                nearest = np.argpartition(closest, min(NEAREST, len(closest) - 1))[:NEAREST]
+                nearest = np.argpartition(closest, min(EXACT_MARGIN_ROWS, len(closest) - 1))[:EXACT_MARGIN_ROWS]
                 near += [(matrix(design, nearest if present is None else present[nearest]), own[nearest])]
     doubtful.settle()
     wrong, strict = wrong + doubtful.wrong, strict and doubtful.strict
@@ -275,7 +275,7 @@ class _Doubtful:
         """Note some rows with their classes."""
         self.held.append((x, own))
         self.count += len(own)
-        if self.count >= ROWS:
+        if self.count >= SIGN_BATCH_ROWS:
             self.settle()
 
     def settle(self) -> None:

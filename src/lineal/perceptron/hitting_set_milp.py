@@ -31,18 +31,18 @@ from lineal.separation.search import Core, decide
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-FIRST = 4
+FIRST_HALFSPACES = 4
 """Halfspaces tried before the first bound: often one of them is the answer."""
 
-RESTARTS = 6
+COST_REDRAWS = 6
 """Times the cost of missing each row is drawn anew in the search for a good halfspace."""
 
-PACKINGS = 40
+PACKINGS_PER_ANSWER = 40
 """Sets of disjoint cuts added for every answer of the integer program, which is what takes the time."""
 
-MOST_CUTS = 50_000
+MAX_CUTS = 50_000
 
-SLACK = 1e-9
+BOUND_SLACK_SHARE = 1e-9
 """What rounding in a solver may add to a bound, as a share of the sum of the weights, where these are not whole."""
 
 
@@ -78,7 +78,7 @@ class Covering:
         """Close the bounds as far as the deadline allows."""
         try:
             guesses = self._guesses()
-            for guess in islice(guesses, FIRST):
+            for guess in islice(guesses, FIRST_HALFSPACES):
                 self.offer(guess)
             self._pack(np.ones(len(self.s), dtype=bool))
             self._relax()
@@ -88,7 +88,7 @@ class Covering:
                 self._check()
                 chosen = self._cheapest()
                 if chosen is not None:
-                    for number in range(min(PACKINGS, 1 + len(self.s) // 4)):
+                    for number in range(min(PACKINGS_PER_ANSWER, 1 + len(self.s) // 4)):
                         self._pack(~chosen, number)
         except LateError:
             self.stopped = "the time limit was reached"
@@ -96,7 +96,7 @@ class Covering:
     @property
     def closed(self) -> bool:
         """Whether the bounds meet."""
-        return self.upper <= self.lower + (0.0 if self.whole else 2.0 * SLACK * float(np.sum(self.s)))
+        return self.upper <= self.lower + (0.0 if self.whole else 2.0 * BOUND_SLACK_SHARE * float(np.sum(self.s)))
 
     def offer(self, guess: Array) -> None:
         """Count the mistakes of a halfspace (floats in scaled columns) exactly, and keep it if it is the best."""
@@ -115,7 +115,7 @@ class Covering:
         return np.asarray(self.cloud.signs(direction) < self.strict)
 
     def _check(self) -> None:
-        if self.deadline.passed or len(self.cuts) > MOST_CUTS:
+        if self.deadline.passed or len(self.cuts) > MAX_CUTS:
             raise LateError
 
     def _guesses(self) -> Iterator[Array]:
@@ -125,7 +125,7 @@ class Covering:
         if self.intercept:
             yield from (side * np.eye(self._z.shape[1])[0] for side in (1.0, -1.0))
         rng = np.random.default_rng(0)
-        for restart in range(RESTARTS):
+        for restart in range(COST_REDRAWS):
             cost = self.s * (1.0 if restart == 0 else rng.exponential(size=len(self.s)))
             for _ in range(4):
                 self._check()
@@ -284,7 +284,7 @@ class Covering:
 
     def _raise(self, bound: float) -> None:
         """Keep a lower bound, less what rounding in the solver may have added; whole weights have whole sums."""
-        slack = 1e-6 * max(1.0, bound) if self.whole else SLACK * float(np.sum(self.s))
+        slack = 1e-6 * max(1.0, bound) if self.whole else BOUND_SLACK_SHARE * float(np.sum(self.s))
         bound = np.ceil(bound - slack) if self.whole else bound - slack
         self.lower = min(max(self.lower, bound), self.upper)
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.separation.gathering import matrix
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 
@@ -28,16 +28,16 @@ def length(values: Array) -> float:
 
 def radius(source: Source) -> float:
     """Return the largest length of a row of positive weight of any size; NaN where a row holds NaN or infinity."""
-    most = 0.0
-    for block in source.blocks():
-        x: Any = matrix(block.design)
-        x = x if block.weight is None else x[block.weight > 0.0]
-        size = float(abs(x).max())
-        if not size < math.inf:
-            return math.nan
-        if size == 0.0:
-            continue
-        x = x * (1.0 / size)
-        squares = x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)
-        most = max(most, size * math.sqrt(float(np.max(squares))))
-    return most
+    return float(np.max(source.collect(longest)))  # NaN if any is
+
+
+def longest(block: Block) -> float:
+    """Return the largest length of a block's rows of positive weight."""
+    x: Any = matrix(block.design)
+    x = x if block.weight is None else x[block.weight > 0.0]
+    size = float(abs(x).max()) if x.shape[0] else 0.0
+    if not 0.0 < size < math.inf:
+        return 0.0 if size == 0.0 else math.nan
+    x = x * (1.0 / size)
+    squares = x.multiply(x).sum(axis=1) if hasattr(x, "multiply") else np.einsum("ij,ij->i", x, x)
+    return size * math.sqrt(float(np.max(squares)))

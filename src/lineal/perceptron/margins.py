@@ -22,7 +22,7 @@ from lineal.errors import InputError
 from lineal.ground.deadline import Deadline, LateError
 from lineal.ground.records import dataclass
 from lineal.perceptron.min_norm_point import Key, nearest
-from lineal.problem.moments import FARTHEST
+from lineal.problem.moments import MAX_MAGNITUDE
 from lineal.separation.cloud import Cloud
 from lineal.separation.record import cloud_of
 from lineal.separation.search import Decision, decide
@@ -30,16 +30,16 @@ from lineal.separation.search import Decision, decide
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-CLOSE = 1e-9
+BOUNDS_REL_TOL = 1e-9
 """The relative distance between the two bounds at which the search ends."""
 
-ROUNDS = 200
+MAX_ROUNDS = 200
 
-MOST_EXACT = 80
-"""Proofs by up to so many rows are searched in integers where floats do not bring the bounds together."""
+EXACT_PROOF_MAX_ROWS = 80
+"""Proofs by at most this many rows are searched in integers where floats do not bring the bounds together."""
 
-PATIENCE = 20.0
-"""Seconds for that."""
+EXACT_PROOF_SECONDS = 20.0
+"""Time for that search."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def stated(margin: Margin) -> Margin:
 
 def check_units(cloud: Cloud, columns: Sequence[str]) -> None:
     """Refuse columns whose squares, of which lengths are made, are no doubles."""
-    for j in np.flatnonzero((cloud.largest > FARTHEST) | (cloud.largest < 1.0 / FARTHEST)).tolist():
+    for j in np.flatnonzero((cloud.largest > MAX_MAGNITUDE) | (cloud.largest < 1.0 / MAX_MAGNITUDE)).tolist():
         raise InputError(
             f"column {columns[j]!r} has numbers up to {cloud.largest[j]:.2g}, whose squares doubles cannot hold; change its "
             "unit."
@@ -172,7 +172,7 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
     best = _scaled(cloud, start, held)
     gamma, upper = _reached(cloud, best), np.inf
     proof: tuple[Index, Array] = (ids[:1], np.ones(1))
-    for _ in range(ROUNDS):
+    for _ in range(MAX_ROUNDS):
         for coef, weights in _programs(cloud, ids, radius, held):
             here = _reached(cloud, coef)
             if here > gamma:
@@ -180,7 +180,7 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
             length = _length(cloud, ids, weights, radius, held)
             if length < upper:
                 upper, proof = length, (ids, weights)
-        if upper - gamma <= CLOSE * upper:
+        if upper - gamma <= BOUNDS_REL_TOL * upper:
             break
         fresh = np.union1d(ids, _least(cloud, coef, best, 2 * cloud.width + 20))
         if len(fresh) == len(ids):
@@ -188,7 +188,7 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
         ids = fresh
     used = proof[0][proof[1] > 0.0]
     counts = whole(proof[1][proof[1] > 0.0])
-    if upper - gamma > CLOSE * upper and (held or cloud.outputs == 1) and len(used) <= MOST_EXACT:
+    if upper - gamma > BOUNDS_REL_TOL * upper and (held or cloud.outputs == 1) and len(used) <= EXACT_PROOF_MAX_ROWS:
         found = _exactly(cloud, used, proof[1][proof[1] > 0.0], held)
         if found is not None:
             coef, used, counts = found
@@ -234,7 +234,7 @@ def _exactly(cloud: Cloud, ids: Index, weights: Array, held: bool) -> tuple[Arra
         return [(int(i), int(j)) for i in up for j in down]
 
     start: list[Key] = [int(i) for i in ids] if held else _pairs(cloud, ids, weights)
-    found = nearest(start, vector, seek, Deadline.after(PATIENCE))
+    found = nearest(start, vector, seek, Deadline.after(EXACT_PROOF_SECONDS))
     if found is None:
         return None
     keys, shares = found
@@ -366,11 +366,11 @@ def _programs(cloud: Cloud, ids: Index, radius: float, held: bool) -> list[tuple
 def _polish(z: Array, p: int, held: bool) -> tuple[Array, Array]:
     """Return w of least length with z'w = 1 on some rows, and its multipliers."""
     columns = z.shape[1]
-    charge = np.ones(columns)
+    penalty_factor = np.ones(columns)
     if not held:
-        charge[::p] = 0.0
+        penalty_factor[::p] = 0.0
     size = len(z)
-    system = np.block([[np.diag(charge), -z.T], [z, np.zeros((size, size))]])
+    system = np.block([[np.diag(penalty_factor), -z.T], [z, np.zeros((size, size))]])
     solved = np.linalg.lstsq(system, np.append(np.zeros(columns), np.ones(size)), rcond=None)[0]
     return solved[:columns], solved[columns:]
 

@@ -22,24 +22,25 @@ from lineal.losses.loss import Loss
 from lineal.model.trace import Trace
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties import NoPenalty
-from lineal.perceptron.hitting_set_milp import SLACK, Covering
+from lineal.perceptron.hitting_set_milp import BOUND_SLACK_SHARE, Covering
 from lineal.perceptron.margins import check_units, widest
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.separation.cloud import Cloud
 from lineal.separation.gathering import gather
 from lineal.separation.record import cloud_of
-from lineal.sources.source import Source
+from lineal.sources import rowwise
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Tie = Literal["mistake", "positive", "negative"]
 
-LIMIT = 60.0
+DEFAULT_SECONDS = 60.0
 """Seconds, where no time limit is given."""
 
-MOST_CELLS = 20_000_000
+MAX_CELLS = 20_000_000
 """Larger tables are refused: the search would not end."""
 
 
@@ -76,7 +77,7 @@ def zero_one(
     intercept: bool = True,
     tie: Tie = "mistake",
     sample_weight: Any = None,
-    time_limit: float = LIMIT,
+    time_limit: float = DEFAULT_SECONDS,
 ) -> Halfspace:
     """Return the halfspace with the least number (weight) of mistakes on the rows X with two classes y, and a lower bound.
 
@@ -116,7 +117,7 @@ def least(
     interrupt: Literal["raise", "budget"] = "raise",
 ) -> Halfspace:
     """Return the halfspace of fewest mistakes for rows that are already gathered, each with a weight above zero."""
-    if cloud.x.shape[0] * cloud.x.shape[1] > MOST_CELLS:
+    if cloud.x.shape[0] * cloud.x.shape[1] > MAX_CELLS:
         raise InputError(
             f"the table has {cloud.x.shape[0]} rows and {cloud.x.shape[1]} columns; the exact least number of mistakes is for "
             "small tables. Use logistic regression or a support vector machine."
@@ -149,6 +150,11 @@ def least(
     return Halfspace(coef, upper, lower, rows, cuts, verdict, tuple(columns), tuple(classes))
 
 
+def has_offset(block: Block) -> bool:
+    """Whether a block has offsets."""
+    return block.offset is not None
+
+
 def mistaking(
     source: Source,
     loss: Loss,
@@ -160,17 +166,15 @@ def mistaking(
 ) -> Fit:
     """Return the halfspace of fewest mistakes on the rows of a source, as a fit."""
     names = source.columns
-    if any(block.offset is not None for block in source.blocks()):
+    if any(source.collect(has_offset)):
         raise InputError("a halfspace of fewest mistakes (zero-one) has no offset; leave the offset out.")
-    weight = np.concatenate(
-        [np.ones(block.n_rows) if block.weight is None else block.weight for block in source.blocks()]
-    )
+    weight = rowwise.weights(source)
     found = least(
         gather(source),
         weight[weight > 0.0],
         names,
         (0, 1),
-        deadline=deadline or Deadline.after(LIMIT),
+        deadline=deadline or Deadline.after(DEFAULT_SECONDS),
         intercept=names[:1] == ("(intercept)",),
         tol=tol,
         interrupt=interrupt,
@@ -229,7 +233,7 @@ def _verdict(
 ) -> Verdict:
     gap, gain = (upper - lower) / total, (constant - lower) / total
     # what rounding in a solver leaves counts in the gap, and as nothing in the relative gap
-    relative = gap / gain if gain > 0.0 and gap > 4.0 * SLACK else 0.0
+    relative = gap / gain if gain > 0.0 and gap > 4.0 * BOUND_SLACK_SHARE else 0.0
     evidence: dict[str, object] = {
         "objective": upper / total,
         "lower_bound": upper / total - gap,

@@ -26,10 +26,10 @@ from lineal.ground.records import dataclass
 from lineal.losses.loss import chosen
 from lineal.model.trace import Record, Trace
 from lineal.perceptron.lengths import length, radius
-from lineal.perceptron.step_log import Ledger, Line
+from lineal.perceptron.step_log import Line, StepLog
 from lineal.perceptron.voters import Voters
-from lineal.solvers.presentation import Segment, Window, hashed, parts, window, windows
-from lineal.sources.source import Source
+from lineal.solvers.presentation import Segment, Window, hashed, windows
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -42,19 +42,19 @@ TIES: Final = {"positive": 1, "negative": -1, "mistake": 0}
 """What a score of 0 is, and its number in the kernels: the later class, the earlier one, always a mistake."""
 
 VARIANTS: Final = ("plain", "averaged", "voted", "pocket")
-MOST: Final = 50_000_000
-"""So many numbers a recorded table may hold."""
+LOG_MAX_NUMBERS: Final = 50_000_000
+"""Numbers that a recorded table of steps may hold."""
 
-CELLS: Final = 2**27
-"""So many numbers, and products of them, are made use of between two looks at the clock and at Ctrl-C."""
+CELLS_BETWEEN_CHECKS: Final = 2**27
+"""Entries and products between two looks at the clock and at Ctrl-C."""
 
-LOOKS: Final = 32
-"""So often in an epoch weights for the pocket are judged that lasted no longer than the best did."""
+POCKET_CHECKS_PER_EPOCH: Final = 32
+"""How often an epoch judges weights for the pocket that lasted no longer than the best did."""
 
-NEVER: Final = 2**62
+NO_LIMIT: Final = 2**62
 
-SAFE: Final = 1.0 + 1e-6
-"""The longest row is not longer than what was summed up, times this."""
+LENGTH_SAFETY_FACTOR: Final = 1.0 + 1e-6
+"""The longest row is at most this factor longer than its computed length."""
 
 View = tuple[Window, _core.Presenter, Callable[[int], Order] | None, Order | None]
 """Rows, the kernels' view of them, the order of an epoch (None: as they come), how often each is presented (None: once)."""
@@ -107,13 +107,15 @@ class Run:
     average: Array | None = None
     pocket: Array | None = None
     voters: Voters | None = None
-    ledger: Ledger | None = None
+    ledger: StepLog | None = None
     trace: Trace = field(default_factory=Trace)
 
     @property
     def kept(self) -> Array:
         """The weights of the variant: the average, the pocket's, or the last."""
-        return self.average if self.average is not None else self.coef if self.pocket is None else self.pocket
+        if self.average is not None:
+            return self.average
+        return self.coef if self.pocket is None else self.pocket
 
 
 def present(source: Source, outputs: int, plan: Plan, start: Array | None = None) -> Run:
@@ -172,15 +174,16 @@ class _Work:
         self.run = Run(coef)
         self.start = coef
         self.held: list[View] = []
-        first = parts(next(iter(source.blocks())))
+        first = source.head().design
+        self.wide = max(1, min(first.row_entries, self.columns))
         # The kernels hold weights output by output where rows are dense, column by column elsewhere.
-        self.across = outputs == 1 or all(isinstance(part, _core.Ones | _core.Dense) for part in first)
+        self.across = outputs == 1 or first.plain
         self.coef = self._in(coef)
         self.drift = np.zeros_like(self.coef) if plan.variant == "averaged" else None
         self.state = np.zeros(5, dtype=np.int64)
         self.log = np.empty((1024, 3), dtype=np.int64) if plan.variant == "voted" else None
-        self.longest, self.fewest = -1 if plan.variant == "pocket" else NEVER, math.inf
-        self.ledger = Ledger(list(source.columns)) if plan.record else None
+        self.longest, self.fewest = -1 if plan.variant == "pocket" else NO_LIMIT, math.inf
+        self.ledger = StepLog(list(source.columns)) if plan.record else None
         self.epoch, self.began = 0, time.monotonic()
         self.squares, self.within, self.looks = 0.0, 0.0, 0
         if plan.variant == "voted" and not source.resident:
@@ -204,7 +207,7 @@ class _Work:
                 self.run.stopped = f"the weights overflowed in epoch {epoch}; give the columns in larger units"
                 return
             self.run.epochs = epoch
-            self.within = SAFE * math.sqrt(self.squares)  # every row has been seen
+            self.within = LENGTH_SAFETY_FACTOR * math.sqrt(self.squares)  # every row has been seen
             self.run.longest = max(self.run.longest, length(coef))
             self._tell(epoch, made / max(shown, 1), f"{made} mistakes")
             if made == 0:
@@ -252,7 +255,7 @@ class _Work:
             yield from self.held
             return
         resident = self.source.resident
-        for rows in [window(list(self.source.blocks()))] if resident else windows(self.source):
+        for rows in [Window(self.source.held())] if resident else windows(self.source):
             if any(segment[3] is not None for segment in rows.segments):
                 raise InputError("a perceptron has no offset; leave it out.")
             plain: list[Segment] = [(stored, y, None, None) for stored, y, _, _ in rows.segments]
@@ -273,7 +276,7 @@ class _Work:
             order = np.arange(rows.rows) if order is None else order
             order = np.repeat(order, repeats[order]).astype(np.int64)
         length = rows.rows if order is None else len(order)
-        chunk = 1 if self.ledger is not None else max(256, CELLS // (_wide(rows, self.columns) * (1 + self.outputs)))
+        chunk = 1 if self.ledger is not None else max(256, CELLS_BETWEEN_CHECKS // (self.wide * (1 + self.outputs)))
         self.state[0] = 0
         while self.state[0] < length:
             if self.plan.deadline is not None and self.plan.deadline.passed:
@@ -301,14 +304,14 @@ class _Work:
                 self.log = np.concatenate([self.log, np.empty_like(self.log)])
             elif self.state[2] > self.longest:
                 self._pocket()
-                keep, self.longest = self.longest, NEVER  # past this mistake
+                keep, self.longest = self.longest, NO_LIMIT  # past this mistake
                 self._chunk(rows, view, order, int(self.state[0]) + 1)
                 self.longest = keep
 
     def _pocket(self) -> None:
         """Put the weights in the pocket if they make fewer mistakes on all rows; asked only of weights that lasted."""
         self.looks += 1
-        self.longest = int(self.state[2]) - (self.looks < LOOKS)
+        self.longest = int(self.state[2]) - (self.looks < POCKET_CHECKS_PER_EPOCH)
         coef = self._out(self.coef)
         count = mistakes(self.source, coef, self.plan.tie)
         if count < self.fewest:
@@ -317,7 +320,7 @@ class _Work:
     def _note(self, rows: Window, view: _core.Presenter, row: int, before: Array, *, mistaken: bool) -> None:
         assert self.ledger is not None
         lines, score = self.ledger.lines, view.scores
-        if len(lines) * before.size > MOST:
+        if len(lines) * before.size > LOG_MAX_NUMBERS:
             raise InputError(
                 "the recorded table has become too large; record fewer rows or epochs, or leave recording out."
             )
@@ -332,7 +335,7 @@ class _Work:
 
     def _row(self, rows: Window, row: int) -> tuple[Array, int]:
         """Return a row as numbers, and its class."""
-        for block in self.source.blocks():
+        for block in rows.blocks:
             at = int(rows.numbers[row]) - block.start
             if 0 <= at < block.n_rows:
                 return block.design.slice(at, at + 1).dense()[0], int(block.y[at, 0])
@@ -355,18 +358,27 @@ class _Work:
 
 def mistakes(source: Source, coef: Array, tie: Tie) -> float:
     """Return the weight of the rows that weights mistake; a tie is a mistake where ``tie`` says so."""
-    total = 0.0
-    for block in source.blocks():
-        eta, own = block.design.times(coef), block.y[:, 0].astype(np.intp)
-        wrong = chosen(eta, upward=tie == "positive") != own
-        if tie == "mistake" and eta.shape[1] == 1:
+    return source.sum(Mistaken(coef, tie))
+
+
+@dataclass(frozen=True)
+class Mistaken:
+    """The task that sums the weight of the rows that weights mistake."""
+
+    coef: Array
+    tie: Tie
+
+    def __call__(self, block: Block) -> float:
+        """Sum over one block."""
+        eta, own = block.design.times(self.coef), block.y[:, 0].astype(np.intp)
+        wrong = chosen(eta, upward=self.tie == "positive") != own
+        if self.tie == "mistake" and eta.shape[1] == 1:
             wrong |= eta[:, 0] == 0.0
-        elif tie == "mistake":
+        elif self.tie == "mistake":
             mine = np.take_along_axis(eta, own[:, None], axis=1)
             wrong |= np.count_nonzero(eta >= mine, axis=1) > 1
         wrong |= ~np.all(np.isfinite(eta), axis=1)
-        total += float(np.count_nonzero(wrong) if block.weight is None else block.weight[wrong].sum())
-    return total
+        return float(np.count_nonzero(wrong) if block.weight is None else block.weight[wrong].sum())
 
 
 def _rival(score: Array, own: int, tie: int) -> int:
@@ -377,11 +389,3 @@ def _rival(score: Array, own: int, tie: int) -> int:
 
 def _digest(coef: Array) -> bytes:
     return hashlib.sha256((coef + 0.0).tobytes()).digest()  # + 0.0: the two zeros are one state
-
-
-def _wide(rows: Window, columns: int) -> int:
-    """Return how many numbers a row has, about."""
-    cells = 0
-    for part in rows.segments[0][0]:
-        cells += part.shape[1] if isinstance(part, _core.Dense) else min(part.shape[1], 128)
-    return max(1, min(cells, columns))

@@ -42,10 +42,10 @@ class Line:
 
 
 @dataclass
-class Ledger:
+class StepLog:
     """The presentations of a run, in order.
 
-    >>> ledger = Ledger(["a"], [Line(1, 1, 0, np.zeros((1, 1)), np.zeros(1), False, np.array([2.0]), np.array([1.0]))])
+    >>> ledger = StepLog(["a"], [Line(1, 1, 0, np.zeros((1, 1)), np.zeros(1), False, np.array([2.0]), np.array([1.0]))])
     >>> ledger.to_dict()["update"], len(ledger)
     (['+ [2]'], 1)
     """

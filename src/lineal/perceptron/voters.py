@@ -15,13 +15,13 @@ from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.losses.loss import chosen
 from lineal.separation.gathering import matrix
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-CELLS: Final = 2**22
-"""So many products are held at once."""
+MAX_PRODUCTS_HELD: Final = 2**22
+"""Products held at once."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,7 @@ class Voters:
     def of(source: Source, log: npt.NDArray[np.int64], presented: int, start: Array, tie: int, rate: float) -> Voters:
         """Return the voters of a run from its log: (row, rival, presentation) of every mistake."""
         distinct, place = np.unique(log[:, 0], return_inverse=True)
-        parts, own = [], []
-        for block in source.blocks():
-            inside = (distinct >= block.start) & (distinct < block.start + block.n_rows)
-            at = distinct[inside] - block.start
-            parts.append(matrix(block.design)[at])
-            own.append(block.y[at, 0].astype(np.intp))
+        parts, own = zip(*source.collect(Picked(distinct)), strict=True)
         times = np.concatenate([[1], log[:, 2], [presented + 1]])
         rows: Any = parts[0] if len(parts) == 1 else np.vstack([_dense(part) for part in parts])
         return Voters(
@@ -68,7 +63,7 @@ class Voters:
         """Return the votes of every row: for the second class less those against it, or for each of several classes."""
         n, outputs = design.shape[0], self.start.shape[1]
         total = np.zeros((n, outputs))
-        step = max(1, CELLS // max(design.shape[1], n))
+        step = max(1, MAX_PRODUCTS_HELD // max(design.shape[1], n))
         score = design.times(np.ascontiguousarray(self.start))
         for first in range(0, len(self.place) + 1, step):
             some = slice(first, min(first + step, len(self.place)))
@@ -93,3 +88,15 @@ class Voters:
 
 def _dense(part: Any) -> Array:
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """Some rows of a block and their classes, by their places among all rows of the source."""
+
+    numbers: npt.NDArray[np.int64]
+
+    def __call__(self, block: Block) -> tuple[Any, Index]:
+        """Return those that are in the block."""
+        at = self.numbers[(self.numbers >= block.rows.start) & (self.numbers < block.rows.stop)] - block.start
+        return matrix(block.design)[at], block.y[at, 0].astype(np.intp)

@@ -19,7 +19,7 @@ S = TypeVar("S", bound=Source)
 
 
 class _Limit:
-    """A limit that holds while anybody is inside. Fits in several Python threads end in any order: the last gives it back."""
+    """A limit that holds while a fit is inside. Fits in several Python threads end in any order: the last restores it."""
 
     def __init__(self) -> None:
         self.lock, self.inside = Lock(), 0

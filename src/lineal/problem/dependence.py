@@ -22,7 +22,7 @@ from lineal.designs.design import Design
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Dependence, Largest
-from lineal.problem.problem import EPS, MOST_COLUMNS, Problem
+from lineal.problem.problem import EPS, GRAM_MAX_COLUMNS, Problem
 from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
@@ -37,16 +37,10 @@ ELIMINATION_MAX_RANK = 60
 ELIMINATION_MAX_PRODUCTS = 2_000_000
 """Rows x columns x dependencies up to which those whole numbers are checked: about a second."""
 
-CHUNK_CELLS = 1_000_000
-"""Cells of the rows that are looked at together."""
-
-SMALLEST_PRODUCT = 1e-250
-"""Below this the error of a product may be no double, and the product counts as rounded."""
-
 
 def basis(problem: Problem) -> Basis | None:
-    """Return which uncharged columns are exactly combinations of others; None where that cannot be told."""
-    return among(problem, problem.uncharged)
+    """Return which unpenalized columns are exactly combinations of others; None where that cannot be told."""
+    return among(problem, problem.unpenalized)
 
 
 def among(problem: Problem, columns: Index) -> Basis | None:
@@ -56,36 +50,36 @@ def among(problem: Problem, columns: Index) -> Basis | None:
     """
     key = columns.tobytes()
     if key not in problem.bases:
-        found = suspected(problem, columns)
-        problem.bases[key] = None if found is None else exactly(problem, found)
+        suspects = suspected(problem, columns)
+        problem.bases[key] = None if suspects is None else exactly(problem, suspects)
     return problem.bases[key]
 
 
-def exactly(problem: Problem, found: Basis) -> Basis | None:
+def exactly(problem: Problem, suspects: Basis) -> Basis | None:
     """Return the basis if its dependencies hold in every digit, with weights that do where doubles can hold them.
 
-    There are three ways to know: the weighted sums are exactly zero in every row; there are no more rows than independent
+    Three things show it: the weighted sums are exactly zero in every row; there are no more rows than independent
     columns; or, of few columns, whole weights from elimination make every row exactly zero.
     """
-    if not len(found.dependent) or len(found.independent) >= problem.moments.rows:
-        return found
-    if problem.source.sum(Vanish(found.null_space)).value == 0.0:
-        return found
-    rank, dependencies = len(found.independent), len(found.dependent)
-    columns = np.union1d(found.independent, found.dependent)
+    if not len(suspects.dependent) or len(suspects.independent) >= problem.moments.rows:
+        return suspects
+    if problem.source.sum(Vanish(suspects.null_space)).value == 0.0:
+        return suspects
+    rank, dependencies = len(suspects.independent), len(suspects.dependent)
+    columns = np.union1d(suspects.independent, suspects.dependent)
     if rank > ELIMINATION_MAX_RANK or problem.moments.rows * len(columns) * dependencies > ELIMINATION_MAX_PRODUCTS:
         return None
-    rows = np.concatenate([_present(block, columns) for block in problem.source.blocks()])
+    rows = np.concatenate(problem.source.collect(Picked(columns)))
     integers = np.array([whole(row) for row in np.unique(rows, axis=0)])
     weights = orthogonal(integers, Deadline.after(math.inf))
     if weights is None or weights.shape[1] != dependencies:
         return None
     _, pivotal = pivots((integers % PRIME).astype(np.int64))
     dependent = np.delete(columns, pivotal)
-    null_space = np.zeros_like(found.null_space)
+    null_space = np.zeros_like(suspects.null_space)
     null_space[columns] = np.column_stack([floats(one) for one in weights.T])
     null_space /= null_space[dependent, np.arange(dependencies)]
-    return Basis(columns[pivotal], dependent, null_space, found.names)
+    return Basis(columns[pivotal], dependent, null_space, suspects.names)
 
 
 def suspected(problem: Problem, columns: Index) -> Basis | None:
@@ -93,7 +87,7 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
 
     None where that cannot be told.
     """
-    if problem.shape[0] > MOST_COLUMNS:
+    if problem.shape[0] > GRAM_MAX_COLUMNS:
         return None
     # Curvature is positive at zero scores, so its gram has the rank of the columns.
     hessian = problem.evaluate(np.zeros(problem.shape), hessian=problem.shape[0]).hessian
@@ -101,7 +95,7 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
     plain = Basis.plain(hessian[0][: problem.shape[0], : problem.shape[0]], columns, problem.source.columns)
     if plain is not None and _nearly(problem, plain.null_space, np.zeros_like(plain.null_space)):
         return plain
-    normal = problem.normal if np.array_equal(columns, problem.uncharged) else problem.normal_of(columns)
+    normal = problem.normal if np.array_equal(columns, problem.unpenalized) else problem.normal_of(columns)
     if normal is None:
         return None
     high, low = normal.combinations()
@@ -111,25 +105,24 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
 
 
 def rounded(problem: Problem) -> Basis | None:
-    """Return the dependencies of uncharged columns that hold up to rounding and not exactly; None if there are none."""
+    """Return the dependencies of unpenalized columns that hold up to rounding and not exactly; None if there are none."""
     if basis(problem) is not None:
         return None
-    found = suspected(problem, problem.uncharged)
-    return found if found is not None and len(found.dependent) else None
+    suspects = suspected(problem, problem.unpenalized)
+    return suspects if suspects is not None and len(suspects.dependent) else None
 
 
 def undecided(problem: Problem) -> str:
-    """Return why no proof can say which uncharged columns depend on others."""
-    if (found := rounded(problem)) is None:
+    """Return why no proof can say which unpenalized columns depend on others."""
+    if (dependencies := rounded(problem)) is None:
         return "it could not be told which columns depend on others"
-    equations = found.spelled()
+    equations = dependencies.spelled()
     return f"up to rounding, {equations} in every row, and what the difference gains is not known; drop a column or add a penalty"
 
 
 def _nearly(problem: Problem, high: Array, low: Array) -> bool:
     """Whether these combinations of columns are zero in every row, to the rounding of their terms."""
-    problem.passes += 1
-    return problem.source.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING
+    return problem.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING
 
 
 @dataclass(frozen=True)
@@ -141,12 +134,12 @@ class Vanish:
     def __call__(self, block: Block) -> Largest:
         """Look at one block, some rows at a time."""
         used = np.flatnonzero(self.directions.any(axis=1))
-        height = max(1, CHUNK_CELLS // max(1, len(used)))
+        height = max(1, 1_000_000 // max(1, len(used)))
         for start in range(0, block.n_rows, height):
             stop = min(start + height, block.n_rows)
-            weight = None if block.weight is None else block.weight[start:stop]
             cells = _cells(block.design.slice(start, stop), used)
-            cells = cells if weight is None else cells[weight > 0.0]
+            if block.weight is not None:
+                cells = cells[block.weight[start:stop] > 0.0]
             if not all(_zero(cells, direction) for direction in self.directions[used].T):
                 return Largest(1.0)
         return Largest(0.0)
@@ -163,7 +156,8 @@ def _zero(cells: Array, direction: Array) -> bool:
     used = np.flatnonzero(direction)
     products, lost = two_product(cells[:, used], direction[used])
     size = np.abs(products)
-    if np.any((size < SMALLEST_PRODUCT) & (cells[:, used] != 0.0)) or not np.all(np.isfinite(lost)):
+    # below 1e-250 the error of a product may be no double, and the product counts as rounded
+    if np.any((size < 1e-250) & (cells[:, used] != 0.0)) or not np.all(np.isfinite(lost)):
         return False
     if np.any(np.abs(products.sum(axis=1)) > 2 * len(used) * EPS * size.sum(axis=1)):
         return False
@@ -177,7 +171,13 @@ def _cells(design: Design, columns: Index) -> Array:
     return design.times(np.eye(design.shape[1])[:, columns])
 
 
-def _present(block: Block, columns: Index) -> Array:
-    """Return some columns of a block's rows of positive weight."""
-    cells = _cells(block.design, columns)
-    return cells if block.weight is None else cells[block.weight > 0.0]
+@dataclass(frozen=True)
+class Picked:
+    """Some columns of a block's rows of positive weight, as plain numbers."""
+
+    columns: Index
+
+    def __call__(self, block: Block) -> Array:
+        """Return them."""
+        cells = _cells(block.design, self.columns)
+        return cells if block.weight is None else cells[block.weight > 0.0]

@@ -1,9 +1,9 @@
-"""A problem in columns with more digits: each less a combination of uncharged ones, which pay for it.
+"""A problem in columns with more digits: each less a combination of unpenalized ones, which pay for it.
 
     X = Z (I + M),   eta = X b = Z c,   c = (I + M) b
 
-``M`` is zero but in the rows of uncharged columns, so that every other coefficient is the same in both, and the penalty too:
-F(b) on X is F(c) on Z. What an uncharged column takes off, such as a mean that is large beside what differs between rows,
+``M`` is zero but in the rows of unpenalized columns, so that every other coefficient is the same in both, and the penalty too:
+F(b) on X is F(c) on Z. What an unpenalized column takes off, such as a mean that is large beside what differs between rows,
 leaves no digits for the rest; in Z they are all there. Means are doubles that leave doubles, and columns that others are close
 to stay as they are; only what is left of a column close to a combination is rounded, once, from double-double. Its coefficient
 is the same in b and c, so that this moves a score by half a unit of its term, far less than the bounds of a proof allow.
@@ -33,22 +33,11 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-MAX_CELLS = 20_000_000
-"""At most this many cells are copied."""
+FAR_MEAN_SDS = 100.0
+"""A mean this many standard deviations from zero costs products of columns four digits: such columns are centered."""
 
-MAX_PROJECTED_CELLS = 2_000_000
-"""At most this many cells are made again in double-double: about a second for ten columns."""
-
-MAX_PROJECTED_COLUMNS = 60
-
-NEAR = 1e-3
-"""A column of whose length less than this share is left beside the others is worth more digits."""
-
-REFINEMENTS = 2
-"""A combination found in doubles is corrected once: what is left of a column near 1e-12 then has most of its digits apart."""
-
-LOST = 1e-14
-"""Of a column of which less than this share is left, rounding made most: a coefficient would have no digits."""
+PROJECTED_MAX_SHARE = 1e-3
+"""The share of a column's length outside the span of others below which its projection is worth more digits."""
 
 
 @dataclass(frozen=True)
@@ -71,17 +60,17 @@ class Frame:
 
     def inward(self, coef: Array, *more: float | Array) -> Array:
         """Return ``c = (I + M) b``, every number rounded once; ``more`` is added to the first of ``columns``."""
-        found = coef.copy()
+        inner = coef.copy()
         for place, (k, row) in enumerate(zip(self.columns, self.multiples, strict=True)):
-            found[k] = _sums(coef[k], row, coef, *(() if place else more))
-        return found
+            inner[k] = _sums(coef[k], row, coef, *(() if place else more))
+        return inner
 
     def outward(self, coef: Array, shared: float = 0.0) -> Array:
         """Return ``b = (I + M)^-1 c``, rounded: the intercept, which is taken off all others, comes last, less ``shared``."""
-        found = coef.copy()
+        outer = coef.copy()
         for place, (k, row) in reversed(list(enumerate(zip(self.columns, self.multiples, strict=True)))):
-            found[k] = _sums(coef[k], -row, found, *(() if place else (-shared,)))
-        return found
+            outer[k] = _sums(coef[k], -row, outer, *(() if place else (-shared,)))
+        return outer
 
     def covariance(self, inner: Array) -> Array:
         """Return the covariance, output-major, of b from that of c."""
@@ -111,14 +100,14 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
     None where there are none, or no intercept to pay for them. ``exact`` leaves a column alone whose numbers would be
     rounded by it.
     """
-    moments, free = problem.moments, problem.intercept and 0 in problem.uncharged
+    moments, free = problem.moments, problem.intercept and 0 in problem.unpenalized
     away = np.abs(moments.mean) > far * moments.sd
     if not (free and problem.source.resident and away[1:].any()):
         return None
     away[0] = False
-    blocks = list(problem.source.blocks())
+    blocks = problem.source.held()
     plain = plain_columns(blocks[0].design)
-    if sum(block.n_rows for block in blocks) * int(plain.sum()) > MAX_CELLS:
+    if sum(block.n_rows for block in blocks) * int(plain.sum()) > 20_000_000:  # cells to copy
         return None
     center = np.where(away & plain, moments.mean, 0.0)
     if exact:
@@ -131,29 +120,30 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
 
 
 def projected(problem: Problem) -> Frame | None:
-    """Return the problem with dense columns that are nearly combinations of uncharged ones less those combinations.
+    """Return the problem with dense columns that are nearly combinations of unpenalized ones less those combinations.
 
     Means are taken off first, where nothing is rounded by it. None where no column is nearly a combination, or one is but for
     rounding.
     """
-    free = problem.uncharged
-    if not problem.source.resident or not 0 < len(free) <= MAX_PROJECTED_COLUMNS:
+    free = problem.unpenalized
+    if not problem.source.resident or not 0 < len(free) <= 60:
         return None
-    blocks = list(problem.source.blocks())
+    blocks = problem.source.held()
     if not plain_columns(blocks[0].design)[int(problem.intercept) :].all():
         return None
-    if sum(block.n_rows for block in blocks) * problem.shape[0] > MAX_PROJECTED_CELLS:
+    # two million cells take about a second in double-double for ten columns
+    if sum(block.n_rows for block in blocks) * problem.shape[0] > 2_000_000:
         return None
     center = np.zeros(problem.shape[0])
     if problem.intercept and 0 in free:
         center[1:] = problem.moments.mean[1:]
         center = np.where(np.all([unrounded(block.design, center) for block in blocks], axis=0), center, 0.0)
     x = np.concatenate([block.design.dense() for block in blocks]) - center
-    weight = np.concatenate([np.ones(b.n_rows) if b.weight is None else b.weight for b in blocks])
-    found = _projected(x, np.sqrt(weight / weight.sum()), free)
-    if found is None:
+    weight = np.concatenate([block.weights for block in blocks])
+    projection = _projected(x, np.sqrt(weight / weight.sum()), free)
+    if projection is None:
         return None
-    z, multiples = found
+    z, multiples = projection
     multiples[0] += center
     used = np.flatnonzero(multiples.any(axis=1))
     edges = np.cumsum([block.n_rows for block in blocks])[:-1]
@@ -176,7 +166,7 @@ def _projected(x: Array, root: Array, free: Index) -> tuple[Array, Array] | None
         return None
     multiples = np.zeros((x.shape[1], x.shape[1]))
     rest = Doubled.of(x[:, close].copy())
-    for _ in range(REFINEMENTS):
+    for _ in range(2):  # corrected once, a remainder of 1e-12 has most of its digits
         turn, *_ = np.linalg.lstsq(scaled[:, kept], root[:, None] * rest.high, rcond=None)
         multiples[np.ix_(kept, close)] += turn
         rest = Doubled.of(x[:, close].copy())
@@ -185,7 +175,8 @@ def _projected(x: Array, root: Array, free: Index) -> tuple[Array, Array] | None
     z = x.copy()
     z[:, close] = rest.round()
     share = np.sqrt(((root[:, None] * z[:, close]) ** 2).sum(axis=0)) / length[close]
-    return None if np.any(share < LOST) else (z, multiples)
+    # Of a column of which less than 1e-14 is left, rounding made most: its coefficient would have no digits.
+    return None if np.any(share < 1e-14) else (z, multiples)
 
 
 def _apart(unit: Array, free: Index) -> tuple[Index, Index]:
@@ -199,7 +190,7 @@ def _apart(unit: Array, free: Index) -> tuple[Index, Index]:
     candidates = [int(k) for k in free if present[k]]
     while candidates:
         at = candidates[0] if not kept else max(candidates, key=lambda k: size[k])
-        if size[at] <= NEAR:
+        if size[at] <= PROJECTED_MAX_SHARE:
             break
         candidates.remove(at)
         kept.append(at)
@@ -207,7 +198,7 @@ def _apart(unit: Array, free: Index) -> tuple[Index, Index]:
         for _ in range(2):
             left = left - basis @ (basis.T @ left)
         size = np.sqrt((left**2).sum(axis=0))
-    close = present & (size <= NEAR)
+    close = present & (size <= PROJECTED_MAX_SHARE)
     close[kept] = False
     return np.array(sorted(kept), dtype=np.intp), np.flatnonzero(close)
 

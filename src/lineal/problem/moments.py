@@ -17,15 +17,15 @@ from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 
-FARTHEST = 1e100
-"""Columns and weights beyond this overflow when squared and summed, below its inverse they vanish: no proof would hold."""
+MAX_MAGNITUDE = 1e100
+"""Squares and sums of larger columns and weights overflow, those of numbers below its inverse vanish: no proof would hold."""
 
 
 @dataclass(frozen=True)
 class Moments:
     """What the columns look like: weighted mean, scatter = sum s (x - mean)^2, largest |x|; and the target's statistic.
 
-    ``products`` are there where they were asked for and can be had.
+    ``products`` are those of a quadratic loss, where ``survey`` was asked for them.
     """
 
     rows: int
@@ -84,7 +84,7 @@ class Survey:
             offset = self._farthest(block)
         if self.products and block.design.rows is not None and block.offset is None:
             return self._with_products(block, rows)
-        weight, y = np.broadcast_to(1.0, block.n_rows), block.y  # of no memory
+        weight, y = np.broadcast_to(1.0, block.n_rows), block.y  # takes no memory
         if block.weight is not None:
             present = block.weight > 0.0
             weight, y = block.weight[present], y[present]
@@ -107,19 +107,19 @@ class Survey:
         size = np.abs(block.offset)
         if not np.isfinite(np.max(size)):
             raise InputError("the offset holds NaN or infinity; offsets must be finite numbers.")
-        found = float(np.max(size if block.weight is None else size[block.weight > 0.0], initial=0.0))
-        if found > FARTHEST:
+        largest = float(np.max(size if block.weight is None else size[block.weight > 0.0], initial=0.0))
+        if largest > MAX_MAGNITUDE:
             raise InputError(
-                f"the offset reaches {found:.2g} in size, whose square doubles cannot hold; change its unit."
+                f"the offset reaches {largest:.2g} in size, whose square doubles cannot hold; change its unit."
             )
-        return found
+        return largest
 
     def _with_products(self, block: Block, rows: int) -> Moments:
         """Look at the targets as at columns, in the same pass."""
         assert block.design.rows is not None
         p = block.design.shape[1]
         total, mean, scatter, largest, gram = block.design.rows.products(block.weight, block.y)
-        if not (np.all(np.isfinite(mean[p:])) and np.all(largest[p:] <= FARTHEST)):
+        if not (np.all(np.isfinite(mean[p:])) and np.all(largest[p:] <= MAX_MAGNITUDE)):
             self.loss.check(block.y if block.weight is None else block.y[block.weight > 0.0])
         return Moments(
             rows=rows,
@@ -139,32 +139,32 @@ def survey(source: Source, loss: Loss, *, products: bool = False) -> Moments:
 
     ``products`` asks for the products of a quadratic loss in the same pass.
     """
-    with np.errstate(over="ignore", invalid="ignore"):  # said in words below, where it matters
+    with np.errstate(over="ignore", invalid="ignore"):  # the refusals below say so in words
         moments = source.sum(Survey(loss, products))
     largest = moments.largest
-    usual = len(largest) and largest.min() >= 1.0 / FARTHEST and largest.max() <= FARTHEST
+    usual = len(largest) and largest.min() >= 1.0 / MAX_MAGNITUDE and largest.max() <= MAX_MAGNITUDE
     if not (usual and math.isfinite(moments.mean.sum())):
-        _look(source, moments)
+        _refuse_columns(source, moments)
     if not moments.weight_sum > 0.0:
         raise InputError("there are no rows with a weight above zero; nothing can be fitted.")
-    if not 1.0 / FARTHEST <= moments.weight_sum <= FARTHEST:
-        size = "large" if moments.weight_sum > FARTHEST else "small"
+    if not 1.0 / MAX_MAGNITUDE <= moments.weight_sum <= MAX_MAGNITUDE:
+        size = "large" if moments.weight_sum > MAX_MAGNITUDE else "small"
         raise InputError(
             f"the weights sum to {moments.weight_sum:.2g}, which is too {size}; divide them by their mean."
         )
     return moments
 
 
-def _look(source: Source, moments: Moments) -> None:
+def _refuse_columns(source: Source, moments: Moments) -> None:
     """Refuse columns with NaN or infinity, and those whose squares are no doubles."""
     bad = ~(np.isfinite(moments.mean) & np.isfinite(moments.largest))
     if np.any(bad):
         columns = source.columns
-        found = [repr(columns[j]) for j in np.flatnonzero(bad)]
-        names = ", ".join(found[:3]) + (f" and {len(found) - 3} more" if len(found) > 3 else "")
-        who = f"column {names} holds" if len(found) == 1 else f"columns {names} hold"
+        quoted = [repr(columns[j]) for j in np.flatnonzero(bad)]
+        names = ", ".join(quoted[:3]) + (f" and {len(quoted) - 3} more" if len(quoted) > 3 else "")
+        who = f"column {names} holds" if len(quoted) == 1 else f"columns {names} hold"
         raise InputError(f"{who} NaN or infinity; remove or replace such cells.")
-    far = (moments.largest > FARTHEST) | ((moments.largest > 0.0) & (moments.largest < 1.0 / FARTHEST))
+    far = (moments.largest > MAX_MAGNITUDE) | ((moments.largest > 0.0) & (moments.largest < 1.0 / MAX_MAGNITUDE))
     if np.any(far):
         j = int(np.flatnonzero(far)[0])
         raise InputError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -13,24 +14,20 @@ from lineal.designs import Affine
 from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.sources.rowwise import Scored
 from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
 """Curvatures of rows, ``(outputs, rows)``, by the first row of their block and its length."""
 
-SCALED = (0, 1)
-"""Losses whose dual points are scaled natively, by number: squared and logistic."""
-
-HEAD = 4096
-"""So many rows are looked at first where a few may answer."""
-
 
 @dataclass(frozen=True)
 class Sums:
     """Sums of losses and derivatives: value = high + low; hessian of the first columns, or None.
 
-    ``noise`` bounds what rounding may have done to the gradient and ``doubt`` to the value, where they did not come from rows.
+    ``gradient_error`` bounds what rounding may have done to the gradient and ``value_error`` to the value, where they
+    did not come from rows. ``kept`` are the curvatures of all rows, where a task was asked to keep them.
     """
 
     high: float
@@ -39,11 +36,12 @@ class Sums:
     slope_sum: Array
     gradient: Array
     hessian: Array | None
-    noise: Array | None = None
-    doubt: float = 0.0
+    gradient_error: Array | None = None
+    value_error: float = 0.0
+    kept: Kept | None = None
 
     def __add__(self, other: Sums) -> Sums:
-        high, low = _together(self, other)
+        high, low = _compensated(self, other)
         hessian = self.hessian
         if hessian is not None and other.hessian is not None:
             hessian = hessian + other.hessian
@@ -54,6 +52,7 @@ class Sums:
             slope_sum=self.slope_sum + other.slope_sum,
             gradient=self.gradient + other.gradient,
             hessian=hessian,
+            kept=_merged(self.kept, other.kept),
         )
 
 
@@ -61,49 +60,39 @@ class Sums:
 class Evaluate:
     """The task that sums losses, slopes and, for the first ``hessian`` columns, curvatures at ``coef``.
 
-    ``sample = g > 1`` takes one row of every g: a cheap look at a large table. ``kept`` is filled with the curvatures, as
-    ``Curve`` takes them.
+    ``sample = g > 1`` takes one row of every g: a cheap look at a large table. ``keep`` returns the curvatures too, as ``Curve``
+    takes them: only for blocks that stay in memory.
     """
 
     loss: Loss
     coef: Array
     hessian: int = 0
     sample: int = 1
-    kept: Kept | None = None
+    keep: bool = False
 
     def __call__(self, block: Block) -> Sums:
         """Sum over one block."""
         design = block.design
         if isinstance(design, Affine):
-            # Centring touches every column through the intercept, so a partial hessian needs the full one inside.
-            inner = Evaluate(
-                self.loss, design.inner_coef(self.coef), design.shape[1] if self.hessian else 0, self.sample
-            )
-            sums = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
-            hessian = (
-                None if sums.hessian is None else design.outer_hessian(sums.hessian, self.loss.outputs, self.hessian)
-            )
-            return Sums(
-                sums.high, sums.low, sums.weight_sum, sums.slope_sum, design.outer_gradient(sums.gradient), hessian
-            )
+            # Centering touches every column through the intercept, so a partial hessian needs the full one inside.
+            width = design.shape[1] if self.hessian else 0
+            inner = Evaluate(self.loss, design.inner_coef(self.coef), width, self.sample)
+            sums = inner(replace(block, design=design.inner))
+            hessian = sums.hessian
+            if hessian is not None:
+                hessian = design.outer_hessian(hessian, self.loss.outputs, self.hessian)
+            return replace(sums, gradient=design.outer_gradient(sums.gradient), hessian=hessian)
         if design.rows is not None and self.loss.native is not None:
-            room = None
-            if self.kept is not None:
-                room = self.kept[block.start, block.n_rows] = np.empty((self.loss.outputs, block.n_rows))
-            given = (self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample)
-            return Sums(*design.rows.evaluate(*given, self.loss.parameter, room))
+            curvatures = np.empty((self.loss.outputs, block.n_rows)) if self.keep else None
+            arguments = (self.loss.native, block.y, block.weight, block.offset, self.coef, self.hessian, self.sample)
+            kept = None if curvatures is None else {(block.start, block.n_rows): curvatures}
+            return Sums(*design.rows.evaluate(*arguments, self.loss.parameter, curvatures), kept=kept)
         return self._plain(block)
 
     def _plain(self, block: Block) -> Sums:
         """Do the same through the verbs of the design, for a loss or a design without kernels."""
         design, loss = block.design, self.loss
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        eta = design.times(self.coef)
-        eta = eta if block.offset is None else eta + block.offset
-        y = block.y
-        if block.weight is not None:
-            present = (weight > 0.0)[:, None]
-            y, eta = np.where(present, y, 0.0), np.where(present, eta, 0.0)
+        y, eta, weight = Scored(self.coef)(block)
         slope = weight[:, None] * loss.slope(y, eta)
         value = float(np.sum(weight * loss.value(y, eta)))
         hessian = self._hessian(design, weight, y, eta) if self.hessian else None
@@ -131,16 +120,16 @@ class Dual:
     high: float
     low: float
     gradient: Array
-    reach: float
+    largest_shift: float
     slope_sum: Array
 
     def __add__(self, other: Dual) -> Dual:
-        high, low = _together(self, other)
+        high, low = _compensated(self, other)
         return Dual(
             high=high,
             low=low,
             gradient=self.gradient + other.gradient,
-            reach=max(self.reach, other.reach),
+            largest_shift=max(self.largest_shift, other.largest_shift),
             slope_sum=self.slope_sum + other.slope_sum,
         )
 
@@ -161,52 +150,53 @@ class Conjugate:
     def __call__(self, block: Block) -> Dual:
         """Sum over one block."""
         design, loss = block.design, self.loss
-        if design.rows is not None and loss.native is not None and (self.scale == 1.0 or loss.native in SCALED):
-            given = (loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter)
-            found = Dual(*design.rows.dual(*given, self.scale, self.wanted))
-            if self.scale == 1.0 or math.isfinite(found.high):
-                return found
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        # squared and logistic: the losses whose dual points are scaled natively
+        if design.rows is not None and loss.native is not None and (self.scale == 1.0 or loss.native in (0, 1)):
+            arguments = (loss.native, block.y, block.weight, block.offset, self.coef, self.shift, loss.parameter)
+            dual = Dual(*design.rows.dual(*arguments, self.scale, self.wanted))
+            if self.scale == 1.0 or math.isfinite(dual.high):
+                return dual
+        y, eta, weight = Scored(self.coef)(block)
         present = weight > 0.0
-        y = np.where(present[:, None], block.y, 0.0)
-        eta = design.times(self.coef)
-        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
         move = np.where(present[:, None], design.times(self.shift), 0.0) if self.shift.any() else np.zeros_like(eta)
         curvature = loss.curvature(y, eta)
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
         theta = self.scale * (loss.slope(y, eta) - bent)
         mismatch = loss.mismatch(y, eta, theta)
-        if 0.0 < loss.room < 1e-3 and (box := loss.box(y)) is not None:
-            near = (curvature > 0.0) & ((theta < box[0] + loss.room) | (theta > box[1] - loss.room))
+        if 0.0 < loss.dual_margin < 1e-3 and (box := loss.box(y)) is not None:
+            near = (curvature > 0.0) & ((theta < box[0] + loss.dual_margin) | (theta > box[1] - loss.dual_margin))
             mismatch = np.where(near[:, 0], np.inf, mismatch)
         slope = weight[:, None] * theta
         return Dual(
             high=float(np.sum(weight[present] * mismatch[present])),
             low=0.0,
             gradient=design.transpose_times(slope) if self.wanted else np.zeros((0, loss.outputs)),
-            reach=float(np.max(np.abs(move), initial=0.0)),
+            largest_shift=float(np.max(np.abs(move), initial=0.0)),
             slope_sum=np.abs(slope).sum(axis=0),
         )
 
 
 @dataclass(frozen=True)
 class Product:
-    """Summed rows, and the weight of these rows."""
+    """Summed rows, the weight of these rows, and curvatures that were not known before, if they are kept."""
 
     array: Array
     weight_sum: float
+    kept: Kept | None = None
 
     def __add__(self, other: Product) -> Product:
-        return Product(self.array + other.array, self.weight_sum + other.weight_sum)
+        kept = _merged(self.kept, other.kept)
+        return Product(self.array + other.array, self.weight_sum + other.weight_sum, kept)
 
 
 @dataclass(frozen=True)
 class Curve:
     """The task that multiplies a direction by the curvature at ``coef``: X' S W X direction.
 
-    ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``kept`` remembers the curvatures at
-    ``coef`` by the rows of a block, so that further products need no scores; only for blocks that stay in memory, and
-    for one ``coef``, sample and turn. ``single`` allows products in single precision where the rows are stored so.
+    ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``known`` are curvatures at
+    ``coef`` by the rows of a block, so that products need no scores; ``keep`` returns them for further products. Both are
+    for blocks that stay in memory, and for one ``coef``, sample and turn. ``single`` allows products in single precision
+    where the rows are stored so.
     """
 
     loss: Loss
@@ -214,27 +204,23 @@ class Curve:
     direction: Array
     sample: int = 1
     turn: int = 0
-    kept: Kept | None = None
+    known: Kept | None = None
     single: bool = False
+    keep: bool = False
 
     def __call__(self, block: Block) -> Product:
         """Multiply one block."""
         design, loss = block.design, self.loss
         if isinstance(design, Affine):
-            known = self.kept is not None and (block.start, block.n_rows) in self.kept  # then nobody asks for scores
-            coef = self.coef if known else design.inner_coef(self.coef)
-            inner = Curve(
-                self.loss, coef, design.inner_coef(self.direction), self.sample, self.turn, self.kept, self.single
-            )
-            product = inner(Block(design.inner, block.y, block.weight, block.offset, block.start))
-            return Product(design.outer_gradient(product.array), product.weight_sum)
+            no_scores = self.known is not None and (block.start, block.n_rows) in self.known
+            coef = self.coef if no_scores else design.inner_coef(self.coef)
+            inner = replace(self, coef=coef, direction=design.inner_coef(self.direction))
+            product = inner(replace(block, design=design.inner))
+            return replace(product, array=design.outer_gradient(product.array))
         if design.rows is not None and loss.native is not None:
             return self._native(design.rows, block)
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
-        present = weight > 0.0
-        eta = design.times(self.coef)
-        eta = np.where(present[:, None], eta if block.offset is None else eta + block.offset, 0.0)
-        curvature = loss.curvature(np.where(present[:, None], block.y, 0.0), eta)
+        y, eta, weight = Scored(self.coef)(block)
+        present, curvature = weight > 0.0, loss.curvature(y, eta)
         move = design.times(self.direction)
         bent = np.einsum("nab,nb->na", curvature, move) if loss.coupled else curvature * move
         slope = np.where(present[:, None], weight[:, None] * bent, 0.0)
@@ -243,17 +229,16 @@ class Curve:
     def _native(self, rows: _core.Rows, block: Block) -> Product:
         loss = self.loss
         assert loss.native is not None
-        given = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
-        if self.kept is None:
-            return Product(*rows.curve(*given, self.sample, self.turn, single=self.single))
+        arguments = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
         place = (block.start, block.n_rows)
-        room = self.kept.get(place)
-        if room is not None:
-            return Product(*rows.curve(*given, self.sample, self.turn, room, known=True, single=self.single))
-        room = np.empty((loss.outputs, block.n_rows))
-        product = Product(*rows.curve(*given, self.sample, self.turn, room, single=self.single))
-        self.kept[place] = room
-        return product
+        if self.known is not None and (curvatures := self.known.get(place)) is not None:
+            return Product(*rows.curve(*arguments, self.sample, self.turn, curvatures, known=True, single=self.single))
+        if not self.keep:
+            return Product(*rows.curve(*arguments, self.sample, self.turn, single=self.single))
+        curvatures = np.empty((loss.outputs, block.n_rows))
+        return Product(
+            *rows.curve(*arguments, self.sample, self.turn, curvatures, single=self.single), kept={place: curvatures}
+        )
 
 
 @dataclass(frozen=True)
@@ -274,9 +259,9 @@ class Diagonal:
         rows = design.inner.rows if isinstance(design, Affine) else design.rows
         if rows is None:
             gram = design.gram(block.weight)[None]
-            return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
-        room = None if self.kept is None else self.kept[block.start, block.n_rows]
-        return Product(*rows.blocks(self.loss.native or 0, block.weight, room, self.sample, 0, shift, scale))
+            return Product(gram, block.weight_sum)
+        curvatures = None if self.kept is None else self.kept[block.start, block.n_rows]
+        return Product(*rows.blocks(self.loss.native or 0, block.weight, curvatures, self.sample, 0, shift, scale))
 
 
 @dataclass(frozen=True)
@@ -294,7 +279,7 @@ class Rounded:
         """Multiply one block, whose columns are one dense array and ones."""
         assert block.design.rows is not None
         gram = block.design.rows.rough(block.weight, self.unit, block.y, self.centre, self.factor)
-        return Product(gram, float(block.n_rows) if block.weight is None else float(block.weight.sum()))
+        return Product(gram, block.weight_sum)
 
 
 @dataclass(frozen=True)
@@ -345,8 +330,9 @@ class Dependence:
         return Largest(max(map(self._worst, runs), default=0.0))
 
     def _worst(self, design: Design) -> float:
-        # Columns that only seem to depend on each other are told from a few rows.
-        parts = (design.slice(0, HEAD), design) if design.shape[0] > HEAD and self.enough < math.inf else (design,)
+        # The first rows refute most dependencies.
+        head = 4096
+        parts = (design.slice(0, head), design) if design.shape[0] > head and self.enough < math.inf else (design,)
         worst = 0.0
         for part in parts:
             if part.rows is None:
@@ -365,7 +351,14 @@ def _fold(gram: Doubled, m: int) -> Doubled:
     return Doubled(np.vstack([kept.high[:-m], end.high]).T, np.vstack([kept.low[:-m], end.low]).T)
 
 
-def _together(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:
+def _merged(one: Kept | None, other: Kept | None) -> Kept | None:
+    """Return the curvatures of the rows of both."""
+    if one is None or other is None:
+        return one if other is None else other
+    return one | other
+
+
+def _compensated(a: Sums | Dual, b: Sums | Dual) -> tuple[float, float]:
     """Return the compensated sum of two values high + low; infinity stays infinity."""
     high = a.high + b.high
     if not math.isfinite(high):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,14 +19,13 @@ from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
-from lineal.problem.huber_active_set import Sides, look, sided
 from lineal.problem.moments import Moments, survey
 from lineal.problem.passes import Conjugate, Curve, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.problem.products import Products
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Result, Source, T, Task
 
 if TYPE_CHECKING:
-    from lineal.certify.baseline import Null
+    from lineal.certify.baseline import Baseline
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -32,18 +33,18 @@ Mask = npt.NDArray[np.bool_]
 
 EPS = float(np.finfo(np.float64).eps)
 
-MOST_COLUMNS = 4000
-"""More columns than this have no double-double gram."""
+GRAM_MAX_COLUMNS = 4000
+"""The gram in double-double takes 256 MB for this many columns."""
 
-SHORT = 1_000_000
-"""Rows times columns squared up to which another pass costs less than to spare it."""
+SHORT_PASS_MAX_WORK = 1_000_000
+"""Rows times columns squared up to which one more pass is cheaper than avoiding it."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
     """F at one point: value, a bound on its rounding error, gradient, second derivative of the first columns.
 
-    ``noise`` bounds the error of a gradient that was made from products, not from rows.
+    ``gradient_error`` bounds the error of a gradient that was made from products, not from rows.
     """
 
     value: float
@@ -51,7 +52,7 @@ class Evaluation:
     gradient: Array
     slope: Array
     hessian: Array | None
-    noise: Array | None = None
+    gradient_error: Array | None = None
 
     @property
     def width(self) -> int:
@@ -78,7 +79,7 @@ class Problem:
     penalty: Penalty
     moments: Moments
     passes: int = 0
-    null: Null | None = None
+    baseline: Baseline | None = None
     light: Problem | None = None
     bases: dict[bytes, Basis | None] = field(default_factory=dict, repr=False)
     """Which of some columns depend on others (``dependence.among``), by the columns asked about."""
@@ -86,22 +87,24 @@ class Problem:
     _constant: Array | None = field(default=None, repr=False)
     _memory: dict[tuple[bytes, int], Evaluation] = field(default_factory=dict, repr=False)
     _shared: Shared = field(default_factory=Shared, repr=False)
-    _sides: Sides | None = field(default=None, repr=False)
 
     @staticmethod
     def of(
         source: Source, loss: Loss, penalty: Penalty, moments: Moments | None = None, *, products: bool = False
     ) -> Problem:
         """Return the problem after a survey of the source (or with one made before), with ``products`` if there is use."""
-        products = products and loss.quadratic and penalty.smooth and len(source.columns) <= MOST_COLUMNS
-        known = survey(source, loss, products=products) if moments is None else moments
-        charges = len(penalty.charged)
-        if charges != len(known.mean):
-            raise InputError(f"the penalty charges {charges} columns, the data has {len(known.mean)}.")
+        products = products and loss.quadratic and penalty.smooth and len(source.columns) <= GRAM_MAX_COLUMNS
+        passes = 0
+        if moments is None:
+            moments, passes = survey(source, loss, products=products), 1
+        factors, columns = len(penalty.penalized), len(moments.mean)
+        if factors != columns:
+            raise InputError(f"the penalty has factors for {factors} columns, the data has {columns}.")
         shared = Shared()
-        if (found := known.products) is not None:
-            shared, known = Shared(gram=found.hessian, products=found), replace(known, products=None)
-        return Problem(source, loss, penalty, known, passes=0 if moments else 1, _shared=shared)
+        if moments.products is not None:
+            shared = Shared(gram=moments.products.hessian, products=moments.products)
+            moments = replace(moments, products=None)
+        return Problem(source, loss, penalty, moments, passes=passes, _shared=shared)
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -120,19 +123,36 @@ class Problem:
         return bound if np.isfinite(bound) else 2.0 * float(np.sum(self.moments.statistic)) / self.moments.weight_sum
 
     @cached_property
-    def uncharged(self) -> Index:
+    def unpenalized(self) -> Index:
         """Columns the penalty does not see."""
-        return (~self.penalty.charged).nonzero()[0]
+        return (~self.penalty.penalized).nonzero()[0]
 
     @cached_property
     def tied(self) -> Mask:
         """The coefficients of those columns, shape ``(columns, outputs)``."""
-        return np.repeat(~self.penalty.charged[:, None], self.shape[1], axis=1)
+        return np.repeat(~self.penalty.penalized[:, None], self.shape[1], axis=1)
 
     @property
     def lead(self) -> int:
-        """How many leading columns hold all uncharged ones."""
-        return int(self.uncharged[-1]) + 1 if len(self.uncharged) else 0
+        """How many leading columns hold all unpenalized ones."""
+        return int(self.unpenalized[-1]) + 1 if len(self.unpenalized) else 0
+
+    def sum(self, task: Task[Result]) -> Result:
+        """Return a task's results added over all rows, and count the pass."""
+        self.passes += 1
+        return self.source.sum(task)
+
+    def collect(self, task: Callable[[Block], T]) -> tuple[T, ...]:
+        """Return a task's result for every block, and count the pass."""
+        self.passes += 1
+        return self.source.collect(task)
+
+    def majorant(self, coef: Array) -> Evaluation | None:
+        """Return the evaluation of a quadratic above the loss, which touches it at ``coef``; None where there is none."""
+        if (above := self.loss.majorant()) is None:
+            return None
+        self.passes += 1
+        return replace(self, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=self.shape[0])
 
     def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
         """Return F, its gradient and the second derivative in the first ``hessian`` columns, in one pass.
@@ -141,41 +161,41 @@ class Problem:
         over all rows in memory fills ``kept`` with curvatures for ``curve``.
         """
         coef = np.ascontiguousarray(coef)
-        known = self._memory.get((coef.tobytes(), sample))
-        if known is not None and (hessian == 0 or known.width >= self._width(hessian)):
-            return known
+        remembered = self._memory.get((coef.tobytes(), sample))
+        if remembered is not None and (hessian == 0 or remembered.width >= self._width(hessian)):
+            return remembered
         # A quadratic loss has one second derivative for all points: it is summed once.
         constant = self.loss.quadratic and sample == 1
         held = self._constant if constant else None
         width = 0 if held is not None else hessian
-        found = self._at_once(coef, width, held) if sample == 1 and kept is None else None
-        if found is None:
-            found = self._assembled(self._sums(coef, width, sample, kept), coef, hessian, held)
-        if constant and found.hessian is not None and found.hessian.shape[1] == self.shape[0]:
-            self._constant = found.hessian
-        self.keep(coef, found, sample)
-        return found
+        if sample == 1 and kept is None and self._has_native_objective:
+            evaluation = self._native_objective(coef, width, held)
+        else:
+            evaluation = self._assembled(self._sums(coef, width, sample, kept), coef, hessian, held)
+        if constant and evaluation.hessian is not None and evaluation.hessian.shape[1] == self.shape[0]:
+            self._constant = evaluation.hessian
+        self.keep(coef, evaluation, sample)
+        return evaluation
 
-    def _at_once(self, coef: Array, hessian: int, held: Array | None) -> Evaluation | None:
-        """Return the evaluation from one native call: rows in one block, a penalty of squares, sums that nobody else wants."""
+    @property
+    def _has_native_objective(self) -> bool:
+        """Whether one native call evaluates F: rows in one block, a penalty of squares, sums for this problem alone."""
+        block = self.source.whole
+        if block is None or self.loss.native is None or not self.penalty.square or self.shared:
+            return False
+        return block.design.rows is not None
+
+    def _native_objective(self, coef: Array, hessian: int, held: Array | None) -> Evaluation:
+        """Return the evaluation from one native call."""
         block, loss, moments = self.source.whole, self.loss, self.moments
-        if block is None or loss.native is None or not self.penalty.square or self.shared:
-            return None
-        if (rows := block.design.rows) is None:
-            return None
+        assert block is not None
+        assert block.design.rows is not None
+        assert loss.native is not None
         self.passes += 1
-        charges = (self.penalty.curvature(), moments.largest, moments.offset)
-        if hessian in (0, self.shape[0]) and (hessian or self._sides is not None) and sided(block, loss):
-            found, self._sides, passes = look(self._sides, block, loss, coef, hessian, charges, moments.weight_sum)
-            self.passes += passes - 1
-            return Evaluation(*found)
-        given = (loss.native, block.y, block.weight, block.offset, coef, hessian)
-        value, error, gradient, slope, second = rows.objective(*given, *charges, loss.parameter)
+        bounds = (self.penalty.curvature(), moments.largest, moments.offset)
+        arguments = (loss.native, block.y, block.weight, block.offset, coef, hessian, *bounds)
+        value, error, gradient, slope, second = block.design.rows.objective(*arguments, loss.parameter)
         return Evaluation(value, error, gradient, slope, second if held is None else held)
-
-    def sides(self, coef: Array) -> Sides | None:
-        """Return on which side of a bend the rows are at ``coef``, if that was kept."""
-        return self._sides if self._sides is not None and np.array_equal(self._sides.coef, coef) else None
 
     def _assembled(self, sums: Sums, coef: Array, hessian: int, held: Array | None) -> Evaluation:
         """Return F and its derivatives from sums over the rows."""
@@ -186,38 +206,43 @@ class Problem:
             mine = not self._shared.wanted and self._shared.products is None and raw is not self._shared.gram
             second = np.divide(raw, total, out=raw if mine else None)
             tiles = self.shape[1] if self.loss.coupled else 1
-            charges = self.penalty.curvature()[: second.shape[1] // tiles]
-            np.einsum("kjj->kj", second)[:] += charges if tiles == 1 else np.tile(charges, tiles)
+            penalty_factors = self.penalty.curvature()[: second.shape[1] // tiles]
+            np.einsum("kjj->kj", second)[:] += penalty_factors if tiles == 1 else np.tile(penalty_factors, tiles)
         value = (sums.high + sums.low) / total + self.penalty.value(coef)
         slope = sums.slope_sum / total
         return Evaluation(
             value=value,
-            error=8 * EPS * abs(value) + float(self.blur(coef) @ slope) + sums.doubt / total,
+            error=8 * EPS * abs(value) + float(self.score_error(coef) @ slope) + sums.value_error / total,
             gradient=sums.gradient / total + self.penalty.gradient(coef),
             slope=slope,
             hessian=second,
-            noise=None if sums.noise is None else sums.noise / total,
+            gradient_error=None if sums.gradient_error is None else sums.gradient_error / total,
         )
 
-    def keep(self, coef: Array, found: Evaluation, sample: int = 1) -> None:
+    def keep(self, coef: Array, evaluation: Evaluation, sample: int = 1) -> None:
         """Take note of an evaluation, forgetting all but the last two."""
         if len(self._memory) >= 2:
             self._memory.pop(next(iter(self._memory)))
-        self._memory[coef.tobytes(), sample] = found
+        self._memory[coef.tobytes(), sample] = evaluation
 
     def _sums(self, coef: Array, hessian: int, sample: int, kept: Kept | None = None) -> Sums:
         """Return the sums of a pass at ``coef``, or those made before, whatever the penalty was."""
         shared, key = self._shared, (self.loss, coef.tobytes(), sample)
-        known = shared.sums.get(key)
+        remembered = shared.sums.get(key)
         if hessian and self.loss.quadratic and sample == 1 and shared.gram is not None:
             hessian = 0
-        wide = 0 if known is None or known.hessian is None else known.hessian.shape[1]
-        if known is not None and wide >= self._width(hessian):
-            return known
-        if shared.products is not None and sample == 1 and (found := shared.products.quadratic(coef)) is not None:
-            return found
-        self.passes += 1
-        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample, kept))
+        if remembered is not None:
+            width = 0 if remembered.hessian is None else remembered.hessian.shape[1]
+            if width >= self._width(hessian):
+                return remembered
+        if shared.products is not None and sample == 1:
+            sums_of_products = shared.products.quadratic(coef)
+            if sums_of_products is not None:
+                return sums_of_products
+        sums = self.sum(Evaluate(self.loss, coef, hessian, sample, keep=kept is not None))
+        if kept is not None and sums.kept is not None:
+            kept.update(sums.kept)
+            sums = replace(sums, kept=None)
         if not shared.wanted:
             return sums
         if self.loss.quadratic and hessian == self.shape[0] and sample == 1:
@@ -246,31 +271,30 @@ class Problem:
     def ask_rows(self) -> None:
         """Make further sums from the rows, where those of products would have too few digits; the gram is kept."""
         self._shared.products = None
-        self._memory = {key: known for key, known in self._memory.items() if known.noise is None}
+        self._memory = {key: one for key, one in self._memory.items() if one.gradient_error is None}
 
     def at(self, penalty: Penalty) -> Problem:
         """Return the problem with another penalty; what does not depend on it is not summed again."""
         self._shared.wanted = True
         other = Problem(self.source, self.loss, penalty, self.moments, _shared=self._shared)
-        same = np.array_equal(penalty.charged, self.penalty.charged)
-        if self.null is not None and same and not np.any(self.null.coef[penalty.charged]):
-            other.null = self.null
+        same = np.array_equal(penalty.penalized, self.penalty.penalized)
+        if self.baseline is not None and same and not np.any(self.baseline.coef[penalty.penalized]):
+            other.baseline = self.baseline
         return other
 
     def _width(self, hessian: int) -> int:
         return hessian * self.shape[1] if self.loss.coupled else hessian
 
-    def dual(self, coef: Array, shift: Array, scale: float = 1.0, known: Dual | None = None) -> Dual:
+    def dual(self, coef: Array, shift: Array, scale: float = 1.0, unscaled: Dual | None = None) -> Dual:
         """Return the dual point ``theta = scale (slope - W X shift)`` at ``coef``: means of mismatch, gradient, |theta|.
 
-        ``known`` is the one without a scale, whose gradient need not be summed again.
+        ``unscaled`` is the same point with scale 1, whose gradient need not be summed again.
         """
-        self.passes += 1
         coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
-        found = self.source.sum(Conjugate(self.loss, coef, shift, scale, wanted=known is None))
+        dual = self.sum(Conjugate(self.loss, coef, shift, scale, wanted=unscaled is None))
         total = self.moments.weight_sum
-        gradient = found.gradient / total if known is None else scale * known.gradient
-        return Dual(found.high / total, found.low / total, gradient, found.reach, found.slope_sum / total)
+        gradient = dual.gradient / total if unscaled is None else scale * unscaled.gradient
+        return Dual(dual.high / total, dual.low / total, gradient, dual.largest_shift, dual.slope_sum / total)
 
     def curve(
         self,
@@ -284,16 +308,18 @@ class Problem:
     ) -> Array:
         """Return the second derivative of F at ``coef`` times ``direction``, in one pass.
 
-        ``sample`` takes one row of so many, others on another ``turn``; ``kept`` (empty at first, one for every ``coef``,
-        sample and turn) saves the next products their scores; ``single`` allows single precision where rows have no more.
+        ``sample = g`` takes one row of every g, others on another ``turn``; ``kept`` (empty at first, one for every
+        ``coef``, sample and turn) saves the next products their scores; ``single`` allows single precision for rows
+        stored so.
         """
-        self.passes += 1
-        given = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.source.sum(Curve(self.loss, *given, sample, turn, kept, single))
+        points = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
+        product = self.sum(Curve(self.loss, *points, sample, turn, kept, single, keep=kept is not None))
+        if kept is not None and product.kept is not None:
+            kept.update(product.kept)
         bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
         return np.asarray(bent + self.penalty.curvature()[:, None] * direction)
 
-    def blur(self, coef: Array) -> Array:
+    def score_error(self, coef: Array) -> Array:
         """Return a bound on the rounding error of every score, per output: gamma_p (sum_j max|x_j| |b_j| + max|offset|)."""
         largest = self.moments.largest
         if len(coef) > 1000:
@@ -302,27 +328,27 @@ class Problem:
         size = largest @ np.abs(coef) + self.moments.offset
         return np.asarray((self.shape[0] + 4) * EPS * size)
 
-    def grain(self, slope: Array, blur: Array | float = 0.0, peak: float = np.inf) -> Array:
+    def gradient_error(self, slope: Array, score_error: Array | float = 0.0, peak: float = np.inf) -> Array:
         """Return a bound on the rounding error of a gradient whose rows have mean |slope|, per column and output.
 
-        ``blur`` is by how much the slopes themselves may be off, ``peak`` the largest of them: mean |slope x| is at most the
-        root of mean slope^2 <= peak mean |slope| times that of mean x^2, far less than with the largest x of a heavy tail.
-        Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the longest chain
-        of additions is far below 1000 + rows / 16384.
+        ``score_error`` is by how much the slopes themselves may be off, ``peak`` the largest of them: mean |slope x| is
+        at most the root of mean slope^2 <= peak mean |slope| times that of mean x^2, far less than with the largest x
+        of a heavy tail. Rows are added in blocks of at most a few hundred, blocks in chunks, chunks in order: the
+        longest chain of additions is far below 1000 + rows / 16384.
         """
         chain = 16 + min(self.moments.rows, 1000 + self.moments.rows / 16384)
         largest = self.moments.largest[:, None]
-        if not np.isfinite(peak):
-            return np.asarray(largest * (chain * EPS * slope + blur))
+        if not math.isfinite(peak):
+            return np.asarray(largest * (chain * EPS * slope + score_error))
         mean = 1.001 * np.sqrt(self.moments.square[:, None] * (peak * slope))
-        return np.asarray(chain * EPS * np.minimum(largest * slope, mean) + largest * blur)
+        return np.asarray(chain * EPS * np.minimum(largest * slope, mean) + largest * score_error)
 
     def factor(self, evaluation: Evaluation, columns: Index | Mask) -> Factor:
         """Return the factored second derivative in ``columns``, or in the coefficients of a mask ``(columns, outputs)``."""
         if evaluation.hessian is None:
             raise ValueError("this evaluation holds no second derivative")
         if columns.ndim == 2 and columns is self.tied:
-            columns = self.uncharged
+            columns = self.unpenalized
         if columns.ndim == 2:
             mask = columns.astype(bool)
             if np.any(mask.any(axis=1) & ~mask.all(axis=1)):
@@ -344,17 +370,16 @@ class Problem:
     @cached_property
     def normal(self) -> Normal | None:
         """The normal equations in double-double; None where there are too many columns."""
-        if self.shape[0] > MOST_COLUMNS:
+        if self.shape[0] > GRAM_MAX_COLUMNS:
             return None
         if not self.penalty.smooth:
-            # Kinks and bounds have no normal equations: these only tell which uncharged columns depend on each other.
-            return self.normal_of(self.uncharged)
+            # Kinks and bounds have no normal equations: these only tell which unpenalized columns depend on each other.
+            return self.normal_of(self.unpenalized)
         return Normal.of(self._products, self.penalty.curvature(), self.moments.weight_sum, self.moments.rows)
 
     @cached_property
     def _products(self) -> Doubled:
-        self.passes += 1
-        return self.source.sum(NormalEquations())
+        return self.sum(NormalEquations())
 
     def normal_of(self, columns: Index) -> Normal:
         """Return normal equations in which all columns but some are held by a square as large as their own."""

@@ -5,15 +5,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.normal import EPS
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Sums
 
 Array = npt.NDArray[np.float64]
-
-EPS = float(np.finfo(np.float64).eps)
-
-DIGITS = 1e-11
-"""A loss taken from products must be known to this share of itself; else the rows are asked."""
 
 
 @dataclass(frozen=True)
@@ -55,16 +51,17 @@ class Products:
         return self.gram[None, : self.columns, : self.columns]
 
     def quadratic(self, coef: Array) -> Sums | None:
-        """Return summed squared loss at ``coef`` and its gradient; None where too few digits would be left of the loss.
+        """Return summed squared loss at ``coef`` and its gradient; None where the loss would have fewer than 11 digits.
 
-        Every product is off by at most ``chain EPS |x_j| |x_k|`` in the norms of the columns, as ``Problem.grain`` has it.
+        Every product is off by at most ``chain EPS |x_j| |x_k|`` in the norms of the columns, as
+        ``Problem.gradient_error`` has it.
         """
         p = self.columns
         size = np.sqrt(np.maximum(np.diagonal(self.gram), 0.0))
         reach = size[:p] @ np.abs(coef) + size[p:]
         bent, target = self.gram[:p, :p] @ coef, self.gram[:p, p:]
         squares = np.einsum("jk,jk->k", coef, bent - 2.0 * target) + np.diagonal(self.gram)[p:]
-        if not np.all(EPS * reach**2 <= DIGITS * squares):
+        if not np.all(EPS * reach**2 <= 1e-11 * squares):
             return None
         chain = 16 + min(self.rows, 1000 + self.rows / 16384) + 2 * p
         return Sums(
@@ -74,6 +71,6 @@ class Products:
             slope_sum=np.sqrt(squares * self.weight_sum),  # at least sum s |slope|
             gradient=bent - target,
             hessian=None,
-            noise=chain * EPS * np.outer(size[:p], reach),
-            doubt=chain * EPS * float(np.sum(reach**2)),
+            gradient_error=chain * EPS * np.outer(size[:p], reach),
+            value_error=chain * EPS * float(np.sum(reach**2)),
         )

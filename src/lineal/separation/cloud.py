@@ -14,16 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.algebra.integers import FAR, Whole, floats, mantissas, shifted
+from lineal.algebra.integers import ZERO_EXPONENT, Whole, floats, mantissas, shifted
 from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Signs = npt.NDArray[np.int8]
 
-CHUNK = 16384
-FAR_POWER = 200
-"""Columns beyond this power of two are divided by it before anything is computed."""
+CHUNK_ROWS = 16384
 
 
 @dataclass(frozen=True)
@@ -68,7 +66,7 @@ class Cloud:
         """
         power = np.ceil(np.log2(self.largest)).astype(np.int64)
         none = np.zeros(self.width, dtype=np.int64)
-        if not np.any(np.abs(power) > FAR_POWER):
+        if not np.any(np.abs(power) > 200):
             return none
         kept, x = self.levelled(power).x, self.x
         if isinstance(x, np.ndarray):
@@ -104,14 +102,14 @@ class Cloud:
         """One exponent per coefficient, such that every z is made of integers times 2^exponent."""
         part, p = self.x, self.x.shape[1]
         if isinstance(part, np.ndarray):
-            least = np.full(p, FAR)
-            for start in range(0, len(part), CHUNK):
+            least = np.full(p, ZERO_EXPONENT)
+            for start in range(0, len(part), CHUNK_ROWS):
                 _core.heed()
-                np.minimum(least, mantissas(part[start : start + CHUNK])[1].min(axis=0), out=least)
+                np.minimum(least, mantissas(part[start : start + CHUNK_ROWS])[1].min(axis=0), out=least)
         else:
-            least = np.full(p, FAR)
+            least = np.full(p, ZERO_EXPONENT)
             np.minimum.at(least, part.indices, mantissas(part.data)[1])
-        least[least == FAR] = 0
+        least[least == ZERO_EXPONENT] = 0
         return np.tile(least, self.width // max(p, 1))
 
     def integers(self, ids: Index) -> Whole:
@@ -145,9 +143,9 @@ class Cloud:
         d = d * unit
         signs = np.zeros(len(ids), dtype=np.int8)
         eps = 4 * (len(d) + 6) * np.finfo(np.float64).eps
-        for start in range(0, len(ids), CHUNK):
+        for start in range(0, len(ids), CHUNK_ROWS):
             _core.heed()
-            part = ids[start : start + CHUNK]
+            part = ids[start : start + CHUNK_ROWS]
             rows = self._row(part)
             used, place = np.unique(rows, return_inverse=True)
             x = self.x[used[0] : used[-1] + 1] if len(used) == used[-1] - used[0] + 1 else self.x[used]
@@ -157,7 +155,7 @@ class Cloud:
             found = np.sign(score).astype(np.int8)
             unsure = ~(np.abs(score) > eps * bound + 1e-280)  # products below this may have lost digits to underflow
             found[unsure] = self._exact(direction, part[unsure])
-            signs[start : start + CHUNK] = found
+            signs[start : start + CHUNK_ROWS] = found
         return signs
 
     def products(self, ids: Index, vectors: Whole) -> Whole:
@@ -177,14 +175,14 @@ class Cloud:
         d = self.matrix(direction)
         used = np.flatnonzero((d != 0).any(axis=1))
         signs = np.zeros(len(ids), dtype=np.int8)
-        for start in range(0, len(ids) if len(used) else 0, CHUNK):
+        for start in range(0, len(ids) if len(used) else 0, CHUNK_ROWS):
             _core.heed()
-            part = ids[start : start + CHUNK]
+            part = ids[start : start + CHUNK_ROWS]
             rows, place = np.unique(self._row(part), return_inverse=True)
             m, e = mantissas(self._dense(rows)[:, used])
             score = shifted(m, e, np.min(e, axis=1, keepdims=True)) @ d[used]
             exact = self._differences(score, part, place)
-            signs[start : start + CHUNK] = (exact > 0).astype(np.int8) - (exact < 0).astype(np.int8)
+            signs[start : start + CHUNK_ROWS] = (exact > 0).astype(np.int8) - (exact < 0).astype(np.int8)
         return signs
 
     def _differences(self, score: npt.NDArray[Any], ids: Index, place: Index) -> npt.NDArray[Any]:

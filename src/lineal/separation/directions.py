@@ -3,7 +3,7 @@
 With z_i = y_i (1, x_i) for two classes, and z_ik = (e_yi - e_k) (x) x_i for k != y_i for several, a likelihood has no
 finite maximum iff some d has z'd >= 0 for all z and z'd > 0 for one (Albert and Anderson 1984). The coefficients
 themselves may be such a d; else ``search.decide`` finds one or proves that there is none. Every sign is computed exactly.
-Coefficients that a penalty charges stay where they are, and bounded ones go only where they have no bound.
+Coefficients that a penalty penalizes stay where they are, and bounded ones go only where they have no bound.
 For counts, a Poisson likelihood has none iff some d has x'd <= 0 where y = 0, x'd = 0 where y > 0, and x'd < 0 for one.
 """
 
@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -31,10 +30,10 @@ Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-PATIENCE = 30.0
+SEARCH_SECONDS = 30.0
 """Seconds the exact search may take."""
 
-NAMED = 5
+MAX_NAMED_ROWS = 5
 """How many of the rows that gain for ever are named."""
 
 
@@ -54,22 +53,10 @@ class Direction:
 
 @dataclass(frozen=True)
 class Answer:
-    """A direction, or its proven absence (``overlap``), or neither with the reason."""
+    """A direction along which the loss falls for ever; or none, with the reason where that is not proven."""
 
-    found: Direction | None = None
-    overlap: bool = False
+    direction: Direction | None = None
     reason: str = ""
-
-
-def sides(loss: Loss, y: Array) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Return which targets of a loss of one score pull it up for ever (others: down), and which ones hold it.
-
-    A logistic loss is held by a target between 0 and 1; a Poisson loss by every count above 0, and falls with the score
-    where the count is 0.
-    """
-    if loss.name == "poisson":
-        return np.zeros(len(y), dtype=bool), y > 0.0
-    return y > 0.5, (y > 0.0) & (y < 1.0)
 
 
 def look(problem: Problem, coef: Array) -> Direction | None:
@@ -88,38 +75,40 @@ def look(problem: Problem, coef: Array) -> Direction | None:
 def seek(problem: Problem, coef: Array, deadline: Deadline | None = None) -> Answer:
     """Decide whether the loss falls for ever along a direction that the penalty allows; exact, or not at all.
 
-    It takes PATIENCE seconds at most, or the time until the deadline.
+    It takes SEARCH_SECONDS seconds at most, or the time until the deadline.
     """
     if not problem.loss.unbounded:
         return Answer()
-    checked = look(problem, coef)
-    if checked is not None:
-        return Answer(checked)
+    direction = look(problem, coef)
+    if direction is not None:
+        return Answer(direction)
     down, up = problem.penalty.recession()
     columns = np.flatnonzero(down | up)
     if not len(columns):
-        return Answer(overlap=True)
+        return Answer()
     try:
-        cloud = gather(problem.source, partial(sides, problem.loss), problem.loss.outputs, columns)
+        cloud = gather(problem.source, problem.loss.recession, problem.loss.outputs, columns)
         cloud = _edged(cloud, down[columns], up[columns])
-        found = decide(cloud, Deadline.after(PATIENCE) if deadline is None else deadline.within(PATIENCE))
+        decision = decide(
+            cloud, Deadline.after(SEARCH_SECONDS) if deadline is None else deadline.within(SEARCH_SECONDS)
+        )
     except LateError:
         return Answer(reason="time was not enough to decide whether the classes overlap")
     except MemoryError as error:
         return Answer(reason=str(error))
-    rows = np.unique(cloud.numbers[strict_rows(cloud, found)])
+    rows = np.unique(cloud.numbers[strict_rows(cloud, decision)])
     rows = rows[rows >= 0]
-    if found.direction is None or not len(rows):
-        return Answer(overlap=True)
+    if decision.direction is None or not len(rows):
+        return Answer()
     exact = np.zeros(problem.shape, dtype=object)
-    exact[columns] = _allowed(centred(cloud, found.direction), down[columns], up[columns])
+    exact[columns] = _allowed(centred(cloud, decision.direction), down[columns], up[columns])
     exact = reduced(exact)
     return Answer(
         Direction(
             direction=floats(exact),
             exact=exact,
             strict=len(rows),
-            rows=tuple(rows[:NAMED].tolist()),
+            rows=tuple(rows[:MAX_NAMED_ROWS].tolist()),
             total=int(np.count_nonzero(np.unique(cloud.numbers) >= 0)),
         )
     )
@@ -156,53 +145,81 @@ def check(problem: Problem, direction: Array) -> Direction | None:
     """Return the direction with its strict rows if every sign holds exactly, else None."""
     if not problem.loss.unbounded or not np.any(direction) or not np.all(np.isfinite(direction)):
         return None
-    rows: list[int] = []
-    strict = total = start = 0
-    for block in problem.source.blocks():
-        signs = _signs(problem, block, direction)
-        present = np.ones(block.n_rows, dtype=bool) if block.weight is None else block.weight > 0.0
-        if np.any(signs[present].min(axis=1, initial=1) < 0):
-            return None
-        gains = present & (signs.max(axis=1, initial=0) > 0)
-        rows.extend((start + np.flatnonzero(gains)[: NAMED - len(rows)]).tolist())
-        strict += int(np.count_nonzero(gains))
-        total += int(np.count_nonzero(present))
-        start += block.n_rows
-    if not strict:
+    gain = problem.source.sum(Gains(problem.loss, problem.moments.largest, direction))
+    if gain.losing or not gain.strict:
         return None
     exact = reduced(whole(direction.reshape(-1))).reshape(direction.shape)
-    return Direction(direction, exact, strict, tuple(rows), total)
+    return Direction(direction, exact, gain.strict, gain.rows, gain.total)
 
 
-def _signs(problem: Problem, block: Block, direction: Array) -> npt.NDArray[np.int8]:
-    """Return the exact sign of z'd, shape ``(rows, outputs - 1 or 1)``: floats where they are sure, else exact sums."""
-    if problem.loss.outputs == 1:
-        flip, inner = _sides(problem, block.y[:, 0])
-        return _margin_signs(problem, block, direction[:, 0], flip, inner)[:, None]
-    signs = np.ones((block.n_rows, problem.loss.outputs), dtype=np.int8)
-    own = block.y[:, 0].astype(np.intp)
-    for k in range(problem.loss.outputs):
-        for mine in range(problem.loss.outputs):
-            rows = np.flatnonzero(own == mine)
-            if k == mine or not len(rows):
+@dataclass(frozen=True)
+class Gain:
+    """Whether a row of positive weight loses along a direction, how many gain, the first of them, and how many there are."""
+
+    losing: bool
+    strict: int
+    rows: tuple[int, ...]
+    total: int
+
+    def __add__(self, other: Gain) -> Gain:
+        rows = (self.rows + other.rows)[:MAX_NAMED_ROWS]
+        return Gain(self.losing or other.losing, self.strict + other.strict, rows, self.total + other.total)
+
+
+@dataclass(frozen=True)
+class Gains:
+    """The task that asks which rows gain along a direction, every sign computed exactly; ``largest`` bounds columns."""
+
+    loss: Loss
+    largest: Array
+    direction: Array
+
+    def __call__(self, block: Block) -> Gain:
+        """Look at one block."""
+        signs, present = self._signs(block), block.weights > 0.0
+        if np.any(signs[present].min(axis=1, initial=1) < 0):
+            return Gain(True, 0, (), 0)
+        gains = present & (signs.max(axis=1, initial=0) > 0)
+        rows = block.start + np.flatnonzero(gains)[:MAX_NAMED_ROWS]
+        return Gain(False, int(np.count_nonzero(gains)), tuple(rows.tolist()), int(np.count_nonzero(present)))
+
+    def _signs(self, block: Block) -> npt.NDArray[np.int8]:
+        """Return the sign of z'd, shape ``(rows, outputs or 1)``: floats where they are sure, else exact sums."""
+        outputs, direction = self.loss.outputs, self.direction
+        if outputs == 1:
+            up, held = self.loss.recession(block.y[:, 0])
+            return self._margins(block, direction[:, 0], np.where(up, 1.0, -1.0), held)[:, None]
+        signs = np.ones((block.n_rows, outputs), dtype=np.int8)
+        own = block.y[:, 0].astype(np.intp)
+        for k in range(outputs):
+            for mine in range(outputs):
+                rows = np.flatnonzero(own == mine)
+                if k == mine or not len(rows):
+                    continue
+                high, low = direction[:, mine] - direction[:, k], _lost(direction[:, mine], direction[:, k])
+                if np.any(low):
+                    return -np.ones_like(signs)
+                margins = self._margins(block, high, np.ones(block.n_rows), np.zeros(block.n_rows, dtype=bool))
+                signs[rows, k] = margins[rows]
+        signs[np.arange(block.n_rows), own] = 0
+        return signs
+
+    def _margins(self, block: Block, vector: Array, flip: Array, inner: npt.NDArray[np.bool_]) -> npt.NDArray[np.int8]:
+        """Return sign(flip_i x_i.d) exactly; an inner row, whose loss has a minimum of its own, must have x_i.d = 0."""
+        score = block.design.times(vector[:, None])[:, 0]
+        size = float(self.largest @ np.abs(vector))
+        unsure = np.flatnonzero(np.abs(score) <= 4 * (len(vector) + 4) * np.finfo(np.float64).eps * size)
+        used = np.flatnonzero(vector)
+        for chunk in np.array_split(unsure, max(1, len(unsure) // 4096)):
+            if not len(chunk):
                 continue
-            high, low = direction[:, mine] - direction[:, k], _lost(direction[:, mine], direction[:, k])
-            if np.any(low):
-                return -np.ones_like(signs)
-            found = _margin_signs(problem, block, high, np.ones(block.n_rows), np.zeros(block.n_rows, dtype=bool))
-            signs[rows, k] = found[rows]
-    signs[np.arange(block.n_rows), own] = 0
-    return signs
-
-
-def _sides(problem: Problem, y: Array) -> tuple[Array, npt.NDArray[np.bool_]]:
-    """Return which way each score may go for ever, and the rows whose score must stay where it is.
-
-    Logistic: up for class 1, down for class 0, nowhere for targets between; Poisson: down for y = 0, nowhere for y > 0.
-    """
-    if problem.loss.name == "poisson":
-        return np.full(len(y), -1.0), y > 0.0
-    return np.where(y > 0.5, 1.0, -1.0), (y > 0.0) & (y < 1.0)
+            dense = _rows(block, chunk)[:, used]
+            high, low = two_product(dense, np.broadcast_to(vector[used], dense.shape))
+            exact = [math.fsum(row) for row in np.hstack([high, low])]
+            score[chunk] = exact
+        signs = np.sign(score * flip).astype(np.int8)
+        signs[inner & (signs != 0)] = -1
+        return signs
 
 
 def _lost(a: Array, b: Array) -> Array:
@@ -210,26 +227,6 @@ def _lost(a: Array, b: Array) -> Array:
     s = a - b
     c = s - a
     return np.asarray((a - (s - c)) + (-b - c))
-
-
-def _margin_signs(
-    problem: Problem, block: Block, vector: Array, flip: Array, inner: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.int8]:
-    """Return sign(flip_i x_i.d) exactly; an inner row, whose loss has a minimum of its own, must have x_i.d = 0."""
-    score = block.design.times(vector[:, None])[:, 0]
-    size = float(problem.moments.largest @ np.abs(vector))
-    unsure = np.flatnonzero(np.abs(score) <= 4 * (len(vector) + 4) * np.finfo(np.float64).eps * size)
-    used = np.flatnonzero(vector)
-    for chunk in np.array_split(unsure, max(1, len(unsure) // 4096)):
-        if not len(chunk):
-            continue
-        dense = _rows(block, chunk)[:, used]
-        high, low = two_product(dense, np.broadcast_to(vector[used], dense.shape))
-        exact = [math.fsum(row) for row in np.hstack([high, low])]
-        score[chunk] = exact
-    signs = np.sign(score * flip).astype(np.int8)
-    signs[inner & (signs != 0)] = -1
-    return signs
 
 
 def _rows(block: Block, rows: Index) -> Array:

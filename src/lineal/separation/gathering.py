@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
 from lineal.designs.design import Design
+from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud
-from lineal.sources.source import Source
+from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-MOST_CELLS = 100_000_000
+MAX_CELLS = 100_000_000
 """Larger dense tables are not gathered."""
 
 
@@ -37,61 +37,55 @@ def gather(
     ``sides`` says of the targets of one output which are of the upper class, and which of both (such a row counts on
     either side). With several outputs, targets are the numbers of classes.
     """
-    parts, own, numbers = [], [], []
-    for block in source.blocks():
-        present = np.ones(block.n_rows, dtype=bool) if block.weight is None else block.weight > 0.0
+    parts, own, numbers = zip(*source.collect(Gathered(sides, outputs, columns)), strict=True)
+    return Cloud(stacked(list(parts)), np.concatenate(own), outputs, np.concatenate(numbers).astype(np.int64))
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """Cells, classes and places of a block's rows of positive weight; a row of both classes comes twice."""
+
+    sides: Callable[[Array], tuple[Mask, Mask]]
+    outputs: int
+    columns: Index | None
+
+    def __call__(self, block: Block) -> tuple[Any, Index, Index]:
+        """Return those of one block."""
+        present = block.weights > 0.0
         x = matrix(block.design)
-        x = x if columns is None or len(columns) == x.shape[1] else x[:, columns]
+        x = x if self.columns is None or len(self.columns) == x.shape[1] else x[:, self.columns]
         x = x if present.all() else x[present]
         y, number = block.y[present, 0], block.start + np.flatnonzero(present)
-        parts.append(x)
-        numbers.append(number)
-        if outputs > 1:
-            own.append(y.astype(np.intp))
-            continue
-        up, both = sides(y)
-        own.append(up.astype(np.intp))
-        if both.any():
-            parts.append(x[both])
-            numbers.append(number[both])
-            own.append(1 - up[both].astype(np.intp))
-    return Cloud(stacked(parts), np.concatenate(own), outputs, np.concatenate(numbers).astype(np.int64))
+        if self.outputs > 1:
+            return x, y.astype(np.intp), number
+        up, both = self.sides(y)
+        if not both.any():
+            return x, up.astype(np.intp), number
+        own = np.concatenate([up, ~up[both]]).astype(np.intp)
+        return stacked([x, x[both]]), own, np.concatenate([number, number[both]])
 
 
 def check_cells(cells: int) -> None:
     """Raise MemoryError, in a sentence, where so many cells would have to be written out."""
-    if cells > MOST_CELLS:
+    if cells > MAX_CELLS:
         raise MemoryError(f"a table with {cells} cells is too large to ask whether the classes overlap")
 
 
 def matrix(design: Design, rows: Index | None = None) -> Any:
     """Return a design, or some rows of it, as a float64 array, or as CSR where that is much smaller."""
-    n, p = design.shape if rows is None else (len(rows), design.shape[1])
-    if isinstance(design, Stack):
-        pieces = [matrix(part, rows) for part in design.designs]
-        if all(isinstance(piece, np.ndarray) for piece in pieces):
-            return np.hstack(pieces)
-        from scipy import sparse
+    wanted = slice(None) if rows is None else rows
+    pieces: list[Any] = []
+    for part in design.designs:
+        if not part.compact:
+            check_cells((design.shape[0] if rows is None else len(rows)) * part.shape[1])
+        pieces.append(part.sparse_rows(wanted) if part.compact else part.dense_rows(wanted))
+    if len(pieces) == 1:
+        return pieces[0]
+    if all(isinstance(piece, np.ndarray) for piece in pieces):
+        return np.hstack(pieces)
+    from scipy import sparse
 
-        return sparse.csr_array(sparse.hstack(pieces, format="csr"))
-    if isinstance(design, Sparse) and len(design.indices) < 0.2 * design.shape[0] * p:
-        from scipy import sparse
-
-        first, last = int(design.indptr[0]), int(design.indptr[-1])
-        data = design.data[first:last].astype(np.float64, copy=False)
-        held = sparse.csr_array((data, design.indices[first:last], design.indptr - first), shape=design.shape)
-        return held if rows is None else held[rows]
-    if isinstance(design, Categorical) and p > 8:
-        from scipy import sparse
-
-        codes = design.codes if rows is None else design.codes[rows]
-        known = np.flatnonzero(codes >= 0)
-        return sparse.csr_array((np.ones(len(known)), (known, codes[known])), shape=(n, p))
-    check_cells((n if isinstance(design, Dense | Ones) else design.shape[0]) * p)  # of dense rows only those asked for
-    if isinstance(design, Ones):
-        return np.ones((n, 1))
-    values = design.array if isinstance(design, Dense) else design.dense()
-    return np.asarray(values if rows is None else values[rows], dtype=np.float64)
+    return sparse.csr_array(sparse.hstack(pieces, format="csr"))
 
 
 def stacked(parts: list[Any]) -> Any:

@@ -12,7 +12,7 @@ from lineal.algebra.integers import Whole, text
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
 from lineal.ground.deadline import Deadline, LateError
-from lineal.ground.given import class_labels, names_of, real
+from lineal.ground.inputs import class_labels, names_of, real
 from lineal.ground.records import dataclass
 from lineal.separation.cloud import Cloud, centred
 from lineal.separation.search import Decision, decide, strict_rows

@@ -28,15 +28,6 @@ from lineal.separation.gathering import check_cells
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
 
-MOST_SQUARED = 3000
-"""Largest side of the normal equations solved for a first guess."""
-MOST_NEAREST = 2**20
-"""Largest table whose hull is searched for the point nearest to zero, which looks at no clock."""
-PACE = 1e9
-"""That search takes about a second for so many entries times columns: it is not begun where less time is left."""
-CLOSE = 1e-9
-"""A point of the hull of rows near 1 that is so close to zero may be zero."""
-
 
 @dataclass(frozen=True)
 class Decision:
@@ -69,15 +60,15 @@ class Core:
 
     def solve(self, ids: Index) -> Whole | Circuit:
         """Return a direction orthogonal to E and positive on some rows, or a circuit among them; exact."""
-        found = self.locked.asking(self.cloud.integers(ids), ids).solve()
-        return found if isinstance(found, Circuit) else self.cloud.plain(found)
+        outcome = self.locked.asking(self.cloud.integers(ids), ids).solve()
+        return outcome if isinstance(outcome, Circuit) else self.cloud.plain(outcome)
 
     def circuit(self, support: Index) -> Circuit | None:
         """Return the circuit among some rows if one combination of them is in the span of E, no other, and it is >= 0."""
-        found = dependency(self.cloud.integers(np.append(self.basis, support)), self.deadline)
-        if found is None:
+        combination = dependency(self.cloud.integers(np.append(self.basis, support)), self.deadline)
+        if combination is None:
             return None
-        balance, weights = np.split(found, [len(self.basis)])
+        balance, weights = np.split(combination, [len(self.basis)])
         if np.all(weights <= 0):
             balance, weights = -balance, -weights
         used = weights > 0
@@ -111,9 +102,9 @@ class Core:
     @cached_property
     def locked(self) -> Dictionary:
         """Return the dictionary in which no row of E moves."""
-        found = Dictionary(self.cloud.width, self.deadline)
-        found.lock(self.cloud.integers(self.basis), self.basis)
-        return found
+        dictionary = Dictionary(self.cloud.width, self.deadline)
+        dictionary.lock(self.cloud.integers(self.basis), self.basis)
+        return dictionary
 
     def lift(self, v: Whole) -> Whole:
         """Return the direction with coordinates v among the vectors orthogonal to E."""
@@ -128,9 +119,9 @@ class Core:
         draw = np.random.default_rng(0).integers(1, 2**31, size=size).astype(object)
         mixed = [self.complement @ draw] if size > 1 else []
         for vector in [*mixed, *self.complement.T]:
-            found: Index = ids[self.cloud.signs(vector, ids) != 0]
-            if len(found):
-                return found
+            rows: Index = ids[self.cloud.signs(vector, ids) != 0]
+            if len(rows):
+                return rows
             self.deadline.look()
         return ids[:0]
 
@@ -148,11 +139,11 @@ def decide(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array] = (), *, t
         powers = cloud.far
         if not powers.any():
             return _decided(cloud, deadline, guesses, two_way)
-        found = _decided(cloud.levelled(powers), deadline, [np.ldexp(g, powers) for g in guesses], two_way)
-    if found.direction is None:
-        return found
+        decision = _decided(cloud.levelled(powers), deadline, [np.ldexp(g, powers) for g in guesses], two_way)
+    if decision.direction is None:
+        return decision
     shift = (int(powers.max()) - powers).astype(object)
-    return replace(found, direction=reduced(np.asarray(found.direction << shift)))
+    return replace(decision, direction=reduced(np.asarray(decision.direction << shift)))
 
 
 def _decided(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array], two_way: bool) -> Decision:
@@ -177,13 +168,13 @@ def _decided(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array], two_way
         work = np.intersect1d(work, rest)
         if len(work) < 2 * cloud.width:
             work = np.union1d(work, np.random.default_rng(1).permutation(rest)[: 2 * cloud.width])
-        found = _stage(core, work)
-        if isinstance(found, Circuit):
-            core.add(found)
+        outcome = _stage(core, work)
+        if isinstance(outcome, Circuit):
+            core.add(outcome)
             if not two_way:
                 core.span()
             continue
-        direction = reduced(found)
+        direction = reduced(outcome)
         signs = cloud.signs(direction)
         if len(zero) and not core.weights:
             core.weights = {int(zero[0]): Fraction(1)}
@@ -191,9 +182,9 @@ def _decided(cloud: Cloud, deadline: Deadline, guesses: Sequence[Array], two_way
         return Decision(kind, direction, cloud.ids[signs > 0], core.ids, _weights(core))
 
 
-def strict_rows(cloud: Cloud, found: Decision) -> npt.NDArray[np.intp]:
+def strict_rows(cloud: Cloud, decision: Decision) -> npt.NDArray[np.intp]:
     """Return the rows that some direction moves strictly to their side (for several classes: away from some class)."""
-    return found.strict if cloud.outputs == 1 else np.unique(found.strict // cloud.outputs)
+    return decision.strict if cloud.outputs == 1 else np.unique(decision.strict // cloud.outputs)
 
 
 def _stage(core: Core, work: Index) -> Whole | Circuit:
@@ -207,12 +198,12 @@ def _stage(core: Core, work: Index) -> Whole | Circuit:
         kept = np.any(table != 0.0, axis=1)
         work, table = work[kept], table[kept]
         power, scaled = _scaled(table)
-        found = _nearest(core, work, scaled, power)
-        if found is None:
-            found = _program(core, work, scaled, power)
-        if isinstance(found, Circuit):
-            return found
-        direction = found
+        outcome = _nearest(core, work, scaled, power)
+        if outcome is None:
+            outcome = _program(core, work, scaled, power)
+        if isinstance(outcome, Circuit):
+            return outcome
+        direction = outcome
         signs = cloud.signs(direction)
         bad = cloud.ids[signs < 0]
         if not len(bad):
@@ -258,13 +249,14 @@ def _nearest(core: Core, work: Index, scaled: Array, power: Array) -> Whole | Ci
     """
     from scipy import optimize
 
-    if scaled.size > MOST_NEAREST or scaled.size * scaled.shape[1] > PACE * core.deadline.left:
+    # nnls looks at no clock; it takes about a second for 1e9 entries times columns
+    if scaled.size > 2**20 or scaled.size * scaled.shape[1] > 1e9 * core.deadline.left:
         return None
     try:
         weights, distance = optimize.nnls(np.vstack([scaled.T, np.ones(len(scaled))]), np.eye(scaled.shape[1] + 1)[-1])
     except RuntimeError:  # it takes too many steps
         return None
-    if distance < CLOSE:  # the least weights may only mend what rounding did
+    if distance < 1e-9:  # of rows near 1: it may be zero; the least weights may only mend what rounding did
         return core.circuit(work[weights > 1e-12 * np.max(weights)]) or core.circuit(work[weights > 0.0])
     return _held(core, work, weights @ scaled, power)
 
@@ -313,15 +305,15 @@ def _exactly(core: Core, work: Index, support: Index) -> Whole | Circuit:
         quick = core.circuit(support)
         if quick is not None:
             return quick
-    some = support if len(support) else work[: 2 * cloud.width]
+    held = support if len(support) else work[: 2 * cloud.width]
     while True:
-        found = core.solve(some)
-        if isinstance(found, Circuit):
-            return found
-        bad = work[cloud.signs(found, work) <= 0]
+        outcome = core.solve(held)
+        if isinstance(outcome, Circuit):
+            return outcome
+        bad = work[cloud.signs(outcome, work) <= 0]
         if not len(bad):
-            return found
-        some = np.union1d(some, _worst(cloud, found, bad, max(cloud.width, 10)))
+            return outcome
+        held = np.union1d(held, _worst(cloud, outcome, bad, max(cloud.width, 10)))
 
 
 def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
@@ -333,7 +325,7 @@ def _any(cloud: Cloud) -> npt.NDArray[np.bool_]:
 def _squares(cloud: Cloud) -> list[Array]:
     """Return the least-squares fit to the classes as a first guess: it separates most separable tables."""
     n, p = cloud.x.shape
-    if min(n, p) > MOST_SQUARED:
+    if min(n, p) > 3000:
         return []
     goal = np.where(cloud.own == 1, 1.0, -1.0)[:, None]
     if cloud.outputs > 1:

@@ -13,9 +13,7 @@ from lineal.separation.search import Decision
 
 Index = npt.NDArray[np.intp]
 
-SHOWN = 4
-MOST_SCANNED = 1000
-"""Columns looked at one by one for a simple reason."""
+MAX_SHOWN = 4
 
 
 def said(
@@ -26,8 +24,8 @@ def said(
     if len(classes) == 1:
         return f"Every row has {target} = {_label(classes[0])}, so there is nothing to separate."
     if found.kind == "overlap":
-        shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, found.ids)[:SHOWN])
-        count, more = len(_rows(cloud, found.ids)), len(_rows(cloud, found.ids)) - SHOWN
+        shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, found.ids)[:MAX_SHOWN])
+        count, more = len(_rows(cloud, found.ids)), len(_rows(cloud, found.ids)) - MAX_SHOWN
         proof = f"1 row (number {shown}) that is" if count == 1 else f"{count} rows (numbers {shown}"
         if count > 1:
             proof += f"{f' and {more} more' if more > 0 else ''}) whose weighted sum is"
@@ -55,8 +53,8 @@ def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> tuple[str,
     full = cloud.matrix(found.direction)
     moving = [columns[j] for j in np.flatnonzero((full != 0).any(axis=1)).tolist()]
     names = [name for name in moving if name != "(intercept)"] or moving
-    listed = ", ".join(names[:SHOWN])
-    return f"{listed} and {len(names) - SHOWN} more" if len(names) > SHOWN else listed, len(names) == 1
+    listed = ", ".join(names[:MAX_SHOWN])
+    return f"{listed} and {len(names) - MAX_SHOWN} more" if len(names) > MAX_SHOWN else listed, len(names) == 1
 
 
 def _reasons(
@@ -67,7 +65,7 @@ def _reasons(
     partial: list[tuple[int, str]] = []
     if "(intercept)" not in columns[:1]:
         return complete, partial  # without an intercept a threshold is no halfspace
-    for j, name in list(enumerate(columns))[1 : MOST_SCANNED + 1]:
+    for j, name in list(enumerate(columns))[1:1001]:  # looked at one by one
         column = cloud.x[:, [j]]
         values = np.asarray(column.toarray() if hasattr(column, "toarray") else column)[:, 0]
         for k in reversed(range(len(classes))):

@@ -12,20 +12,12 @@ import numpy.typing as npt
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Evaluation, Problem
 from lineal.solvers import prox_newton
-from lineal.solvers.columns import Columns
-from lineal.solvers.quadratic import separable
-from lineal.solvers.solver import Array, Solver, Step
+from lineal.solvers.columns import NOT_IN_MEMORY, Columns
+from lineal.solvers.quadratic import sweepable
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.sources.source import Access
 
 Index = npt.NDArray[np.intp]
-
-ENOUGH = 0.1
-"""A step that would gain less than this share of what the ones before it gained waits for a look at all columns."""
-
-TINY = 1e-8
-"""A Newton step that gains less than this share of F doubles its digits."""
-
-NEAR = 1e-4
-"""Where a Newton step gains less than this share of F, curvatures change by a few hundredths at most on the way."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +32,15 @@ class Coordinate(Solver):
     smallest: int = 200
     largest: int = 6000
     name: ClassVar[str] = "coordinate"
+    words: ClassVar[str] = "{size} coefficients, rows in memory: working sets of the columns that matter"
+    needs: ClassVar[Access] = Access.RESIDENT
+    missing: ClassVar[str] = NOT_IN_MEMORY
 
     def declines(self, problem: Problem) -> str | None:
         """Decline what has no columns in memory, losses with kinks, and ridge with more columns than a model can have."""
         if not problem.loss.smooth:
             return f"the {problem.loss.name} loss has kinks, and no second derivative to build a model from"
-        if not separable(problem.penalty):
+        if not sweepable(problem.penalty):
             return f"coordinate descent does not know the penalty {problem.penalty.name!r}"
         size = problem.shape[0] * problem.shape[1]
         if problem.penalty.smooth and size > self.largest:
@@ -54,61 +49,61 @@ class Coordinate(Solver):
             )
         return Columns.refuse(problem)
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per pass over all columns."""
         columns = Columns(problem)
         coef = problem.penalty.prox(start, np.zeros(len(start)))
-        here = problem.evaluate(coef, hessian=problem.lead)
+        evaluation = problem.evaluate(coef, hessian=problem.lead)
         work, last, bold = None, np.inf, True
         while True:
-            gap, slack, room = _look(problem, coef, here)
+            gap, slack, may_be_nonzero = _look(problem, coef, evaluation)
             note = f"{int(np.count_nonzero(coef.any(axis=1)))} of {len(start)} columns in use"
-            yield Step(coef, here.value, gap, problem.passes, note, hint=lambda _: np.zeros(problem.shape))
-            if not gap > 0.0 or (gap >= last and gap <= 1e3 * prox_newton.rounding(here)):
+            yield Step(coef, evaluation.value, gap, problem.passes, note, hint=np.zeros(problem.shape))
+            if not gap > 0.0 or (gap >= last and gap <= 1e3 * prox_newton.rounding(evaluation)):
                 return
-            chosen = self._choose(problem, coef, np.where(room, slack, 0.0))
+            chosen = self._choose(problem, coef, np.where(may_be_nonzero, slack, 0.0))
             if not len(chosen):
                 return
             if work is None or not work.covers(chosen):
                 work = Working(chosen, columns.problem_of(chosen), fresh=work is None)
-            moved = work.better(coef, here, bold=bold, again=gap > 0.1 * last)
-            last, there = gap, problem.evaluate(moved, hessian=problem.lead)
-            if there.value > here.value + prox_newton.rounding(here) and bold:
-                # A step that nobody tried led upwards: from now on every step is tried.
-                bold, moved = False, work.better(coef, here, bold=False, again=True)
-                there = problem.evaluate(moved, hessian=problem.lead)
+            moved = work.better(coef, evaluation, bold=bold, again=gap > 0.1 * last)
+            last, moved_evaluation = gap, problem.evaluate(moved, hessian=problem.lead)
+            if moved_evaluation.value > evaluation.value + prox_newton.rounding(evaluation) and bold:
+                # A step taken without a line search raised F: from now on every step has one.
+                bold, moved = False, work.better(coef, evaluation, bold=False, again=True)
+                moved_evaluation = problem.evaluate(moved, hessian=problem.lead)
             if np.array_equal(moved, coef):
                 return
-            coef, here = moved, there
+            coef, evaluation = moved, moved_evaluation
 
     def _choose(self, problem: Problem, coef: Array, slack: Array) -> Index:
-        """Return the columns to work on: those in use, those not charged, and the same number again of the worst."""
-        used = np.any(coef != 0.0, axis=1) | ~problem.penalty.charged
-        room = max(self.smallest, int(np.count_nonzero(used)))
-        order = np.argsort(-np.where(used, -np.inf, slack), kind="stable")[:room]
+        """Return the columns to work on: those in use, those not penalized, and the same number again of the worst."""
+        used = np.any(coef != 0.0, axis=1) | ~problem.penalty.penalized
+        count = max(self.smallest, int(np.count_nonzero(used)))
+        order = np.argsort(-np.where(used, -np.inf, slack), kind="stable")[:count]
         worst = order[slack[order] > 0.0]
         return np.sort(np.concatenate([np.flatnonzero(used), worst[~used[worst]]]))
 
 
-def _look(problem: Problem, coef: Array, here: Evaluation) -> tuple[float, Array, npt.NDArray[np.bool_]]:
+def _look(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[float, Array, npt.NDArray[np.bool_]]:
     """Return the gap that scaled slopes show, the slack of every column, and the columns that may not be zero."""
     penalty = problem.penalty
-    gradient = here.gradient - penalty.gradient(coef)
+    gradient = evaluation.gradient - penalty.gradient(coef)
     slack = np.max(penalty.slack(coef, gradient), axis=1)
     square = problem.moments.mean**2 + problem.moments.sd**2
-    free = penalty.open(coef, gradient) | ~penalty.charged[:, None]
+    free = penalty.unbounded_dual(coef, gradient) | ~penalty.penalized[:, None]
     settled = np.where(free, 0.0, gradient)
     scale = (1.0 - 1e-14) * penalty.shrink(settled * (1.0 + 1e-14))
-    loss = here.value - penalty.value(coef)
+    loss = evaluation.value - penalty.value(coef)
     gap = penalty.mismatch(coef, scale * settled) + (1.0 - scale) ** 2 * max(loss, 0.0)
     bend = problem.curvature_bound * np.where(square > 0.0, square, 1.0)
     gap += 0.5 * float(np.sum(np.where(free, gradient, 0.0) ** 2 / bend[:, None]))
     # The dual is strongly concave: the optimal gradient is within |x_j| sqrt(2 steepest gap) of the scaled one.
     radius = np.sqrt(2.0 * problem.curvature_bound * 2.0 * gap * square)[:, None]
-    zero = np.zeros_like(coef)
+    zeros = np.zeros_like(coef)
     pushed = scale * settled + np.copysign(radius, settled)
-    room = np.any(penalty.slack(zero, pushed) > 0.0, axis=1)
-    return gap, slack, room
+    may_be_nonzero = np.any(penalty.slack(zeros, pushed) > 0.0, axis=1)
+    return gap, slack, may_be_nonzero
 
 
 class Working:
@@ -122,17 +117,17 @@ class Working:
         """Whether these columns are among those worked on, and not much fewer."""
         return len(columns) > 0.7 * len(self.columns) and bool(np.isin(columns, self.columns).all())
 
-    def better(self, coef: Array, here: Evaluation, *, bold: bool, again: bool) -> Array:
-        """Return better coefficients of all columns, ``here`` what is known at ``coef``.
+    def better(self, coef: Array, evaluation: Evaluation, *, bold: bool, again: bool) -> Array:
+        """Return better coefficients of all columns; ``evaluation`` is that of ``coef``.
 
-        Near the optimum the last second derivative serves again, so that no pass but the look at all columns is needed;
-        not ``again`` after a step that gained little. ``bold`` goes where a model is least without a look at F.
+        Near the optimum the last second derivative is reused, so that the pass over all columns is the only one; not
+        ``again`` after a step that gained little. ``bold`` takes the minimizer of the model without a line search.
         """
         moved, at = coef.copy(), self.columns
         second, self.second = self.second, None
         if second is not None and bold and not again:
-            known = replace(here, gradient=here.gradient[at], hessian=second)
-            moved[at], fall = prox_newton.model(self.problem, coef[at], known)
+            restricted = replace(evaluation, gradient=evaluation.gradient[at], hessian=second)
+            moved[at], fall = prox_newton.model(self.problem, coef[at], restricted)
             if fall > 0.0:
                 self.second = second
                 return moved
@@ -143,9 +138,11 @@ class Working:
     def _solved(self, coef: Array, *, bold: bool) -> Array:
         """Return coefficients from which a further step would gain little of what the ones before it did."""
         first = None
-        for point, here, goal, fall in prox_newton.walk(self.problem, coef):
-            first = here.value if first is None else first
-            coef, self.second = point, here.hessian if fall <= NEAR * abs(here.value) else None
-            if fall <= max(ENOUGH * (first - here.value), TINY * abs(here.value)):
+        for point, evaluation, goal, fall in prox_newton.iterates(self.problem, coef):
+            first = evaluation.value if first is None else first
+            # a step that gains less than 1e-4 of F changes curvatures by a few hundredths at most
+            coef, self.second = point, evaluation.hessian if fall <= 1e-4 * abs(evaluation.value) else None
+            # a Newton step that gains less than 1e-8 of F doubles its digits
+            if fall <= max(0.1 * (first - evaluation.value), 1e-8 * abs(evaluation.value)):
                 return goal if bold and fall > 0.0 else coef
         return coef

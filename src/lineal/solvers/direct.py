@@ -8,23 +8,22 @@ from typing import ClassVar
 import numpy as np
 
 from lineal.algebra import lapack
-from lineal.algebra.factor import Cholesky, inverse_norm
+from lineal.algebra.cholesky import Cholesky, inverse_norm
 from lineal.ground.records import dataclass
 from lineal.problem.dependence import suspected
 from lineal.problem.problem import EPS, Problem
-from lineal.solvers.solver import Array, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
 
-PLENTY = 1e-10
-"""Where Cholesky loses less than this, a gradient from products is as good as one from the rows."""
+PRODUCTS_MAX_LOSS = 1e-10
+"""The relative error of Cholesky up to which a gradient from products is as good as one from the rows."""
 
-
-ENOUGH = 1e-13
-"""What Cholesky may lose of the digits of a small problem."""
+CHOLESKY_MAX_LOSS = 1e-13
+"""The relative error of Cholesky that a small problem may have; beyond it the gram is made in double-double."""
 
 
 @dataclass(frozen=True)
 class Direct(Solver):
-    """Solve ``(X'SX/S + D) b = X'S(y - offset)/S``, ``D`` the ridge charges.
+    """Solve ``(X'SX/S + D) b = X'S(y - offset)/S``, ``D`` the ridge penalty factors.
 
     The gram is made in double first. Where its condition leaves fewer than 13 digits of a small problem, or where a
     large one is ill-conditioned, it is made again in double-double: 32 digits, which the squared condition of any
@@ -33,6 +32,7 @@ class Direct(Solver):
 
     largest: int = 4000
     name: ClassVar[str] = "direct"
+    words: ClassVar[str] = "squared loss with {columns} columns: one pass gives the normal equations"
 
     def declines(self, problem: Problem) -> str | None:
         """Decline what is not a quadratic with a gram of reasonable size."""
@@ -44,38 +44,38 @@ class Direct(Solver):
             return f"{problem.shape[0]} columns need a gram that size squared; the limit is {self.largest}"
         return None
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield the solution, then refinements of it until rounding allows no more."""
         columns = np.arange(problem.shape[0])
-        here = problem.evaluate(start, hessian=problem.shape[0])
-        factor = problem.factor(here, columns)
-        if factor.singular and (basis := suspected(problem, problem.uncharged)) is not None:
+        evaluation = problem.evaluate(start, hessian=problem.shape[0])
+        factor = problem.factor(evaluation, columns)
+        if factor.singular and (basis := suspected(problem, problem.unpenalized)) is not None:
             columns = np.setdiff1d(columns, basis.dependent)
-            factor = problem.factor(here, columns)
+            factor = problem.factor(evaluation, columns)
         if wants_digits(problem, factor.condition) and (normal := problem.normal) is not None:
             problem.ask_rows()
             coef = normal.solution
             value = problem.evaluate(coef).value
             yield Step(coef, value, normal.gap(coef), problem.passes, "normal equations in double-double")
             return
-        if PLENTY * factor.condition < EPS and PLENTY * remaining(factor.parts[0]) < EPS:
+        if PRODUCTS_MAX_LOSS * factor.condition < EPS and PRODUCTS_MAX_LOSS * remaining(factor.parts[0]) < EPS:
             problem.ask_rows()
-            here = problem.evaluate(start, hessian=problem.shape[0])
+            evaluation = problem.evaluate(start, hessian=problem.shape[0])
         coef, last = start, np.inf
         while True:
-            shift = factor.solve(here.gradient)
-            estimate = 0.5 * float(np.vdot(shift, here.gradient))
+            shift = factor.solve(evaluation.gradient)
+            estimate = 0.5 * float(np.vdot(shift, evaluation.gradient))
             if coef is not start:
-                yield Step(coef, here.value, abs(estimate), problem.passes, "normal equations")
+                yield Step(coef, evaluation.value, abs(estimate), problem.passes, "normal equations")
                 if problem.products is not None:  # they proved too little: see what the rows say
                     problem.ask_rows()
-                    here = problem.evaluate(coef, hessian=problem.shape[0])
+                    evaluation = problem.evaluate(coef, hessian=problem.shape[0])
                     continue
-                if not estimate < 0.01 * last or estimate <= EPS * EPS * abs(here.value):
+                if not estimate < 0.01 * last or estimate <= EPS * EPS * abs(evaluation.value):
                     return
                 last = estimate
             coef = coef - shift
-            here = problem.evaluate(coef, hessian=problem.shape[0])
+            evaluation = problem.evaluate(coef, hessian=problem.shape[0])
 
 
 def remaining(factor: Cholesky) -> float:
@@ -113,5 +113,5 @@ def wants_digits(problem: Problem, condition: float) -> bool:
     """
     work = problem.moments.rows * problem.shape[0] ** 2
     loss = EPS / max(condition, EPS)
-    exact = len(problem.uncharged) == problem.shape[0]
-    return loss > 1e-6 or (work <= 2e7 and (exact or loss > ENOUGH))
+    exact = len(problem.unpenalized) == problem.shape[0]
+    return loss > 1e-6 or (work <= 2e7 and (exact or loss > CHOLESKY_MAX_LOSS))

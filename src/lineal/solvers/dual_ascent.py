@@ -3,71 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.native import Native
 from lineal.ground.records import dataclass
-from lineal.losses.sparsemax import Sparsemax
 from lineal.problem.frame import centered
 from lineal.problem.problem import Problem
-from lineal.solvers.columns import stored
-from lineal.solvers.solver import Array, Solver, Step
-from lineal.sources.source import Block
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.sources.source import Access, Block
 
 Index = npt.NDArray[np.int64]
 Marks = npt.NDArray[np.uint8]
 Kept = npt.NDArray[np.bool_]
 
-CHUNK = 20_000_000
-"""Entries of rows one call works on, so that Ctrl-C is answered soon."""
+CHUNK_ENTRIES = 20_000_000
+"""Entries of the rows that one native call visits, so that Ctrl-C is answered soon."""
 
-MOST_EPOCHS = 16
-"""After so many epochs (later after an eighth of those so far) the gap is looked at whatever the rows visited show."""
-
-SURE = 0.95
-"""The gap is looked at when what visited rows show foretells this share of the one asked for."""
-
-NEAR = 0.01
-"""Without a goal, dual points are made ready for a proof where the gap is at most this share of the objective."""
-
-GROUP = 16
-"""So many neighbours are visited together, in an order of their own: rows anywhere in memory take three times as long."""
-
-CACHED = 1_000_000
-"""Up to this many entries are near enough to the cores, and every row has a place of its own in the order."""
-
-LANE = 1_000_000
-"""Entries of a lane between the times both lanes are brought together; at least 16 for each coefficient, which that costs."""
-
-REST = 1.5
-"""Rows that would go beyond an end of their domain by so many times what others are off their best are left out."""
-
-MARGIN = 20.0
-"""What the intercept of losses of margins is worth as a column, if that is not more than all others together are."""
-
-LOSSES = {
-    "hinge": (0.0, 0.0),
-    "squared-hinge": (0.0, 1.0),
-    "absolute": (0.0, 0.0),
-    "quantile": (0.0, 0.0),
-    "huber": (0.0, 1.0),
-    "epsilon-insensitive": (1.0, 0.0),
-    "squared-epsilon-insensitive": (1.0, 1.0),
-    "crammer-singer": (0.0, 0.0),
-    "sparsemax": (0.0, 1.0),
-}
-"""Whether epsilon enters the conjugate, and how it bends."""
-
-KEPT = ("at", "low", "high", "weight", "theta")
-
-
-FAR = 1.0
-"""A mean of more than this many standard deviations couples the rows through its column; below, little is won."""
+GROUP_ROWS = 16
+"""Neighbours that are visited together, in random order: rows anywhere in memory take three times as long."""
 
 
 @dataclass(frozen=True)
@@ -75,77 +31,75 @@ class DualAscent(Solver):
     """Maximise ``-(1/S) sum s loss*(theta) - sum_j |x_j'(s theta)/S|^2 / (2 D_j)`` one theta_i at a time, in random order.
 
     The coefficients ``b_j = -x_j'(s theta) / (S D_j)`` follow. Rows at an end of their domain are left out until the others
-    are done. The intercept is not charged, which would tie all theta by ``sum s theta = 0``: instead it pays
+    are done. The intercept is not penalized, which would tie all theta by ``sum s theta = 0``: instead it pays
     ``(rho / 2)(b_0 - c)^2``, with c moved to where b_0 went after every epoch, so that in the end it pays nothing.
     """
 
     seed: int = 0
-    goal: float = 0.0
-    baseline: float = 0.0
     name: ClassVar[str] = "dual-ascent"
+    words: ClassVar[str] = "{loss} loss with ridge and {columns} columns: one row at a time in the dual"
+    needs: ClassVar[Access] = Access.RESIDENT
+    missing: ClassVar[str] = "it visits rows at random, so they have to be in memory"
     corners: ClassVar[bool] = True
-    sure: ClassVar[float] = SURE
+    sure: ClassVar[float] = 0.95
 
     def declines(self, problem: Problem) -> str | None:
         """Decline losses without an interval or a simplex of dual points, penalties other than ridge, and streams."""
-        if problem.loss.name not in LOSSES:
+        if problem.loss.dual_step() is None:
             return f"the {problem.loss.name} loss has no closed step in its dual"
-        if problem.penalty.name != "ridge":
+        if not (problem.penalty.square and problem.penalty.parameters):
             return f"it needs a ridge penalty, not {problem.penalty.name}"
-        if len(problem.uncharged) > int(problem.intercept):
+        if len(problem.unpenalized) > int(problem.intercept):
             return "it needs a ridge penalty on every column but the intercept"
-        first, again = next(problem.source.blocks()).design, next(problem.source.blocks()).design
-        if first is not again or not isinstance(first, Native):
-            return "it visits rows at random, so they have to be in memory"
+        if not problem.source.head().design.compiled:
+            return self.missing
         return None
 
-    def towards(self, goal: float, tol: float, baseline: float) -> DualAscent:
-        """Look at the gap when it seems to be that small: a look takes as long as an epoch."""
-        return replace(self, goal=goal, baseline=baseline)
-
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
-        """Yield a step whenever the gap was looked at: whenever the rows visited show that it fell far enough."""
-        if (frame := centered(problem, FAR)) is None:
-            yield from self._steps(problem, start)
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
+        """Yield a step for every look at the gap, which takes as long as an epoch: the goal says when it is worth one."""
+        # a mean of more than one standard deviation couples the rows through its column
+        if (frame := centered(problem, 1.0)) is None:
+            yield from self._steps(problem, start, goal)
             return
-        yield from frame.steps(self._steps(frame.problem, frame.inward(start)))
+        yield from frame.steps(self._steps(frame.problem, frame.inward(start), goal))
 
-    def _steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def _steps(self, problem: Problem, start: Array, goal: Goal) -> Iterator[Step]:
         state = _State(problem, start, np.random.default_rng(self.seed))
-        alone, epoch, stalled, best, ratio, shown = problem.shape[1] == 1, 0, 0, np.inf, SURE, 0.0
+        alone, epoch, stalled, best, ratio, shown = problem.shape[1] == 1, 0, 0, np.inf, self.sure, 0.0
         while True:
-            for _ in range(max(MOST_EPOCHS if alone else 1, epoch // 8)):
+            # after 16 epochs, later after an eighth of those so far, the gap is looked at in any case
+            for _ in range(max(16 if alone else 1, epoch // 8)):
                 last, shown = shown, state.epoch()
                 epoch += 1
-                # rows moved on since they showed it; lanes swing too much to foretell how far
+                # rows moved on since they showed it; lanes swing too much to predict how far
                 left = shown * (shown / last) if shown < last and not state.lanes else shown
-                if alone and left <= ratio * self.goal * max(self.baseline - state.guess, 0.0):
+                if alone and left <= ratio * goal.near * goal.gain(state.guess):
                     break
-            found = state.look()
-            aim = self.goal * max(self.baseline - found.value, 0.0)
-            settle = found.gap <= (aim if self.goal else NEAR * abs(found.value))
+            look = state.look()
+            aim = goal.near * goal.gain(look.value)
+            settle = look.gap <= (aim if goal.near else 0.01 * abs(look.value))
             yield Step(
-                found.coef,
-                found.value,
-                found.gap,
+                look.coef,
+                look.value,
+                look.gap,
                 problem.passes + state.passes,
                 f"epoch {epoch}",
                 theta=state.theta(settle=settle),
             )
-            # asked for more though this was enough: the proof lost some of it
-            ratio = 0.5 * min(ratio, left / aim) if settle and aim else SURE * max(left / found.gap, 0.5)
-            state.guess = found.value
-            if found.gap > shown:
+            # a gap that was small enough did not end the fit: the proof lost some of it
+            ratio = 0.5 * min(ratio, left / aim) if settle and aim else self.sure * max(left / look.gap, 0.5)
+            state.guess = look.value
+            if look.gap > shown:
                 state.wake()
-            stalled = 0 if found.gap < 0.99 * best else stalled + 1
-            best = min(best, found.gap)
-            if found.gap <= 1e-15 * abs(found.value) or stalled > 12:
+            stalled = 0 if look.gap < 0.99 * best else stalled + 1
+            best = min(best, look.gap)
+            if look.gap <= 1e-15 * abs(look.value) or stalled > 12:
                 return
 
 
 @dataclass(frozen=True)
 class _Look:
-    """Coefficients, their objective, and how far it is from the dual's, with about what it costs to settle the intercept."""
+    """Coefficients, their objective, and its gap to the dual's, with about what it costs to settle the intercept."""
 
     coef: Array
     value: float
@@ -158,8 +112,9 @@ class _State:
     def __init__(self, problem: Problem, start: Array, rng: np.random.Generator) -> None:
         self.problem, self.rng, self.intercept = problem, rng, problem.intercept
         self.passes = 0
-        loss = problem.loss
-        self.rows = [_Rows(problem, block) for block in problem.source.blocks() if block.n_rows]
+        step = problem.loss.dual_step()
+        assert step is not None
+        self.rows = [_Rows(problem, block, margin=step.margin) for block in problem.source.held() if block.n_rows]
         damping = problem.penalty.curvature()
         self.inverse = 1.0 / np.where(damping > 0.0, damping, 1.0)
         if problem.intercept:
@@ -172,16 +127,14 @@ class _State:
             # rho: the intercept as one more column, a hundredth of the others together (measured: 0.01 to 1 do alike,
             # but neighbours that are visited together would swing a larger one)
             total = sum(float(np.sum(rows.weight * rows.square)) for rows in self.rows)
-            # margins are of the size of one, and a column a good deal larger than that finds its place in a few epochs
-            # where the charge is so strong that all others together are small
-            unit = MARGIN if loss.name in ("hinge", "squared-hinge") else 0.0
+            # margins are of the size of one: a column of 20 finds its place in a few epochs where the penalty is so
+            # strong that all others together are small
+            unit = 20.0 if step.margin else 0.0
             self.inverse[0] = max(0.01 * total, min(unit, total), 1e-10)
             for rows in self.rows:
                 rows.square += self.inverse[0]
             self.coef[0] = self.centre
-        epsilon, self.bend = LOSSES[loss.name]
-        self.epsilon = epsilon * float(getattr(loss, "epsilon", 0.0))
-        self.cost = 1.0 if loss.name == "crammer-singer" else 0.0
+        self.epsilon, self.bend, self.cost = step.epsilon, step.bend, step.cost
         self.limit = np.inf
         self.lanes = any(rows.batch for rows in self.rows)
         self.means = [self.coef]
@@ -201,12 +154,14 @@ class _State:
             keep = np.empty(len(order), dtype=np.bool_)
             for first, last in _chunks(len(order), rows.width):
                 batch = rows.batch if last - first >= 2 * rows.batch else 0
-                found = self._visit(rows, order[first:last], keep[first:last].view(np.uint8), total, batch)
-                loss, off, shown = loss + found[0], max(off, found[1]), shown + found[2]
+                marks = keep[first:last].view(np.uint8)
+                chunk_loss, chunk_off, chunk_gap = self._visit(rows, order[first:last], marks, total, batch)
+                loss, off, shown = loss + chunk_loss, max(off, chunk_off), shown + chunk_gap
                 joined += -(-(last - first) // (2 * batch)) if batch else 0
             rows.active = order[keep] if rows.group == 1 else rows.active[_back(keep, places)]
             active += len(rows.active)
-        self.limit = REST * off
+        # rows that would leave their domain by more than 1.5 times what others are off their optimum rest
+        self.limit = 1.5 * off
         if full:
             # of the optimum: rows were visited on the way there
             self.guess = loss + self.problem.penalty.value(self.coef) - 0.5 * shown
@@ -260,20 +215,23 @@ class _State:
         scores = [rows.scores(coef) for rows in self.rows]
         if problem.shape[1] == 1:
             parts = [
-                (score, *(getattr(rows, name) for name in KEPT)) for rows, score in zip(self.rows, scores, strict=True)
+                (score, rows.at, rows.low, rows.high, rows.weight, rows.theta)
+                for rows, score in zip(self.rows, scores, strict=True)
             ]
             whole = parts[0] if len(parts) == 1 else [np.concatenate(column) for column in zip(*parts, strict=True)]
             score, at, low, high, weight, theta = whole
-            found = _core.look(score, at, low, high, weight, theta, self.epsilon, self.bend, problem.intercept)
-            value, gap, shift = found
+            value, gap, shift = _core.look(
+                score, at, low, high, weight, theta, self.epsilon, self.bend, problem.intercept
+            )
             coef[0] += shift
         else:
             loss, value, gap = problem.loss, 0.0, 0.0
             for rows, score in zip(self.rows, scores, strict=True):
                 value += float(np.sum(rows.weight * loss.value(rows.y, score)))
                 gap += float(np.sum(rows.weight * loss.mismatch(rows.y, score, rows.theta)))
-        charge = problem.penalty.curvature()[:, None]
-        gap += 0.5 * float(np.sum(charge * (coef - self.coef) ** 2)) if self.lanes else 0.0
+        penalty_factor = problem.penalty.curvature()[:, None]
+        if self.lanes:
+            gap += 0.5 * float(np.sum(penalty_factor * (coef - self.coef) ** 2))
         # made up for by rows near their corners, whose mismatch hardly changes
         owed = sum(rows.weight @ rows.theta for rows in self.rows)
         debt = 0.1 * float(np.sum(np.abs(owed))) if problem.intercept else 0.0
@@ -294,12 +252,12 @@ class _State:
         for _ in range(4):
             below, above = inner - low, high - inner
             with np.errstate(invalid="ignore"):
-                room = below * (above / (high - low))
-            room = np.where(np.isfinite(room), room, np.minimum(np.minimum(below, above), 1.0))
-            total = float(weight @ room)
+                slack = below * (above / (high - low))
+            slack = np.where(np.isfinite(slack), slack, np.minimum(np.minimum(below, above), 1.0))
+            total = float(weight @ slack)
             if not total > 0.0 or abs(owed) <= 1e-15:
                 break
-            moved = np.clip(inner - min(max(owed / total, -0.9), 0.9) * room, low, high)
+            moved = np.clip(inner - min(max(owed / total, -0.9), 0.9) * slack, low, high)
             owed += float(weight @ (moved - inner))
             inner = moved
         theta[free, 0] = inner
@@ -318,14 +276,14 @@ def _shuffled(rng: np.random.Generator, count: int, group: int) -> Index:
 
 def _back(keep: Kept, places: Index) -> Kept:
     """Return the marks in the order the places were taken from."""
-    found = np.empty_like(keep)
-    found[places] = keep
-    return found
+    in_place = np.empty_like(keep)
+    in_place[places] = keep
+    return in_place
 
 
 def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
-    """Yield where pieces of rows begin and end, each with about CHUNK entries at most."""
-    count = max(1, CHUNK // width)
+    """Yield where chunks of rows begin and end."""
+    count = max(1, CHUNK_ENTRIES // width)
     for first in range(0, rows, count):
         yield first, min(rows, first + count)
 
@@ -333,17 +291,17 @@ def _chunks(rows: int, width: int) -> Iterator[tuple[int, int]]:
 class _Rows:
     """A block of rows as the kernel wants it."""
 
-    def __init__(self, problem: Problem, block: Block) -> None:
+    def __init__(self, problem: Problem, block: Block, *, margin: bool) -> None:
         design = block.design
-        assert isinstance(design, Native)
         self.design, self.parts, self.height = design, list(design.parts), block.n_rows
-        entries, columns = stored(design), design.shape[1]
+        entries, columns = design.entries, design.shape[1]
         self.width = max(1, entries // block.n_rows)
-        self.group = 1 if entries <= CACHED else GROUP
-        # with fewer columns than rows in a lane, each finds all by itself that both need, and together they overshoot
-        batch = max(LANE, 16 * columns) // self.width
+        self.group = 1 if entries <= 1_000_000 else GROUP_ROWS  # up to a million entries stay in the cache
+        # Lanes are merged after a million entries, or 16 per coefficient, which a merge costs. With fewer columns than
+        # rows in a lane, each moves as far as both together should, and they overshoot.
+        batch = max(1_000_000, 16 * columns) // self.width
         self.batch = batch if batch <= columns and problem.shape[1] == 1 else 0
-        weight = np.ones(block.n_rows) if block.weight is None else block.weight
+        weight = block.weights
         self.weight = weight / problem.moments.weight_sum
         present = (weight > 0.0)[:, None]
         self.all = bool(np.all(present))
@@ -357,9 +315,8 @@ class _Rows:
         self.low = self.high = np.zeros(0)
         if box is not None:
             self.low, self.high = (np.ascontiguousarray(side[:, 0]) for side in box)
-            if problem.loss.name.endswith("hinge"):
+            if margin:
                 self.at = np.where(self.at > 0.5, 1.0, -1.0)
-        assert box is not None or isinstance(problem.loss, Sparsemax)
 
     def measure(self, inverse: Array) -> None:
         """Learn ``sum_j x_ij^2 / D_j`` of every row."""
@@ -369,5 +326,6 @@ class _Rows:
     def scores(self, coef: Array) -> Array:
         """Return the scores of rows of positive weight, zero for the others."""
         score = self.design.times(coef)
-        score = score if self.offset is None else score + self.offset
+        if self.offset is not None:
+            score = score + self.offset
         return score if self.all else np.where((self.weight > 0.0)[:, None], score, 0.0)

@@ -10,8 +10,8 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
-from lineal.problem.standardized import equilibrated
-from lineal.solvers.solver import Array, Solver, Step, kinks
+from lineal.problem.standardized import standardize
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
 
 
 @dataclass(frozen=True)
@@ -37,27 +37,31 @@ class GradientDescent(Solver):
         """Take every smooth problem."""
         return kinks(problem)
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per move; a step too large ends where F is no longer finite."""
-        view = equilibrated(problem)
-        coef = view.outer_coef(start)
-        here = view.problem.evaluate(coef)
+        standardized = standardize(problem)
+        coef = standardized.outer_coef(start)
+        evaluation = standardized.problem.evaluate(coef)
+        inner = standardized.problem
         step, number = 1.0 if self.step is None else self.step, 0
-        while np.isfinite(here.value):
-            square = float(np.sum(here.gradient**2))
-            passes = problem.passes + view.problem.passes
-            yield Step(view.inner_coef(coef), here.value, 0.5 * step * square, passes, f"step size {step:.3g}")
+        while np.isfinite(evaluation.value):
+            square = float(np.sum(evaluation.gradient**2))
+            passes = problem.passes + inner.passes
+            yield Step(
+                standardized.inner_coef(coef), evaluation.value, 0.5 * step * square, passes, f"step size {step:.3g}"
+            )
             if square == 0.0:
                 return
             for _ in range(60):
-                trial = coef - step * here.gradient
-                there = view.problem.evaluate(trial)
-                if self.step is not None or there.value <= here.value - 0.5 * step * square:
+                trial = coef - step * evaluation.gradient
+                trial_evaluation = inner.evaluate(trial)
+                if self.step is not None or trial_evaluation.value <= evaluation.value - 0.5 * step * square:
                     break
                 step *= 0.5
             else:
                 return
-            coef, here, number = trial, there, number + 1
+            coef, evaluation, number = trial, trial_evaluation, number + 1
             step = 1.5 * step if self.step is None else self.step / (1.0 + self.decay * number)
-        # A step too large is an outcome like any other: the trace ends with it.
-        yield Step(view.inner_coef(coef), here.value, np.inf, problem.passes + view.problem.passes, "diverged")
+        # Divergence is an outcome like any other: the trace ends with it.
+        passes = problem.passes + inner.passes
+        yield Step(standardized.inner_coef(coef), evaluation.value, np.inf, passes, "diverged")

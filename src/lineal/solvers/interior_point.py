@@ -8,28 +8,20 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.factor import SINGULAR, SMALL, Cholesky
+from lineal.algebra.cholesky import COMPILED_MAX_COLUMNS, MIN_RECIPROCAL_CONDITION, Cholesky
 from lineal.ground.records import dataclass
-from lineal.penalties.ridge import Ridge
-from lineal.penalties.separable import Separable
-from lineal.problem.frame import centered
+from lineal.problem.frame import FAR_MEAN_SDS, centered
 from lineal.problem.problem import Problem
 from lineal.solvers import row_screening, simplex_path
-from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
-from lineal.solvers.solver import Array, Solver, Step
+from lineal.solvers.penalty_corners import CORNER_MAX_DISTANCE, PenaltyCorners
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.sources import rowwise
+from lineal.sources.rowwise import Targets
 
 Index = npt.NDArray[np.intp]
 
-CENTRAL = 1e-3
-"""No product u p or v q may fall below this share of their mean: a point near a wall has nowhere to go."""
-
-
-CREEPS = 1e-9
-"""A path that ends with a gap above this share of F has crept along its bounds."""
-
-
-FAR = 100.0
-"""A mean so many standard deviations from zero costs a gram four digits, and more beyond: such columns are centred."""
+CENTRALITY_MIN_SHARE = 1e-3
+"""No product u p or v q may fall below this share of their mean: from a point near a bound steps are short."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +39,7 @@ class InteriorPoint(Solver):
 
     largest: int = 4000
     name: ClassVar[str] = "interior-point"
+    words: ClassVar[str] = "{loss} loss is piecewise linear: one weighted gram per interior point"
     corners: ClassVar[bool] = True
 
     def declines(self, problem: Problem) -> str | None:
@@ -57,13 +50,13 @@ class InteriorPoint(Solver):
         size = problem.shape[0] * problem.shape[1]
         if size > self.largest:
             return f"{size} coefficients need a gram that size squared; the limit is {self.largest}"
-        if isinstance(penalty, Separable | Ridge) or (penalty.name == "group" and problem.shape[1] == 1):
+        if penalty.costs(problem.shape[1]) is not None:
             return None
         return f"the {penalty.name} penalty is neither quadratic nor made of corners; use l1, elastic or ridge"
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per point of the path; of a long table first those of its rows near their corners."""
-        if (frame := centered(problem, FAR)) is None:
+        if (frame := centered(problem, FAR_MEAN_SDS)) is None:
             yield from self._steps(problem, start)
             return
         yield from frame.steps(self._steps(frame.problem, frame.inward(start)))
@@ -81,8 +74,8 @@ class InteriorPoint(Solver):
             yield from self._path(problem, state, 20)
             return
         last = yield from self._path(problem, state, 5)
-        if last.estimate > CREEPS * abs(last.objective):
-            # the path keeps away from heavy bounds for long; light ones lead far out along a flat without an end
+        if last.estimate > 1e-9 * abs(last.objective):
+            # the path crept along heavy bounds; light ones lead far out along a flat without an end
             light = yield from self._path(problem, _State(problem, start, light=True), 20)
             if light.estimate > last.estimate:
                 yield last
@@ -128,7 +121,6 @@ class _State:
     def __init__(self, problem: Problem, start: Array, linear: Array | None = None, *, light: bool = False) -> None:
         self.problem, self.light = problem, light
         self.linear = np.zeros(problem.shape) if linear is None else linear
-        self.heights: list[int] = []
         self.coef = start.copy()
         self.passes = 0
         self.smooth = problem.penalty.curvature()
@@ -137,27 +129,19 @@ class _State:
 
     def _corners(self) -> None:
         """Lay out the corners of all rows, one array per corner of a row, and those of the penalty behind."""
-        problem, parts = self.problem, []
-        weights, offsets = [], []
-        for block in problem.source.blocks():
-            self.heights.append(block.n_rows)
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
-            present = (weight > 0.0)[:, None]
-            parts.append(problem.loss.kinks(np.where(present, block.y, 0.0)))
-            weights.append(weight / problem.moments.weight_sum)
-            offsets.append(
-                np.zeros((block.n_rows, 1)) if block.offset is None else np.where(present, block.offset, 0.0)
-            )
-        weight, offset = np.concatenate(weights), np.concatenate(offsets)[:, 0]
+        problem = self.problem
+        fields = zip(*problem.source.collect(Targets(1)), strict=True)
+        y, weight, offset = (rowwise.joined(parts) for parts in fields)
+        weight, offset, kinks = weight / problem.moments.weight_sum, offset[:, 0], problem.loss.kinks(y)
         self.present = weight > 0.0
         self.weight = weight[self.present]
-        rows, corners = len(self.weight), len(parts[0])
+        rows, corners = len(self.weight), len(kinks)
         slopes = np.zeros(rows)
-        for part in zip(*parts, strict=True):
-            both = [np.maximum(np.abs(kink.low), np.abs(kink.high))[:, 0] for kink in part]
-            slopes += np.concatenate(both)[self.present]
+        for kink in kinks:
+            slopes += np.maximum(np.abs(kink.low), np.abs(kink.high))[self.present, 0]
         own = PenaltyCorners.of(problem, float(np.sqrt(_dot(self.weight, slopes**2))), self.linear[:, 0])
-        own = own.bounds_as_rows(1.0 / max(rows, 1)) if self.light else own
+        if self.light:
+            own = own.bounds_as_rows(1.0 / max(rows, 1))
         self.own, self.places, self.unit = own, own.places, own.unit
         size = corners * rows + len(own.places)
         self.at, self.low, self.high = np.zeros(size), np.zeros(size), np.ones(size)
@@ -165,7 +149,7 @@ class _State:
         for m in range(corners):
             place = slice(m * rows, (m + 1) * rows)
             for to, name in ((self.at, "at"), (self.low, "low"), (self.high, "high")):
-                to[place] = np.concatenate([getattr(part[m], name)[:, 0] for part in parts])[self.present]
+                to[place] = getattr(kinks[m], name)[self.present, 0]
             self.at[place] -= offset[self.present]
             self.w[place] = self.weight
         for to, values in ((self.at, own.at), (self.low, own.low), (self.high, own.high), (self.w, own.weight)):
@@ -189,18 +173,13 @@ class _State:
     def _times(self, coef: Array) -> Array:
         """Return X coef for every corner."""
         self.passes += 1
-        parts = [block.design.times(coef)[:, 0] for block in self.problem.source.blocks()]
-        eta = (np.concatenate(parts) if len(parts) != 1 else parts[0])[self.present]
+        eta = rowwise.times(self.problem.source, coef)[self.present, 0]
         return np.concatenate([eta] * self.corners + [self.unit * coef[self.places, 0]])
 
     def _transpose(self, values: Array) -> Array:
         """Return X' values summed over all corners."""
         self.passes += 1
-        result = np.zeros(self.problem.shape)
-        by_row, start = self._by_row(values), 0
-        for block, height in zip(self.problem.source.blocks(), self.heights, strict=True):
-            result += block.design.transpose_times(np.ascontiguousarray(by_row[start : start + height, None]))
-            start += height
+        result = rowwise.transpose_times(self.problem.source, self._by_row(values)[:, None])
         np.add.at(result[:, 0], self.places, self.unit * values[self.corners * self.rows :])
         return result
 
@@ -216,15 +195,10 @@ class _State:
     def _gram(self, weights: Array) -> Array:
         """Return X' diag(weights) X + D."""
         self.passes += 1
-        p = self.problem.shape[0]
-        result = np.zeros((p, p))
-        by_row, start = self._by_row(weights), 0
-        for block, height in zip(self.problem.source.blocks(), self.heights, strict=True):
-            result += block.design.gram(np.ascontiguousarray(by_row[start : start + height]))
-            start += height
+        result = rowwise.gram(self.problem.source, self._by_row(weights))
         diagonal = self.smooth.copy()
         np.add.at(diagonal, self.places, self.unit**2 * weights[self.corners * self.rows :])
-        result[np.arange(p), np.arange(p)] += diagonal
+        np.einsum("jj->j", result)[:] += diagonal
         return result
 
     def value(self) -> float:
@@ -242,7 +216,7 @@ class _State:
     def rounded(self) -> Array:
         """Return the coefficients, those that the path leads into a corner of the penalty there already."""
         own = slice(self.corners * self.rows, None)
-        size = NEAR * _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
+        size = CORNER_MAX_DISTANCE * _dot(self.w, np.abs(self.residual)) / float(np.sum(self.w))
         steep = np.maximum(np.maximum(self.high, -self.low)[own], 1.0)
         over, under = (self.high - self.theta)[own] / steep, (self.theta - self.low)[own] / steep
         return self.own.put(self.coef, ((self.u[own] < size * over) & (self.v[own] < size * under))[:, None])
@@ -268,13 +242,13 @@ class _State:
         matrix = np.block([[np.diag(self.smooth), left.T], [rows, np.zeros((len(active), len(active)))]])
         right = -np.concatenate([slope[:, 0], self.residual[active]])
         scale = np.sqrt(np.maximum(np.max(np.abs(matrix), axis=1, initial=0.0), 1e-300))
-        found = np.linalg.lstsq(matrix / scale[:, None] / scale, right / scale, rcond=None)[0] / scale
-        coef = self.coef + found[:columns, None]
+        solution = np.linalg.lstsq(matrix / scale[:, None] / scale, right / scale, rcond=None)[0] / scale
+        coef = self.coef + solution[:columns, None]
         own = active[active >= self.corners * self.rows]
         which = own - self.corners * self.rows
         coef[self.places[which], 0] = self.at[own] / self.unit[which]
         coef = problem.penalty.prox(coef, np.zeros(columns))
-        theta[active] = np.clip(theta[active] + found[columns:], self.low[active], self.high[active])
+        theta[active] = np.clip(theta[active] + solution[columns:], self.low[active], self.high[active])
         r, slope = self._times(coef) - self.at, self._transpose(self.w * theta)
         tied = self.smooth > 0.0
         if np.any(np.abs(slope[~tied, 0]) > 1e-12 * problem.moments.largest[~tied]):
@@ -284,8 +258,8 @@ class _State:
         gap += 0.5 * float(np.sum(off**2 / self.smooth[tied]))
         if not gap <= enough:
             return None
-        here = problem.evaluate(coef)
-        return Step(coef, here.value, gap, self.passes + problem.passes, "at a corner", theta=self.by_row(theta))
+        evaluation = problem.evaluate(coef)
+        return Step(coef, evaluation.value, gap, self.passes + problem.passes, "at a corner", theta=self.by_row(theta))
 
     def _rows(self, corners: Index) -> Array:
         """Return the rows of some corners as a plain array."""
@@ -293,13 +267,9 @@ class _State:
         own = corners >= self.corners * self.rows
         which = corners[own] - self.corners * self.rows
         result[np.flatnonzero(own), self.places[which]] = self.unit[which]
-        rows = np.where(own, -1, np.flatnonzero(self.present)[corners % self.rows])
-        start = 0
-        for block in self.problem.source.blocks():
-            for place in np.flatnonzero((rows >= start) & (rows < start + block.n_rows)):
-                at = int(rows[place]) - start
-                result[place] = block.design.slice(at, at + 1).dense()[0]
-            start += block.n_rows
+        rows = np.flatnonzero(self.present)[corners[~own] % self.rows]
+        numbers, place = np.unique(rows, return_inverse=True)
+        result[~own] = np.concatenate(self.problem.source.collect(rowwise.Cells(numbers)))[place]
         return result
 
     def by_row(self, theta: Array) -> Array:
@@ -312,13 +282,14 @@ class _State:
         Where the gram has no safe factor, or corners are not all those of rows, it is left as it is, for ``advance``.
         """
         block = self.problem.source.whole
-        rows = None if block is None or len(self.places) or self.rows != len(self.present) else block.design.rows
-        if rows is None or len(self.coef) > SMALL:
+        if block is None or len(self.places) or self.rows != len(self.present) or len(self.coef) > COMPILED_MAX_COLUMNS:
+            return self.gap()
+        if (rows := block.design.rows) is None:
             return self.gap()
         self.coef = np.ascontiguousarray(self.coef)
-        given = (self.w, self.low, self.high, self.smooth, np.ascontiguousarray(self.linear), self.coef)
+        fixed = (self.w, self.low, self.high, self.smooth, np.ascontiguousarray(self.linear), self.coef)
         moved = (self.residual, self.u, self.v, self.theta)
-        steps, gap, _ = rows.follow(*given, *moved, CENTRAL, SINGULAR, tol, most)
+        steps, gap, _ = rows.follow(*fixed, *moved, CENTRALITY_MIN_SHARE, MIN_RECIPROCAL_CONDITION, tol, most)
         self.passes += 6 * steps
         return gap
 
@@ -351,9 +322,10 @@ class _State:
         primal, dual = _length(u, du, v, dv), _length(p, -angle, q, angle)
         after = _dot(self.w, (u + primal * du) * (p - dual * angle) + (v + primal * dv) * (q + dual * angle))
         target = (max(after, 0.0) / total / mu) ** 3 * mu
-        # Where even the plain step is short, its square is no guide: go back to the middle of the path first.
-        second = angle if min(primal, dual) >= 0.1 else np.zeros_like(angle)
-        target = target if min(primal, dual) >= 0.1 else max(target, 0.5 * mu)
+        second = angle
+        if min(primal, dual) < 0.1:
+            # Where even the predictor is short, its square is no guide: go back to the middle of the path first.
+            second, target = np.zeros_like(angle), max(target, 0.5 * mu)
         coef, move, du, dv, angle = solve(target - u * p + du * second, target - v * q - dv * second)
         primal, dual = 0.9995 * _length(u, du, v, dv), 0.9995 * _length(p, -angle, q, angle)
         if np.any(self.smooth):
@@ -362,7 +334,7 @@ class _State:
         for _ in range(20):
             products = (u + primal * du) * (p - dual * angle), (v + primal * dv) * (q + dual * angle)
             middle = (_dot(self.w, products[0]) + _dot(self.w, products[1])) / total
-            if min(float(np.min(products[0])), float(np.min(products[1]))) >= CENTRAL * middle:
+            if min(float(np.min(products[0])), float(np.min(products[1]))) >= CENTRALITY_MIN_SHARE * middle:
                 break
             primal, dual = 0.8 * primal, 0.8 * dual
         if not np.all(np.isfinite(coef)) or max(primal, dual) < 1e-12:

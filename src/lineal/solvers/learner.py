@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -19,30 +19,6 @@ from lineal.solvers.presentation import Order, Segment
 from lineal.solvers.schedules import Schedule
 
 Array = npt.NDArray[np.float64]
-
-LOSSES: Final = frozenset(
-    {
-        "squared",
-        "logistic",
-        "softmax",
-        "hinge",
-        "squared-hinge",
-        "crammer-singer",
-        "quantile",
-        "absolute",
-        "huber",
-        "epsilon-insensitive",
-        "squared-epsilon-insensitive",
-        "poisson",
-    }
-)
-"""Losses whose row is compiled into the epochs."""
-
-PENALTIES: Final = frozenset(("none", "ridge", "l1", "elastic"))
-"""Penalties whose steps can be caught up with in closed form."""
-
-CHUNK: Final = 4096
-"""So many rows are learned between two looks at Ctrl-C, and more where columns are many."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +77,7 @@ class Learner:
     def __post_init__(self) -> None:
         self.sum = np.zeros_like(self.coef)
         self.square = np.ascontiguousarray(self.penalty.curvature())
-        self.linear = np.ascontiguousarray(getattr(self.penalty, "linear", np.zeros_like(self.square)))
+        self.linear = np.ascontiguousarray(self.penalty.linear)
 
     def learn(self, segments: list[Segment], order: Order, table: Array | None = None) -> float:
         """Learn rows in the given order; return the sum of their losses, each before it was learned.
@@ -143,10 +119,13 @@ class Learner:
         return self.average is not None and self.steps * self.batch >= self.average
 
     def _stretch(self) -> int:
-        """Return for how many steps nothing changes but the coefficients."""
-        count = max(1, max(CHUNK, len(self.coef) // 8) // self.batch)
-        lasts = self.schedule.lasts(self.steps + 1)
-        count = count if lasts is None else min(count, lasts)
+        """Return the number of steps in which only the coefficients change, at most 4096 rows or an eighth of the columns.
+
+        Between them Ctrl-C is answered.
+        """
+        count = max(1, max(4096, len(self.coef) // 8) // self.batch)
+        if (lasts := self.schedule.lasts(self.steps + 1)) is not None:
+            count = min(count, lasts)
         if self.average is not None and not self._averages:
             count = min(count, -(-(self.average - self.steps * self.batch) // self.batch))
         return count
@@ -227,15 +206,14 @@ class State:
 
 def refuses(loss: Loss, penalty: Penalty) -> str | None:
     """Return why no stochastic step is known for a loss or a penalty, in words."""
-    if loss.name not in LOSSES:
+    if loss.row_kernel is None:
         return f"no stochastic step is compiled for the {loss.name} loss"
-    if penalty.name not in PENALTIES:
+    if penalty.bounds is not None or penalty.costs(loss.outputs) is None:
         return f"no stochastic step is known for the penalty {penalty.name!r}, only for none, ridge, l1 and elastic net"
     return None
 
 
 def _kernel(loss: Loss) -> tuple[str, float]:
     """Return the name and the one number by which the compiled epochs know a loss."""
-    if loss.name == "absolute":
-        return "epsilon-insensitive", 0.0
-    return loss.name, next(iter(loss.parameters().values()), 0.0)
+    assert loss.row_kernel is not None
+    return loss.row_kernel, next(iter(loss.parameters().values()), 0.0)

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 
 from lineal.algebra.factor import Factor
 from lineal.ground.records import dataclass
-from lineal.losses.loss import Loss
-from lineal.problem.problem import EPS, Evaluation, Index, Problem
+from lineal.problem.problem import EPS, Evaluation, Problem
 from lineal.solvers.descent import descend
-from lineal.solvers.solver import Array, Hint, Solver, Step, kinks
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
+from lineal.solvers.valley import lowest_along_flat
 
-SETTLED = 1e-6
-"""Below this share of F a step changes the second derivative by a thousandth: it serves for the steps that remain."""
+MAJORANT_MIN_SHARE: Final = 1e-3
+"""The share of the majorant's second derivative that is first added to a singular one."""
 
-NEAR = 0.01
-"""A larger sample whose F would fall by no more than this share is solved with the second derivative of a smaller one."""
-
-SHARE = 1e-3
-"""Where H is singular, this share at first of the second derivative of a quadratic above the loss is added,"""
-
-MORE = 30.0
-"""so many times more where that was too little, so many times less where it was not."""
-
-LONG = 10**8
-"""From this many multiplications on, another second derivative costs more than the gap it would make tighter."""
+NEWTON_MAX_COEFFICIENTS: Final = 300
+"""Above this, products with the second derivative are cheaper than all of it (measured: break-even at about 300)."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +35,7 @@ class Newton(Solver):
     largest: int = 4000
     sampled: bool = True
     name: ClassVar[str] = "newton"
+    words: ClassVar[str] = "{size} coefficients: few enough for the whole second derivative"
     max_steps: ClassVar[float] = 2000
     """It takes a dozen, a hundred beside corners; where it takes thousands, each brings next to nothing."""
 
@@ -56,108 +48,115 @@ class Newton(Solver):
             return f"{size} coefficients need a second derivative of {size} x {size}; the limit is {self.largest}"
         return None
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per full evaluation."""
-        coef, known = start, None
+        coef, sample_factor = start, None
         for sample in samples(problem) if self.sampled else ():
-            coef, known = _descend(problem, coef, sample, known)
+            coef, sample_factor = _descend(problem, coef, sample, sample_factor)
         columns = np.arange(problem.shape[0])
-        here = problem.evaluate(coef, hessian=len(columns))
-        lame, kept, last, told, share = False, None, np.inf, False, SHARE
-        if (walk := descend(problem, coef, here)) is not None:
-            yield from walk.steps
-            coef, here, told = walk.coef, walk.here, walk.told
+        evaluation = problem.evaluate(coef, hessian=len(columns))
+        misled, kept, last, reported, share, number = False, None, np.inf, False, MAJORANT_MIN_SHARE, 0
+        if (descent := descend(problem, coef, evaluation)) is not None:
+            yield from descent.steps
+            coef, evaluation, reported = descent.coef, descent.evaluation, descent.reported
         while True:
-            factor = problem.factor(here, columns) if kept is None else kept
-            if (lame or factor.singular) and (above := problem.loss.majorant()) is not None:
-                # where rows bend in every direction but mislead, the quadratic alone is the guide
-                share = (min(MORE * share, 1.0) if factor.singular else 1.0) if lame else max(share / MORE, SHARE**3)
-                factor = _held(problem, coef, here, factor, above, share)
-            shift = factor.solve(here.gradient)
-            estimate = 0.5 * abs(float(np.vdot(shift, here.gradient)))
+            factor, number = problem.factor(evaluation, columns) if kept is None else kept, number + 1
+            # With rows of usual weights, 20 steps reach the optimum unless no row has curvature in some direction.
+            if factor.singular and number > 20:
+                lowest = lowest_along_flat(problem, coef, evaluation, factor)
+                if lowest is not None:
+                    coef, evaluation = lowest
+                    misled = False
+                    yield Step(coef, evaluation.value, abs(evaluation.value), problem.passes)
+                    continue
+            if (misled or factor.singular) and (above := problem.majorant(coef)) is not None:
+                share = _majorant_share(share, misled=misled, singular=factor.singular)
+                factor = _with_majorant(problem, evaluation, factor, above, share)
+            shift = factor.solve(evaluation.gradient)
+            estimate = 0.5 * abs(float(np.vdot(shift, evaluation.gradient)))
             if kept is not None and estimate > 0.01 * last:
-                here, kept = problem.evaluate(coef, hessian=len(columns)), None
+                evaluation, kept = problem.evaluate(coef, hessian=len(columns)), None
                 continue
-            if not told:
-                yield Step(coef, here.value, estimate, problem.passes, hint=None if kept is None else _told(shift))
-            told = False
+            if not reported:  # a kept second derivative belongs to other coefficients: no proof can use it
+                yield Step(coef, evaluation.value, estimate, problem.passes, hint=None if kept is None else shift)
+            reported = False
             last = estimate
-            settled = not lame and not factor.singular and estimate <= SETTLED * abs(here.value) and _long(problem)
-            found = search(problem, coef, here, shift, hessian=problem.lead if settled else None)
+            # Below 1e-6 of F a step changes the second derivative by a thousandth: it serves the steps that remain.
+            near = not misled and not factor.singular and estimate <= 1e-6 * abs(evaluation.value)
+            settled = near and _hessian_dominates(problem)
+            improved = search(problem, coef, evaluation, shift, hessian=problem.lead if settled else None)
             kept = factor if settled else None
-            if found is None and not (lame and share == 1.0) and problem.loss.majorant() is not None:
-                lame = True  # a charge may be all the curvature there is: a step as long as its inverse leads nowhere
+            if improved is None and not (misled and share == 1.0) and problem.loss.majorant() is not None:
+                misled = True  # the penalty may be the only curvature: a step as long as its inverse lowers nothing
                 kept = None
-                here = problem.evaluate(coef, hessian=len(columns))
+                evaluation = problem.evaluate(coef, hessian=len(columns))
                 continue
-            if found is None:
+            if improved is None:
                 return
-            # Much shorter than asked for: the curvature here says little about the rows that matter.
-            lame = float(np.max(np.abs(found[0] - coef))) < 0.2 * float(np.max(np.abs(shift), initial=0.0))
-            coef, here = found
+            # Much shorter than the Newton step: the local curvature says little about the rows that matter.
+            misled = float(np.max(np.abs(improved[0] - coef))) < 0.2 * float(np.max(np.abs(shift), initial=0.0))
+            coef, evaluation = improved
 
 
-def bending(problem: Problem, coef: Array, factor: Factor, columns: Index) -> Factor:
-    """Return the factor of a second derivative in some columns; where that is singular, that of a quadratic above the loss."""
-    if not factor.singular or (above := problem.loss.majorant()) is None:
-        return factor
-    wider = replace(problem, loss=above, _constant=None, _memory={})
-    wide = problem.factor(wider.evaluate(coef, hessian=int(columns[-1]) + 1), columns)
-    problem.passes += 1
-    # singular as well: columns depend on each other, and it is not for want of rows that bend
-    return factor if wide.singular else wide
+def affordable(problem: Problem) -> bool:
+    """Whether a whole second derivative is cheaper than products with it."""
+    size = problem.shape[0] * problem.shape[1]
+    # the second derivative of a loss that couples its outputs has outputs^2 blocks
+    return size <= (150 if problem.loss.coupled else NEWTON_MAX_COEFFICIENTS)
 
 
-def _held(problem: Problem, coef: Array, here: Evaluation, factor: Factor, above: Loss, share: float) -> Factor:
-    """Return the factor of H plus a share of that of a quadratic above the loss, of the latter alone where that share is one.
+def _majorant_share(share: float, *, misled: bool, singular: bool) -> float:
+    """Return how much of the majorant the next step adds to H: more after a misleading step, otherwise less.
 
-    It holds directions in which no row bends (Levenberg and Marquardt): they are walked along as far as the gradient there
-    asks for, and the others converge as fast as Newton's method does. ``factor`` itself where the quadratic is singular as
-    well: columns depend on each other, and it is not for want of rows that bend.
+    Where every direction has curvature and a step still misled, the majorant replaces H.
+    """
+    if not misled:
+        return max(share / 30.0, MAJORANT_MIN_SHARE**3)
+    return min(30.0 * share, 1.0) if singular else 1.0
+
+
+def _with_majorant(problem: Problem, evaluation: Evaluation, factor: Factor, above: Evaluation, share: float) -> Factor:
+    """Return the factor of H plus a share of the majorant's second derivative; with share one, of the latter alone.
+
+    It damps directions without curvature (Levenberg and Marquardt) and leaves the others the speed of Newton's method.
+    ``factor`` itself where the majorant is singular as well: then columns depend on each other.
     """
     columns = np.arange(problem.shape[0])
-    problem.passes += 1
-    wide = replace(problem, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=len(columns))
     if share < 1.0:
-        assert here.hessian is not None
-        assert wide.hessian is not None
-        wide = replace(wide, hessian=here.hessian + share * wide.hessian)
-    found = problem.factor(wide, columns)
-    return factor if found.singular and share < 1.0 else found
+        assert evaluation.hessian is not None
+        assert above.hessian is not None
+        above = replace(above, hessian=evaluation.hessian + share * above.hessian)
+    combined = problem.factor(above, columns)
+    return factor if combined.singular and share < 1.0 else combined
 
 
-def _told(shift: Array) -> Hint:
-    """Return the step as a hint: the second derivative it was made with is not that of the coefficients."""
-    return lambda _: shift
-
-
-def _long(problem: Problem) -> bool:
-    """Whether a second derivative costs much more than a gradient, and nobody asks for the last one (a covariance would)."""
+def _hessian_dominates(problem: Problem) -> bool:
+    """Whether a second derivative costs much more than a gradient, and no covariance will need the last one."""
     work = problem.moments.rows * problem.shape[0] ** 2 * problem.shape[1] ** 2
-    return work >= LONG and bool(problem.penalty.charged.any())
+    return work >= 10**8 and bool(problem.penalty.penalized.any())
 
 
 def search(
-    problem: Problem, coef: Array, here: Evaluation, shift: Array, *, hessian: int | None = None, sample: int = 1
+    problem: Problem, coef: Array, evaluation: Evaluation, shift: Array, *, hessian: int | None = None, sample: int = 1
 ) -> tuple[Array, Evaluation] | None:
     """Return the first of b - shift, b - shift/2, ... that lowers F enough, or None where rounding hides any descent.
 
     Where three halvings were not enough, the curvature was no guide (it vanishes far out): the step is then cut so that
     no score moves by more than about 50.
     """
-    fall = float(np.sum(shift * here.gradient))
+    fall = float(np.sum(shift * evaluation.gradient))
     width = problem.shape[0] if hessian is None else hessian
     size = float(np.max(problem.moments.largest @ np.abs(shift))) if problem.loss.unbounded else 0.0
     step = min(1.0, 1e8 / size) if size > 0.0 else 1.0
     for tried in range(60):
         trial = coef - step * shift
-        there = problem.evaluate(trial, hessian=width, sample=sample)
+        trial_evaluation = problem.evaluate(trial, hessian=width, sample=sample)
         # Close to the optimum the fall of F drowns in rounding; then the gradient tells whether the step was good.
-        if fall <= 128 * EPS * abs(here.value) + 2 * here.error:
-            smaller = abs(float(np.sum(shift * there.gradient))) < 0.5 * fall
-            return (trial, there) if smaller else None
-        if there.value <= here.value - 1e-4 * step * fall:
-            return trial, there
+        if fall <= 128 * EPS * abs(evaluation.value) + 2 * evaluation.error:
+            smaller = abs(float(np.sum(shift * trial_evaluation.gradient))) < 0.5 * fall
+            return (trial, trial_evaluation) if smaller else None
+        if trial_evaluation.value <= evaluation.value - 1e-4 * step * fall:
+            return trial, trial_evaluation
         step *= 0.5
         if tried == 3 and size > 0.0:
             step = min(step, 50.0 / size)
@@ -174,34 +173,35 @@ def samples(problem: Problem) -> list[int]:
     return rates
 
 
-def _descend(problem: Problem, coef: Array, sample: int, known: Factor | None) -> tuple[Array, Factor | None]:
-    """Return a rough minimiser over a subsample, and the last factor; a subsample without one is left at once.
+def _descend(problem: Problem, coef: Array, sample: int, coarse_factor: Factor | None) -> tuple[Array, Factor | None]:
+    """Return a rough minimizer over a subsample, and the last factor; a subsample without a minimizer is skipped.
 
-    ``known`` is the factor of a smaller subsample at its minimiser: with it one gradient is enough.
+    ``coarse_factor`` is the factor of a smaller subsample at its minimizer: where F would fall by at most 1 %, one
+    gradient and this factor are enough.
     """
     columns = np.arange(problem.shape[0])
-    here = problem.evaluate(coef, hessian=0 if known is not None else len(columns), sample=sample)
-    if known is not None:
-        shift = known.solve(here.gradient)
-        if 0.5 * float(np.vdot(shift, here.gradient)) <= NEAR * abs(here.value):
-            return np.asarray(coef - shift), known
-        here = problem.evaluate(coef, hessian=len(columns), sample=sample)
-    first = here.value
-    # The subsample's own optimum is off by about coefficients / rows: no use in going closer.
+    evaluation = problem.evaluate(coef, hessian=0 if coarse_factor is not None else len(columns), sample=sample)
+    if coarse_factor is not None:
+        shift = coarse_factor.solve(evaluation.gradient)
+        if 0.5 * float(np.vdot(shift, evaluation.gradient)) <= 0.01 * abs(evaluation.value):
+            return np.asarray(coef - shift), coarse_factor
+        evaluation = problem.evaluate(coef, hessian=len(columns), sample=sample)
+    first = evaluation.value
+    # The subsample's own optimum is off by about coefficients / rows: going closer is useless.
     goal = 0.05 * columns.size * problem.shape[1] * sample / problem.moments.rows
-    goal *= 1.0 if problem.loss.within is None else abs(first)
+    goal *= 1.0 if problem.loss.majorant() is None else abs(first)
     for _ in range(12):
-        factor = problem.factor(here, columns)
+        factor = problem.factor(evaluation, columns)
         if factor.singular:
             return coef, None
-        shift = factor.solve(here.gradient)
-        estimate = 0.5 * float(np.sum(shift * here.gradient))
-        # Where a step leaves about the square of what it takes, that is known before it is looked at.
-        after = estimate**2 / abs(here.value) if problem.loss.unbounded and here.value != 0.0 else estimate
+        shift = factor.solve(evaluation.gradient)
+        estimate = 0.5 * float(np.sum(shift * evaluation.gradient))
+        # Where a step converges quadratically, what it leaves is known before it is evaluated.
+        after = estimate**2 / abs(evaluation.value) if problem.loss.unbounded and evaluation.value != 0.0 else estimate
         if min(estimate, after) <= goal:
             return np.asarray(coef - shift), factor
-        found = search(problem, coef, here, shift, sample=sample)
-        if found is None or found[1].value < 0.01 * first:
+        improved = search(problem, coef, evaluation, shift, sample=sample)
+        if improved is None or improved[1].value < 0.01 * first:
             return coef, None
-        coef, here = found
+        coef, evaluation = improved
     return coef, None

@@ -7,29 +7,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lineal.penalties import Separable
 from lineal.problem.problem import Evaluation, Problem
-from lineal.problem.standardized import equilibrated
+from lineal.problem.standardized import standardize
 from lineal.solvers.curvature import product
 from lineal.solvers.solver import Array, Step
 
 
 def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:
     """Yield one step per line search, each within the orthant that the steepest descent points into."""
-    view = equilibrated(problem)
-    inner, penalty = view.problem, view.problem.penalty
-    assert isinstance(penalty, Separable)
+    standardized = standardize(problem)
+    inner, penalty = standardized.problem, standardized.problem.penalty
     rate = penalty.linear[:, None]
-    coef = view.outer_coef(start)
-    here = inner.evaluate(coef)
+    coef = standardized.outer_coef(start)
+    evaluation = inner.evaluate(coef)
     pairs: deque[tuple[Array, Array]] = deque(maxlen=memory)
     while True:
-        smooth = _smooth(inner, coef, here, rate)
+        smooth = _smooth(inner, coef, evaluation, rate)
         steepest = _pseudo(smooth, coef, rate)
         direction = -product(pairs, steepest)
         direction[direction * steepest >= 0.0] = 0.0
         slope = float(np.sum(direction * steepest))
-        yield Step(view.inner_coef(coef), here.value, -0.5 * slope, problem.passes + inner.passes)
+        yield Step(standardized.inner_coef(coef), evaluation.value, -0.5 * slope, problem.passes + inner.passes)
         if not slope < 0.0:
             return
         orthant = np.where(coef != 0.0, np.sign(coef), -np.sign(steepest))
@@ -37,21 +35,21 @@ def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:
         for _ in range(50):
             trial = coef + step * direction
             trial[(rate > 0.0) & (trial * orthant < 0.0)] = 0.0
-            there = inner.evaluate(trial)
-            if there.value <= here.value + 1e-4 * float(np.sum(steepest * (trial - coef))):
+            trial_evaluation = inner.evaluate(trial)
+            if trial_evaluation.value <= evaluation.value + 1e-4 * float(np.sum(steepest * (trial - coef))):
                 break
             step *= 0.5
         else:
             return
-        moved, turned = trial - coef, _smooth(inner, trial, there, rate) - smooth
+        moved, turned = trial - coef, _smooth(inner, trial, trial_evaluation, rate) - smooth
         if float(np.sum(moved * turned)) > 0.0:
             pairs.append((moved, turned))
-        coef, here = trial, there
+        coef, evaluation = trial, trial_evaluation
 
 
-def _smooth(problem: Problem, coef: Array, here: Evaluation, rate: Array) -> Array:
+def _smooth(problem: Problem, coef: Array, evaluation: Evaluation, rate: Array) -> Array:
     """Return the gradient of F without the l1 norm."""
-    return here.gradient - np.where(problem.penalty.moving(coef), rate * np.sign(coef), 0.0)
+    return evaluation.gradient - np.where(problem.penalty.moving(coef), rate * np.sign(coef), 0.0)
 
 
 def _pseudo(smooth: Array, coef: Array, rate: Array) -> Array:

@@ -13,8 +13,8 @@ from lineal.solvers.solver import Array
 
 Index = npt.NDArray[np.intp]
 
-NEAR = 1e-3
-"""Distances this much smaller than the room of a dual point, in units of the mean score: the path leads into the corner."""
+CORNER_MAX_DISTANCE = 1e-3
+"""Distance over the dual point's own, in units of the mean score, below which the path ends in the corner."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +42,21 @@ class PenaltyCorners:
     def of(problem: Problem, slope: float, pull: Array) -> PenaltyCorners:
         """Lay out l1 and bounds; no gradient of the loss is above ``slope`` times the size of a column plus ``|pull|``.
 
-        A corner of the penalty is a row like any other if its score is as large as the column's. No charge above the
-        largest gradient keeps a coefficient at zero any better, and a bound is a charge as large as that.
+        A corner of the penalty is a row like any other if its score is as large as the column's. No penalty factor above the
+        largest gradient keeps a coefficient at zero any better, and a bound is a penalty factor as large as that.
         """
         penalty = problem.penalty
         columns = problem.shape[0]
-        none = np.zeros(columns)
-        linear = np.asarray(getattr(penalty, "linear", none))
+        none, linear = np.zeros(columns), penalty.linear
+        least, most = (none - np.inf, none + np.inf) if penalty.bounds is None else penalty.bounds
         square = problem.moments.mean**2 + problem.moments.sd**2
         unit = np.sqrt(np.where(square > 0.0, square, 1.0))
         steepest = 2.0 * (slope + np.abs(pull) / unit)
         weight = np.minimum(linear / unit, steepest)
         parts = [(np.flatnonzero(linear > 0.0), none, -1.0, 1.0, weight)]
         for bound, low, high in (
-            (getattr(penalty, "least", none - np.inf), -1.0, 0.0),
-            (getattr(penalty, "most", none + np.inf), 0.0, 1.0),
+            (least, -1.0, 0.0),
+            (most, 0.0, 1.0),
         ):
             at = np.where(np.isfinite(bound), bound, 0.0)
             force = steepest + 2.0 * (weight + penalty.curvature() * np.abs(at) / unit)

@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.native import Native
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.sources.source import Block, Source
@@ -19,11 +18,8 @@ Array = npt.NDArray[np.float64]
 Order = npt.NDArray[np.int64]
 Segment = tuple[tuple[_core.Part, ...], Array, Array | None, Array | None]
 
-CELLS: Final = 2**25
-"""Rows are shuffled among as many as hold this many numbers (256 MB): a stream cannot be held whole."""
-
-STORED: Final = 128
-"""How many entries a row of a sparse part is taken to hold."""
+WINDOW_CELLS: Final = 2**25
+"""Numbers of the rows that are shuffled among each other (256 MB): a stream does not fit in memory."""
 
 
 @dataclass(frozen=True)
@@ -45,8 +41,7 @@ class Window:
     @cached_property
     def weight(self) -> Array:
         """The weight of every row."""
-        weights = [np.ones(block.n_rows) if block.weight is None else block.weight for block in self.blocks]
-        return np.concatenate(weights)
+        return np.concatenate([block.weights for block in self.blocks])
 
     @property
     def rows(self) -> int:
@@ -74,20 +69,15 @@ def windows(source: Source) -> Iterator[Window]:
             held.append(block if end - at == block.n_rows else _cut(block, at, end))
             count, at = count + end - at, end
             if count == size:
-                yield window(held)
+                yield Window(held)
                 held, count = [], 0
     if held:
-        yield window(held)
-
-
-def window(blocks: list[Block]) -> Window:
-    """Return the rows of some blocks as one window."""
-    return Window(list(blocks))
+        yield Window(held)
 
 
 def parts(block: Block) -> tuple[_core.Part, ...]:
     """Return the compiled parts of a block's design."""
-    if not isinstance(block.design, Native):
+    if not block.design.compiled:
         raise InputError(f"stochastic steps need rows as they are stored, not a {type(block.design).__name__} design.")
     return block.design.parts
 
@@ -113,11 +103,7 @@ def _mix(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 
 
 def _size(block: Block) -> int:
-    cells = 0
-    for part in parts(block):
-        dense, sparse = isinstance(part, _core.Dense), isinstance(part, _core.Sparse)
-        cells += part.shape[1] if dense else min(part.shape[1], STORED) if sparse else 1
-    return max(1024, CELLS // max(cells, 1))
+    return max(1024, WINDOW_CELLS // max(block.design.row_entries, 1))
 
 
 def _cut(block: Block, first: int, last: int) -> Block:

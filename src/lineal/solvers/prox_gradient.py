@@ -10,8 +10,8 @@ import numpy as np
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
-from lineal.problem.standardized import equilibrated
-from lineal.solvers.solver import Array, Solver, Step
+from lineal.problem.standardized import standardize
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
 
 
 @dataclass(frozen=True)
@@ -26,6 +26,7 @@ class ProxGradient(Solver):
     decay: float = 0.0
     momentum: bool = True
     name: ClassVar[str] = "prox-gradient"
+    words: ClassVar[str] = "{size} coefficients: too many for a second derivative, so gradients and the penalty's prox"
 
     def __post_init__(self) -> None:
         if self.step is not None and not (np.isfinite(self.step) and self.step > 0.0):
@@ -39,56 +40,56 @@ class ProxGradient(Solver):
         """Take every smooth loss."""
         return None if problem.loss.smooth else f"the {problem.loss.name} loss has kinks, where it has no slope"
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per move; a step too large ends where F is no longer finite."""
-        view = equilibrated(problem)
-        inner, rest = view.problem, np.zeros(len(start))
-        coef = inner.penalty.prox(view.outer_coef(start), rest)
-        here = ahead = inner.evaluate(coef)
+        standardized = standardize(problem)
+        inner, rest = standardized.problem, np.zeros(len(start))
+        coef = inner.penalty.prox(standardized.outer_coef(start), rest)
+        evaluation = ahead = inner.evaluate(coef)
         point, weight, size = coef, 1.0, 1.0 if self.step is None else self.step
         estimate, number = np.inf, 0
-        while np.isfinite(here.value):
+        while np.isfinite(evaluation.value):
             passes = problem.passes + inner.passes
-            yield Step(view.inner_coef(coef), here.value, estimate, passes, f"step size {size:.3g}")
+            yield Step(standardized.inner_coef(coef), evaluation.value, estimate, passes, f"step size {size:.3g}")
             if self.step is not None:
                 size = self.step / (1.0 + self.decay * number)
             number += 1
-            found = self._move(inner, point, ahead, size)
-            if found is None:
+            move = self._move(inner, point, ahead, size)
+            if move is None:
                 return
-            trial, there, size = found
+            trial, trial_evaluation, size = move
             estimate = float(np.sum((trial - point) ** 2)) / size
             if estimate == 0.0 and point is coef:
                 return
             if self.momentum and point is not coef and np.sum((point - trial) * (trial - coef)) > 0.0:
                 # It overshoots: drop what was gathered, and go on from the better of both points.
-                if there.value <= here.value:
-                    coef, here = trial, there
-                point, ahead, weight = coef, here, 1.0
+                if trial_evaluation.value <= evaluation.value:
+                    coef, evaluation = trial, trial_evaluation
+                point, ahead, weight = coef, evaluation, 1.0
                 continue
             following = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * weight * weight))
             share = (weight - 1.0) / following if self.momentum else 0.0
             point = trial if share == 0.0 else inner.penalty.prox(trial + share * (trial - coef), rest)
-            coef, here, weight = trial, there, following
-            ahead = here if share == 0.0 else inner.evaluate(point)
+            coef, evaluation, weight = trial, trial_evaluation, following
+            ahead = evaluation if share == 0.0 else inner.evaluate(point)
             size = size if self.step is not None else 1.2 * size
-        yield Step(view.inner_coef(coef), here.value, np.inf, problem.passes + inner.passes, "diverged")
+        yield Step(standardized.inner_coef(coef), evaluation.value, np.inf, problem.passes + inner.passes, "diverged")
 
     def _move(
-        self, problem: Problem, point: Array, here: Evaluation, size: float
+        self, problem: Problem, point: Array, evaluation: Evaluation, size: float
     ) -> tuple[Array, Evaluation, float] | None:
         """Return prox(point - size gradient), F there and the size: halved until the loss stays below its parabola."""
         penalty = problem.penalty
-        gradient = here.gradient - penalty.gradient(point)
-        value = here.value - penalty.value(point)
+        gradient = evaluation.gradient - penalty.gradient(point)
+        value = evaluation.value - penalty.value(point)
         for _ in range(60):
             trial = penalty.prox(point - size * gradient, np.full(len(point), size))
-            there = problem.evaluate(trial)
+            trial_evaluation = problem.evaluate(trial)
             if self.step is not None:
-                return trial, there, size
+                return trial, trial_evaluation, size
             move = trial - point
             bound = value + float(np.sum(gradient * move)) + float(np.sum(move**2)) / (2.0 * size)
-            if there.value - penalty.value(trial) <= bound + 16 * EPS * abs(value) + here.error:
-                return trial, there, size
+            if trial_evaluation.value - penalty.value(trial) <= bound + 16 * EPS * abs(value) + evaluation.error:
+                return trial, trial_evaluation, size
             size *= 0.5
         return None

@@ -10,9 +10,9 @@ import numpy as np
 
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
-from lineal.solvers.newton import samples
-from lineal.solvers.quadratic import minimise, separable
-from lineal.solvers.solver import Array, Solver, Step
+from lineal.solvers.newton import affordable, samples
+from lineal.solvers.quadratic import minimise, sweepable
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,15 @@ class ProxNewton(Solver):
 
     largest: int = 4000
     name: ClassVar[str] = "prox-newton"
+    words: ClassVar[str] = (
+        "{size} coefficients{rows}: few enough for the whole second derivative, with the penalty as it is"
+    )
+
+    def reason(self, problem: Problem) -> str:
+        """Return why it is chosen; of many coefficients, only where rows stream."""
+        size, rows = problem.shape[0] * problem.shape[1], "" if affordable(problem) else ", rows that stream"
+        return self.words.format(size=size, rows=rows)
+
     max_steps: ClassVar[float] = 500
     """It takes two dozen; each has a quadratic program inside, milliseconds even for four columns."""
 
@@ -32,18 +41,18 @@ class ProxNewton(Solver):
         """Decline losses with kinks, and second derivatives that would not fit."""
         if not problem.loss.smooth:
             return f"the {problem.loss.name} loss has kinks, and no second derivative to build a model from"
-        if not separable(problem.penalty):
+        if not sweepable(problem.penalty):
             return f"coordinate descent does not know the penalty {problem.penalty.name!r}"
         size = problem.shape[0] * problem.shape[1]
         if size > self.largest:
             return f"{size} coefficients need a second derivative of {size} x {size}; the limit is {self.largest}"
         return None
 
-    def steps(self, problem: Problem, start: Array) -> Iterator[Step]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per full evaluation."""
         first = warm(problem, problem.penalty.prox(start, np.zeros(len(start))))
-        for coef, here, _, fall in walk(problem, first):
-            yield Step(coef, here.value, max(fall, 0.0), problem.passes)
+        for coef, evaluation, _, fall in iterates(problem, first):
+            yield Step(coef, evaluation.value, max(fall, 0.0), problem.passes)
 
 
 def warm(problem: Problem, coef: Array) -> Array:
@@ -53,56 +62,54 @@ def warm(problem: Problem, coef: Array) -> Array:
     return coef
 
 
-def walk(problem: Problem, coef: Array) -> Iterator[tuple[Array, Evaluation, Array, float]]:
+def iterates(problem: Problem, coef: Array) -> Iterator[tuple[Array, Evaluation, Array, float]]:
     """Yield better and better coefficients, with F there, where its model is least and how far the model falls."""
-    here = problem.evaluate(coef, hessian=problem.shape[0])
+    evaluation = problem.evaluate(coef, hessian=problem.shape[0])
     last = np.inf
     while True:
-        goal, fall = model(problem, coef, here)
-        yield coef, here, goal, fall
+        goal, fall = model(problem, coef, evaluation)
+        yield coef, evaluation, goal, fall
         # Close to the optimum the fall of F drowns in rounding; then the model tells whether steps still help.
-        done = not fall > 0.0 or (fall <= rounding(here) and not fall < 0.5 * last)
-        found = None if done else search(problem, coef, here, goal, fall)
-        if found is None:
-            wider, fall = _above(problem, coef, here)
-            if wider is None or not fall > rounding(here):
+        done = not fall > 0.0 or (fall <= rounding(evaluation) and not fall < 0.5 * last)
+        improved = None if done else search(problem, coef, evaluation, goal, fall)
+        if improved is None:
+            wider, fall = _above(problem, coef, evaluation)
+            if wider is None or not fall > rounding(evaluation):
                 return
-            found = search(problem, coef, here, wider, fall)
-        if found is None:
+            improved = search(problem, coef, evaluation, wider, fall)
+        if improved is None:
             return
-        coef, here = found
+        coef, evaluation = improved
         last = fall
 
 
-def _above(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array | None, float]:
+def _above(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[Array | None, float]:
     """Return what ``model`` does for a quadratic above the loss: where its curvature vanishes (Huber's, far from its rows)."""
-    above = problem.loss.majorant()
-    if above is None:
+    bent = problem.majorant(coef)
+    if bent is None:
         return None, 0.0
-    problem.passes += 1
-    bent = replace(problem, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=problem.shape[0])
-    return model(problem, coef, replace(here, hessian=bent.hessian))
+    return model(problem, coef, replace(evaluation, hessian=bent.hessian))
 
 
-def rounding(here: Evaluation) -> float:
+def rounding(evaluation: Evaluation) -> float:
     """Return the fall of F below which its values say nothing."""
-    return 128 * EPS * abs(here.value) + 2 * here.error
+    return 128 * EPS * abs(evaluation.value) + 2 * evaluation.error
 
 
-def model(problem: Problem, coef: Array, here: Evaluation) -> tuple[Array, float]:
+def model(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[Array, float]:
     """Return the minimiser of the quadratic model at ``coef`` with the penalty as it is, and how far the model falls."""
-    assert here.hessian is not None
+    assert evaluation.hessian is not None
     penalty = problem.penalty
-    gram, curvature = here.hessian.copy(), penalty.curvature()
+    gram, curvature = evaluation.hessian.copy(), penalty.curvature()
     if curvature.any():
         np.einsum("kjj->kj", gram)[:] -= np.tile(curvature, gram.shape[1] // len(coef))
-    gradient = here.gradient - penalty.gradient(coef)
-    floor = 1e-3 * EPS * abs(here.value)
+    gradient = evaluation.gradient - penalty.gradient(coef)
+    floor = 1e-3 * EPS * abs(evaluation.value)
     return minimise(gram, penalty, coef, gradient, coupled=problem.loss.coupled, floor=floor)
 
 
 def search(
-    problem: Problem, coef: Array, here: Evaluation, goal: Array, fall: float, sample: int = 1
+    problem: Problem, coef: Array, evaluation: Evaluation, goal: Array, fall: float, sample: int = 1
 ) -> tuple[Array, Evaluation] | None:
     """Return the first point on the way back from ``goal`` that lowers F enough, or None where there is none."""
     move = goal - coef
@@ -110,10 +117,10 @@ def search(
     step = min(1.0, 1e8 / size) if size > 0.0 else 1.0
     for tried in range(60):
         trial = goal if step == 1.0 else coef + step * move
-        there = problem.evaluate(trial, hessian=problem.shape[0], sample=sample)
-        allowed = rounding(here) if fall <= rounding(here) else -1e-4 * step * fall
-        if there.value <= here.value + allowed:
-            return trial, there
+        trial_evaluation = problem.evaluate(trial, hessian=problem.shape[0], sample=sample)
+        allowed = rounding(evaluation) if fall <= rounding(evaluation) else -1e-4 * step * fall
+        if trial_evaluation.value <= evaluation.value + allowed:
+            return trial, trial_evaluation
         step *= 0.5
         if tried == 3 and size > 0.0:
             # The curvature was no guide (it vanishes far out): let no score move by more than about 50.
@@ -124,14 +131,14 @@ def search(
 def _descend(problem: Problem, coef: Array, sample: int) -> Array:
     """Return a rough minimiser over a subsample; its own optimum is off by about coefficients / rows anyway."""
     enough = 0.05 * coef.size * sample / problem.moments.rows
-    here = problem.evaluate(coef, hessian=len(coef), sample=sample)
-    first = here.value
+    evaluation = problem.evaluate(coef, hessian=len(coef), sample=sample)
+    first = evaluation.value
     for _ in range(12):
-        goal, fall = model(problem, coef, here)
+        goal, fall = model(problem, coef, evaluation)
         if not fall > enough:
             break
-        found = search(problem, coef, here, goal, fall, sample)
-        if found is None or found[1].value < 0.01 * first:
+        improved = search(problem, coef, evaluation, goal, fall, sample)
+        if improved is None or improved[1].value < 0.01 * first:
             break
-        coef, here = found
+        coef, evaluation = improved
     return coef

@@ -7,40 +7,8 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.algebra import lapack
-from lineal.penalties import L1, Group, Ridge, Separable
+from lineal.penalties.costs import CoordinateCosts
 from lineal.penalties.penalty import Array, Penalty
-
-Mask = npt.NDArray[np.bool_]
-
-MOST_WORK = 2e8
-"""So many multiplications are done natively before Python looks whether somebody wants to stop."""
-
-MOST_ROWS = 1500
-"""Larger faces of a group penalty are left to the sweeps."""
-
-
-SHORT_JUMP = 0.1
-"""A Newton step on a face that is cut shorter meets a column that leaves the face: sweeps are the better guide."""
-
-
-class Charges:
-    """A separable penalty as the sweeps take it: four numbers per coefficient, output-major."""
-
-    def __init__(self, penalty: Penalty, outputs: int) -> None:
-        none = np.zeros(len(penalty.charged))
-        parts = (
-            (penalty.linear, penalty.curvature(), penalty.least, penalty.most)
-            if isinstance(penalty, Separable)
-            else (none, penalty.curvature(), none - np.inf, none + np.inf)
-        )
-        self.linear, self.square, self.lower, self.upper = (
-            part[None] if outputs == 1 else np.tile(part, (outputs, 1)) for part in parts
-        )
-
-    def resting(self, coef: Array) -> Mask:
-        """Return which coefficients are at a kink or a bound, where no derivative says what to do."""
-        kink = (coef == 0.0) & (self.linear > 0.0)
-        return np.asarray(kink | (coef <= self.lower) | (coef >= self.upper))
 
 
 def minimise(
@@ -58,58 +26,64 @@ def minimise(
     ``gram`` is A as passes lay it out, without the penalty; the last sweep gains less than ``share`` of the whole fall,
     or than ``floor``, where rounding hides it.
     """
-    if isinstance(penalty, Group) and coef.shape[1] == 1:
-        penalty = L1(penalty.strength, penalty.charges)
     z, slope = np.array(coef.T, order="C"), np.array(gradient.T, order="C")
-    charges = None if isinstance(penalty, Group) else Charges(penalty, coef.shape[1])
+    costs = penalty.costs(coef.shape[1])
+    if costs is not None:
+        costs = costs.output_major(coef.shape[1])
     before = penalty.value(coef)
     matrix = np.ascontiguousarray(gram)
     work = float(matrix.shape[1]) * coef.size
     most, tol = 10, 0.0
     for _ in range(200):
-        limit = max(1, min(most, int(MOST_WORK / max(work, 1.0))))
-        last = _sweep(matrix, penalty, charges, z, slope, coupled, tol, limit)
-        if coupled and charges is not None:
-            _level(charges, z)
+        limit = max(1, min(most, int(2e8 / max(work, 1.0))))  # multiplications of one call: Ctrl-C waits for it
+        last = _sweep(matrix, penalty.linear, costs, z, slope, coupled, tol, limit)
+        if coupled and costs is not None:
+            _level(costs, z)
         fall = before - penalty.value(z.T) - 0.5 * float(np.sum((gradient.T + slope) * (z - coef.T)))
         tol = max(share * fall, floor)
         if last <= tol:
             break
-        if isinstance(penalty, Group):
+        if costs is None:
             _jump_rows(matrix, penalty.linear, z, slope, coupled)
-        elif charges is not None:
-            jump(matrix, charges, z, slope, coupled)
+        else:
+            jump(matrix, costs, z, slope, coupled)
         most = min(2 * most, 200)
     return np.ascontiguousarray(z.T), fall
 
 
 def _sweep(
-    gram: Array, penalty: Penalty, charges: Charges | None, z: Array, slope: Array, coupled: bool, tol: float, most: int
+    gram: Array,
+    linear: Array,
+    costs: CoordinateCosts | None,
+    z: Array,
+    slope: Array,
+    coupled: bool,
+    tol: float,
+    most: int,
 ) -> float:
-    """Sweep over all coefficients; return what the last sweep gained."""
-    if isinstance(penalty, Group) or charges is None:
-        assert isinstance(penalty, Group)
-        return _core.sweep_group(gram, coupled, z, slope, penalty.linear, tol, most)[1]
+    """Sweep over all coefficients, or over columns where outputs are penalized together; return what the last sweep gained."""
+    if costs is None:
+        return _core.sweep_group(gram, coupled, z, slope, linear, tol, most)[1]
     if coupled:
-        flat = (charges.linear.ravel(), charges.square.ravel(), charges.lower.ravel(), charges.upper.ravel())
+        flat = (costs.linear.ravel(), costs.square.ravel(), costs.least.ravel(), costs.most.ravel())
         return _core.sweep_gram(gram[0], z.reshape(-1), slope.reshape(-1), *flat, tol, most)[1]
     total = 0.0
     for a in range(len(z)):
         part = gram[a % len(gram)]
-        rows = (charges.linear[a], charges.square[a], charges.lower[a], charges.upper[a])
+        rows = (costs.linear[a], costs.square[a], costs.least[a], costs.most[a])
         total += _core.sweep_gram(part, z[a], slope[a], *rows, tol / len(z), most)[1]
     return total
 
 
-def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -> None:
+def jump(gram: Array, costs: CoordinateCosts, z: Array, slope: Array, coupled: bool) -> None:
     """Go to the minimiser of the face that the coefficients are on, or as far as signs and bounds allow, in place."""
     plain = gram
     if coupled:
-        gram = _filled(gram, charges)
+        gram = _filled(gram, costs)
     shape = (1, -1) if coupled else z.shape
     flat, steep = z.reshape(shape), slope.reshape(shape)
-    free = ~charges.resting(z).reshape(shape)
-    parts = [a.reshape(shape) for a in (charges.linear, charges.square, charges.lower, charges.upper)]
+    free = ~costs.resting(z).reshape(shape)
+    parts = [a.reshape(shape) for a in (costs.linear, costs.square, costs.least, costs.most)]
     for a in range(len(flat)):
         matrix = gram[a % len(gram)]
         linear, square, lower, upper = (part[a] for part in parts)
@@ -132,9 +106,9 @@ def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -
                 edge,
             )
             with np.errstate(divide="ignore", invalid="ignore"):
-                room = np.where(step == 0.0, np.inf, (edge - at) / step)
-            first = int(np.argmin(room))
-            length = min(1.0, float(room[first]))
+                reach = np.where(step == 0.0, np.inf, (edge - at) / step)
+            first = int(np.argmin(reach))
+            length = min(1.0, float(reach[first]))
             moved = at + length * step
             if length < 1.0:
                 moved[first] = edge[first]
@@ -145,26 +119,26 @@ def jump(gram: Array, charges: Charges, z: Array, slope: Array, coupled: bool) -
                 break
 
 
-def _level(charges: Charges, z: Array) -> None:
-    """Shift the coefficients of a column that l1 alone charges by what all outputs share, where that costs least, in place.
+def _level(costs: CoordinateCosts, z: Array) -> None:
+    """Shift the coefficients of a column that l1 alone penalizes by what all outputs share, where that costs least, in place.
 
     A loss that sees differences only does not notice: sum_k |z_k + c| is least where a middle one is zero.
     """
-    on = np.flatnonzero((charges.linear[0] > 0.0) & (charges.square[0] == 0.0))
+    on = np.flatnonzero((costs.linear[0] > 0.0) & (costs.square[0] == 0.0))
     part = z[:, on]
     shift = -np.sort(part, axis=0)[(len(z) - 1) // 2]
-    most, least = np.min(charges.upper[:, on] - part, axis=0), np.max(charges.lower[:, on] - part, axis=0)
-    z[:, on] = np.clip(part + np.clip(shift, least, most), charges.lower[:, on], charges.upper[:, on])
+    most, least = np.min(costs.most[:, on] - part, axis=0), np.max(costs.least[:, on] - part, axis=0)
+    z[:, on] = np.clip(part + np.clip(shift, least, most), costs.least[:, on], costs.most[:, on])
 
 
-def _filled(gram: Array, charges: Charges) -> Array:
-    """Return the gram with some curvature along what all outputs of an uncharged column share, of which the loss sees nothing.
+def _filled(gram: Array, costs: CoordinateCosts) -> Array:
+    """Return the gram with some curvature along what all outputs of an unpenalized column share, of which the loss sees nothing.
 
     Slopes have none of it either, so that solutions stay what they are.
     """
-    k, p = charges.linear.shape
-    free = (charges.linear[0] == 0.0) & (charges.square[0] == 0.0)
-    free &= np.isinf(charges.lower[0]) & np.isinf(charges.upper[0])
+    k, p = costs.linear.shape
+    free = (costs.linear[0] == 0.0) & (costs.square[0] == 0.0)
+    free &= np.isinf(costs.least[0]) & np.isinf(costs.most[0])
     full = gram[0].copy().reshape(k, p, k, p)
     for j in np.flatnonzero(free):
         size = float(np.einsum("aa->", full[:, j, :, j])) / k
@@ -178,7 +152,7 @@ def _jump_rows(gram: Array, rate: Array, z: Array, slope: Array, coupled: bool) 
     for _ in range(10):
         norm = np.sqrt(np.sum(z**2, axis=0))
         on = np.flatnonzero((norm > 0.0) | (rate == 0.0))
-        if not len(on) or k * len(on) > MOST_ROWS:
+        if not len(on) or k * len(on) > 1500:  # sweeps are cheaper than factoring larger faces
             return
         flat = (np.arange(k)[:, None] * p + on).ravel()
         whole = _face(gram, on, z.shape, coupled)
@@ -206,7 +180,7 @@ def _jump_rows(gram: Array, rate: Array, z: Array, slope: Array, coupled: bool) 
                 slope += (gram[0][:, a * p + on] @ move[a]).reshape(k, p)
             else:
                 slope[a] += gram[a % len(gram)][:, on] @ move[a]
-        if length < SHORT_JUMP:
+        if length < 0.1:  # a column is leaving the face: sweeps are the better guide
             return
 
 
@@ -232,6 +206,6 @@ def _bend(pull: Array, unit: Array) -> Array:
     return bend.reshape(k * m, k * m)
 
 
-def separable(penalty: Penalty) -> bool:
+def sweepable(penalty: Penalty) -> bool:
     """Whether the sweeps know the penalty."""
-    return isinstance(penalty, Separable | Ridge | Group)
+    return penalty.grouped or penalty.costs(2) is not None

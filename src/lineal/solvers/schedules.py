@@ -12,8 +12,8 @@ from lineal.ground.records import dataclass
 SCHEDULES: Final = ("constant", "invscaling", "optimal", "adaptive")
 """Every schedule by name."""
 
-BLUNT: Final = 0.05
-"""A step size is kept until its schedule has changed it by this share."""
+MAX_CHANGE: Final = 0.05
+"""A step size is kept until its schedule has changed it by this share, so that steps run in one native call."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Schedule:
     """The size of step t = 1, 2, ...
 
     ``first`` (constant, adaptive), ``first / t^power`` (invscaling) or ``first delay / (t + delay - 1)`` (optimal, where
-    that is ``1 / (strength (t + delay - 1))``). An adaptive one is divided by 5 by whoever sees no progress.
+    that is ``1 / (strength (t + delay - 1))``). The solver divides an adaptive one by 5 where it sees no progress.
 
     >>> round(Schedule("invscaling", first=1.0, power=0.5).at(4), 1)
     0.5
@@ -33,8 +33,8 @@ class Schedule:
     delay: float = 1.0
 
     def at(self, t: int) -> float:
-        """Return the size of step t, to BLUNT: sizes that hardly differ are one, so that steps can be taken together."""
-        return self.first * float(np.exp(-self._cell(t) * np.log1p(BLUNT))) if self._bends else self.first
+        """Return the size of step t, to a factor 1 + MAX_CHANGE."""
+        return self.first * float(np.exp(-self._cell(t) * np.log1p(MAX_CHANGE))) if self._bends else self.first
 
     def lasts(self, t: int) -> int | None:
         """Return for how many steps from t on the size stays; None for ever.
@@ -46,7 +46,7 @@ class Schedule:
         if not self._bends:
             return None
         cell = self._cell(t)
-        past = float(np.exp((cell + 1) * np.log1p(BLUNT) / self._exponent))
+        past = float(np.exp((cell + 1) * np.log1p(MAX_CHANGE) / self._exponent))
         most = max(1, int(np.ceil(past if self.name == "invscaling" else self.delay * (past - 1.0) + 1.0)) - t)
         least = 1
         while least < most:  # rounding may have put the end some steps too far, many of them where the delay is long
@@ -63,9 +63,9 @@ class Schedule:
         return self.power if self.name == "invscaling" else 1.0
 
     def _cell(self, t: int) -> int:
-        """Return by how many factors 1 + BLUNT the size has shrunk."""
+        """Return by how many factors 1 + MAX_CHANGE the size has shrunk."""
         far = t if self.name == "invscaling" else (t + self.delay - 1.0) / self.delay
-        return int(np.floor(self._exponent * np.log(far) / np.log1p(BLUNT)))
+        return int(np.floor(self._exponent * np.log(far) / np.log1p(MAX_CHANGE)))
 
 
 def checked(name: object, accepted: tuple[str, ...] = SCHEDULES) -> str:

@@ -16,15 +16,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lineal.algebra.factor import Cholesky
+from lineal.algebra.cholesky import Cholesky
 from lineal.ground.records import dataclass
 from lineal.losses.sparsemax import hot
 from lineal.problem.problem import Problem
-from lineal.solvers.penalty_corners import NEAR, PenaltyCorners
+from lineal.solvers.penalty_corners import CORNER_MAX_DISTANCE, PenaltyCorners
 from lineal.solvers.solver import Array, Step
-
-CENTRAL = 1e-4
-"""No product u q may fall below this share of their mean."""
+from lineal.sources import rowwise
+from lineal.sources.rowwise import Targets
 
 
 def steps(problem: Problem, start: Array) -> Iterator[Step]:
@@ -46,16 +45,10 @@ class _Path:
 
     def __init__(self, problem: Problem, start: Array) -> None:
         self.problem, self.coef, self.passes = problem, start.copy(), 0
-        ys, weights, offsets = [], [], []
-        for block in problem.source.blocks():
-            weight = np.ones(block.n_rows) if block.weight is None else block.weight
-            present = (weight > 0.0)[:, None]
-            ys.append(np.where(present, block.y, 0.0))
-            weights.append(weight / problem.moments.weight_sum)
-            offset = np.zeros((block.n_rows, problem.shape[1])) if block.offset is None else block.offset
-            offsets.append(np.where(present, offset, 0.0))
-        self.weight, self.hot = np.concatenate(weights), hot(np.concatenate(ys), problem.shape[1])
-        self.cost = np.concatenate(offsets) + (1.0 - self.hot)
+        fields = zip(*problem.source.collect(Targets(problem.shape[1])), strict=True)
+        y, weight, offset = (rowwise.joined(parts) for parts in fields)
+        self.weight, self.hot = weight / problem.moments.weight_sum, hot(y, problem.shape[1])
+        self.cost = offset + (1.0 - self.hot)
         self.square = problem.penalty.curvature()[:, None]
         self.own = PenaltyCorners.of(problem, 1.0, np.zeros(problem.shape[0]))
         scores = self.times(self.coef) + self.cost
@@ -71,18 +64,12 @@ class _Path:
     def times(self, coef: Array) -> Array:
         """Return X coef, zero for absent rows."""
         self.passes += 1
-        eta = np.concatenate([block.design.times(coef) for block in self.problem.source.blocks()])
-        return np.where((self.weight > 0.0)[:, None], eta, 0.0)
+        return np.where((self.weight > 0.0)[:, None], rowwise.times(self.problem.source, coef), 0.0)
 
     def transpose(self, values: Array) -> Array:
         """Return X' w values."""
         self.passes += 1
-        result, start = np.zeros(self.problem.shape), 0
-        for block in self.problem.source.blocks():
-            part = slice(start, start + block.n_rows)
-            result += block.design.transpose_times(np.ascontiguousarray(self.weight[part, None] * values[part]))
-            start += block.n_rows
-        return result
+        return rowwise.transpose_times(self.problem.source, self.weight[:, None] * values)
 
     def own_times(self, coef: Array) -> Array:
         """Return the scores of the penalty's corners."""
@@ -103,12 +90,7 @@ class _Path:
         for a in range(k):
             for b in range(a + 1):
                 m = self.weight * (d[:, a] * (float(a == b) - d[:, b] / total))
-                start = 0
-                for block in self.problem.source.blocks():
-                    part = block.design.gram(np.ascontiguousarray(m[start : start + block.n_rows]))
-                    full[a, :, b, :] += part
-                    start += block.n_rows
-                full[b, :, a, :] = full[a, :, b, :]
+                full[a, :, b, :] = full[b, :, a, :] = rowwise.gram(self.problem.source, m)
         diagonal = np.zeros(self.problem.shape) + self.square
         np.add.at(diagonal, self.own.places, (self.own.weight * self.own.unit**2)[:, None] * corners)
         size = np.einsum("ajaj->j", full) / k
@@ -131,7 +113,7 @@ class _Path:
         """Return the coefficients, those that the path leads into a corner of the penalty there already."""
         size = float(self.weight @ np.mean(self.u, axis=1))
         over, under = self.own.high[:, None] - self.lean, self.lean - self.own.low[:, None]
-        active = (self.above < NEAR * size * over) & (self.below < NEAR * size * under)
+        active = (self.above < CORNER_MAX_DISTANCE * size * over) & (self.below < CORNER_MAX_DISTANCE * size * under)
         return self.own.put(self.coef, active)
 
     def theta(self) -> Array:
@@ -173,9 +155,10 @@ class _Path:
         move = system.solve(-rows, -first, -second)
         primal, dual = self._lengths(move)
         target = (max(self._mean(self._products(primal, dual, move)), 0.0) / mu) ** 3 * mu
-        # Where even the plain step is short, its square is no guide: go back to the middle of the path first.
         bold = min(primal, dual) >= 0.1
-        target = target if bold else max(target, 0.5 * mu)
+        if not bold:
+            # Where even the predictor is short, its square is no guide: go back to the middle of the path first.
+            target = max(target, 0.5 * mu)
         move = system.solve(
             target - rows - bold * move.u * move.q,
             target - first + bold * move.above * move.lean,
@@ -186,7 +169,7 @@ class _Path:
             primal = dual = min(primal, dual)  # a quadratic ties both sides
         for _ in range(20):
             products = self._products(primal, dual, move)
-            if np.min(products[0]) >= CENTRAL * self._mean(products):
+            if np.min(products[0]) >= 1e-4 * self._mean(products):  # central enough for a long step after it
                 break
             primal, dual = 0.8 * primal, 0.8 * dual
         if not np.all(np.isfinite(move.coef)) or max(primal, dual) < 1e-12:

@@ -14,26 +14,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.factor import Cholesky
+from lineal.algebra.cholesky import Cholesky
 from lineal.ground.records import dataclass
 from lineal.losses import Huber
+from lineal.losses.loss import Loss
 from lineal.problem.passes import Evaluate
 from lineal.problem.problem import Problem
 from lineal.solvers.solver import Array
-from lineal.sources.memory import Blocks
 from lineal.sources.source import Block, Source
 
-FIRST = 0.5
-"""Share of a sample's corners that are rounded off at first."""
-
-SAMPLED = 0.15
-"""Share at which a sample has said what it can."""
-
-FALL = 4.0
-"""From one threshold to the next it falls by this factor."""
-
-STEPS = 3
-"""Newton steps at most for each threshold: the next one asks for another minimum anyway."""
+SAMPLE_SHARES = (0.5, 0.15)
+"""Shares of a sample's corners within the thresholds it is solved for; with fewer, its sampling error dominates."""
 
 
 @dataclass(frozen=True)
@@ -50,29 +41,16 @@ class Rounded:
         """Return the problem rounded off; None where its penalty has kinks, or its corners are not all alike."""
         if problem.loss.coupled or not problem.penalty.smooth:
             return None
-        width, linear = np.nan, np.zeros(problem.shape)
-        for block in problem.source.blocks():
-            present = np.ones(block.n_rows, dtype=bool) if block.weight is None else block.weight > 0.0
-            if not present.any():
-                continue
-            lean = np.zeros(block.n_rows)
-            for _, low, high in problem.loss.kinks(_targets(block)):
-                wide, lean = (high - low)[:, 0], lean + 0.5 * (high + low)[:, 0]
-                width = float(wide[0]) if np.isnan(width) else width
-                if np.any(wide != width):
-                    return None
-            if lean.any():
-                weight = lean if block.weight is None else np.where(present, block.weight * lean, 0.0)
-                linear += block.design.transpose_times(np.ascontiguousarray(weight[:, None]))
-        if not width > 0.0:
+        lean = problem.source.sum(Lean(problem.loss))
+        if not 0.0 < lean.least == lean.most:
             return None
         count = len(problem.loss.kinks(np.zeros((1, 1))))
-        corners = tuple(_cornered(problem, m) for m in range(count))
-        return Rounded(problem, corners, width, linear / problem.moments.weight_sum)
+        corners = tuple(problem.source.map(AtCorner(problem.loss, m), keep=True) for m in range(count))
+        return Rounded(problem, corners, lean.least, lean.linear / problem.moments.weight_sum)
 
     def distances(self, coef: Array) -> npt.NDArray[np.float64]:
         """Return the distances of the scores from all corners."""
-        return np.concatenate([np.abs(_residuals(block, coef)) for source in self.corners for block in source.blocks()])
+        return np.concatenate([part for source in self.corners for part in source.collect(Distances(coef))])
 
     def at(self, coef: Array, threshold: float) -> tuple[float, Array, Array]:
         """Return value, gradient and second derivative."""
@@ -91,7 +69,7 @@ class Rounded:
     def descend(self, coef: Array, threshold: float) -> Array | None:
         """Return coefficients a few Newton steps down; None where too few rows are within the threshold for one."""
         value, slope, bend = self.at(coef, threshold)
-        for _ in range(STEPS):
+        for _ in range(3):  # the next threshold has another minimum anyway
             factor = Cholesky.of(bend)
             if factor.singular or not np.isfinite(value):
                 return None
@@ -102,13 +80,13 @@ class Rounded:
                 break
             step = 1.0
             for _ in range(20):
-                there = self.at(coef - step * shift, threshold)
-                if there[0] <= value - 1e-4 * step * fall:
+                trial = self.at(coef - step * shift, threshold)
+                if trial[0] <= value - 1e-4 * step * fall:
                     break
                 step *= 0.5
             else:
                 break
-            coef, (value, slope, bend) = coef - step * shift, there
+            coef, (value, slope, bend) = coef - step * shift, trial
         return coef
 
 
@@ -121,7 +99,7 @@ def approach(problem: Problem, sample: Problem, start: Array, rows: int) -> tupl
     if small is None or whole is None:
         return None
     coef: Array | None = start
-    for share in (FIRST, SAMPLED):
+    for share in SAMPLE_SHARES:
         assert coef is not None
         distances = small.distances(coef)
         # Many rows may be at one distance, all of those of a class or none: the threshold is beyond it.
@@ -129,7 +107,7 @@ def approach(problem: Problem, sample: Problem, start: Array, rows: int) -> tupl
         coef = small.descend(coef, threshold) if threshold > 0.0 else None
         if coef is None:
             return None
-    least = threshold * rows / (SAMPLED * problem.moments.rows)
+    least = threshold * rows / (SAMPLE_SHARES[-1] * problem.moments.rows)
     for level in _levels(threshold, least):
         assert coef is not None
         better = whole.descend(coef, level)
@@ -143,7 +121,7 @@ def approach(problem: Problem, sample: Problem, start: Array, rows: int) -> tupl
 def _levels(threshold: float, least: float) -> Iterator[float]:
     while threshold > least:
         yield threshold
-        threshold = max(threshold / FALL, least)
+        threshold = max(threshold / 4.0, least)
     yield least
 
 
@@ -152,17 +130,56 @@ def _targets(block: Block) -> Array:
     return block.y if block.weight is None else np.where((block.weight > 0.0)[:, None], block.y, 0.0)
 
 
-def _cornered(problem: Problem, m: int) -> Source:
-    """Return the source whose targets are the corners numbered m."""
+@dataclass(frozen=True)
+class AtCorner:
+    """The change of a block whose targets become its corners numbered ``m``."""
 
-    def change(block: Block) -> Block:
-        return replace(block, y=np.ascontiguousarray(problem.loss.kinks(_targets(block))[m].at))
+    loss: Loss
+    m: int
 
-    mapped = problem.source.map(change)
-    return Blocks(list(mapped.blocks()), problem.source.columns) if problem.source.resident else mapped
+    def __call__(self, block: Block) -> Block:
+        """Return the changed block."""
+        return replace(block, y=np.ascontiguousarray(self.loss.kinks(_targets(block))[self.m].at))
 
 
-def _residuals(block: Block, coef: Array) -> Array:
-    eta = block.design.times(coef)
-    eta = eta if block.offset is None else eta + block.offset
-    return np.asarray((eta - block.y)[:, 0] if block.weight is None else (eta - block.y)[block.weight > 0.0, 0])
+@dataclass(frozen=True)
+class Leaning:
+    """Least and largest jump of a slope at a corner, and the summed slope half way up all of them."""
+
+    least: float
+    most: float
+    linear: Array
+
+    def __add__(self, other: Leaning) -> Leaning:
+        return Leaning(min(self.least, other.least), max(self.most, other.most), self.linear + other.linear)
+
+
+@dataclass(frozen=True)
+class Lean:
+    """The task that sums the slopes half way up every corner, ``X' s (low + high) / 2``, and compares the corners' jumps."""
+
+    loss: Loss
+
+    def __call__(self, block: Block) -> Leaning:
+        """Sum over one block."""
+        present = block.weights > 0.0
+        least, most, lean = np.inf, -np.inf, np.zeros(block.n_rows)
+        for _, low, high in self.loss.kinks(_targets(block)) if present.any() else ():
+            jump, lean = (high - low)[:, 0], lean + 0.5 * (high + low)[:, 0]
+            least, most = min(least, float(np.min(jump))), max(most, float(np.max(jump)))
+        if not lean.any():
+            return Leaning(least, most, np.zeros((block.design.shape[1], 1)))
+        weight = lean if block.weight is None else np.where(present, block.weight * lean, 0.0)
+        return Leaning(least, most, block.design.transpose_times(np.ascontiguousarray(weight[:, None])))
+
+
+@dataclass(frozen=True)
+class Distances:
+    """How far the scores of a block's rows of positive weight are from its targets."""
+
+    coef: Array
+
+    def __call__(self, block: Block) -> Array:
+        """Return one number for each of those rows."""
+        apart = np.abs((block.scores(self.coef) - block.y)[:, 0])
+        return apart if block.weight is None else apart[block.weight > 0.0]

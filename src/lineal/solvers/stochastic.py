@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Literal
+from collections.abc import Generator, Mapping
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import Problem
 from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
-from lineal.solvers.presentation import Window, parts, window, windows
+from lineal.solvers.presentation import Window, windows
 from lineal.solvers.schedules import Schedule, checked, positive
-from lineal.solvers.solver import Array, Solver, Step
-from lineal.sources.source import Block
+from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.sources.source import Access, Block
 
-METHODS = ("sgd", "saga")
-SMALLEST = 1e-6
-"""An adaptive step that has shrunk to this share of the first one is not made smaller."""
 NO_STRENGTH = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
 
 
@@ -53,8 +50,9 @@ class Stochastic(Solver):
     strength: float | None = None
 
     def __post_init__(self) -> None:
-        if self.method not in METHODS:
-            raise InputError(f"the method is {self.method!r}; accepted are sgd, saga.{near(str(self.method), METHODS)}")
+        if self.method not in ("sgd", "saga"):
+            hint = near(str(self.method), ("sgd", "saga"))
+            raise InputError(f"the method is {self.method!r}; accepted are sgd, saga.{hint}")
         if self.batch < 1:
             raise InputError(f"the batch is {self.batch}; it must be a whole number of at least 1.")
         positive("the step of a stochastic method", self.step)
@@ -65,6 +63,19 @@ class Stochastic(Solver):
                 "saga needs neither a schedule nor averaging: its step is constant and its noise vanishes."
             )
 
+    needs: ClassVar[Access] = Access.ITERATE
+
+    @classmethod
+    def spellings(cls) -> Mapping[str, Mapping[str, Any]]:
+        """Return saga, sgd, and sgd by several rows at a time; the latter two end where they no longer gain."""
+        # 1000 epochs: sgd comes near an optimum, and rarely reaches it
+        ends = {"schedule": "adaptive", "patience": 5, "epochs": 1000}
+        return {
+            "saga": {"method": "saga"},
+            "sgd": {"method": "sgd", **ends},
+            "mini-batch": {"method": "sgd", "batch": 32, **ends},
+        }
+
     @property
     def name(self) -> str:  # type: ignore[override]
         """The method, or that it takes several rows at a time."""
@@ -73,7 +84,9 @@ class Stochastic(Solver):
     @property
     def _average(self) -> int | None:
         """After how many rows averaging begins."""
-        return None if not self.average else 0 if self.average is True else self.average
+        if not self.average:
+            return None
+        return 0 if self.average is True else self.average
 
     @property
     def corners(self) -> bool:  # type: ignore[override]
@@ -88,7 +101,7 @@ class Stochastic(Solver):
             return NO_STRENGTH
         return refuses(problem.loss, problem.penalty)
 
-    def steps(self, problem: Problem, start: Array) -> Generator[Step, None, str | None]:
+    def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Generator[Step, None, str | None]:
         """Yield one step per epoch; return why it ended, if it did."""
         learner, frame = self._learner(problem, start)
         loss = problem.loss
@@ -110,7 +123,7 @@ class Stochastic(Solver):
             if watch is None:
                 watch = _Watch(self.patience or 5, self.least, value)
             elif watch.stuck(value):
-                if self.schedule == "adaptive" and learner.shrink > SMALLEST:
+                if self.schedule == "adaptive" and learner.shrink > 1e-6:
                     learner.shrink /= 5.0
                 elif self.patience is not None:
                     return (
@@ -135,13 +148,13 @@ class Stochastic(Solver):
         scaled = _frame(problem)
         frame = scaled if self.scaled else Frame(np.ones(problem.shape[0]))
         factor = problem.moments.rows / problem.moments.weight_sum
-        asked = self.step is None and (problem.loss.smooth or self.schedule != "optimal")
-        found = self._safe(problem, frame) if asked else None
+        needs_safe_step = self.step is None and (problem.loss.smooth or self.schedule != "optimal")
+        safe = self._safe(problem, frame) if needs_safe_step else None
         strength = self._strength(problem.penalty, frame)
         learner = Learner(
             problem.loss,
             problem.penalty,
-            self._schedule(strength, found),
+            self._schedule(strength, safe),
             frame,
             frame.inward(start),
             batch=self.batch,
@@ -153,33 +166,35 @@ class Stochastic(Solver):
 
     def _safe(self, problem: Problem, frame: Frame) -> float:
         """Return the largest step that is safe for every row: a pass over all of them."""
-        bend = (
-            problem.loss.curvature_bound if np.isfinite(problem.loss.curvature_bound) and problem.loss.smooth else 1.0
-        )
+        bound = problem.loss.curvature_bound
+        bend = bound if np.isfinite(bound) and problem.loss.smooth else 1.0
         factor = problem.moments.rows / problem.moments.weight_sum
         largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
         problem.passes += 1
-        charge = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
-        return float(1.0 / max((3.0 if self.method == "saga" else 1.0) * (largest + charge), np.finfo(float).tiny))
+        penalty_factor = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
+        caution = 3.0 if self.method == "saga" else 1.0
+        return float(1.0 / max(caution * (largest + penalty_factor), np.finfo(float).tiny))
 
     def _strength(self, penalty: Penalty, frame: Frame | None = None) -> float:
         """Return how strongly the penalty bends F, at least, in the columns of a frame."""
         if self.strength is not None:
             return self.strength
         if self.scaled and frame is not None:
-            least = float(np.min((frame.rate * penalty.curvature())[penalty.charged], initial=np.inf))
+            least = float(np.min((frame.rate * penalty.curvature())[penalty.penalized], initial=np.inf))
             if 0.0 < least < np.inf:
                 return least
-        return float(getattr(penalty, "strength", 0.0))
+        return penalty.strength
 
-    def _schedule(self, strength: float, found: float | None) -> Schedule:
-        """Return the schedule; ``found`` is the largest first step that is safe, None where none is known to be unsafe."""
+    def _schedule(self, strength: float, safe: float | None) -> Schedule:
+        """Return the schedule; ``safe`` is the largest first step that is safe, None where none is known to be unsafe."""
         if self.schedule != "optimal":
-            first = self.step if self.step is not None else found
+            first = self.step if self.step is not None else safe
             assert first is not None
             return Schedule(self.schedule, first, self.power)
         # Bottou's guess of a first step: the size that a coefficient may have.
-        first = self.step if self.step is not None else min(strength**-0.25, np.inf if found is None else found)
+        first = self.step
+        if first is None:
+            first = strength**-0.25 if safe is None else min(strength**-0.25, safe)
         return Schedule("optimal", first, delay=1.0 / (strength * first))
 
     def learn(self, block: Block, loss: Loss, penalty: Penalty, state: State) -> State:
@@ -212,7 +227,7 @@ class Stochastic(Solver):
             averaged=state.averaged,
         )
         learner.sum = state.sum.copy()
-        rows = window([block])
+        rows = Window([block])
         order = rows.order(0, 0, shuffle=False)
         losses = learner.learn(rows.segments, order)
         return state.after(learner, len(order), float(rows.weight.sum()), losses)
@@ -229,7 +244,7 @@ class _Watch:
     idle: int = 0
 
     def stuck(self, value: float) -> bool:
-        """Whether so many epochs have brought nothing; then counting starts again."""
+        """Whether ``patience`` epochs in a row have brought nothing; then counting starts again."""
         self.top = max(self.top, value)
         enough = self.least * (self.top - self.best) if np.isfinite(self.best) else 0.0
         self.idle = 0 if value < self.best - enough else self.idle + 1
@@ -243,9 +258,7 @@ class _Watch:
 def _frame(problem: Problem) -> Frame:
     """Return scaled columns, centred where no column is sparse: centring would fill it."""
     moments = problem.moments
-    first = next(iter(problem.source.blocks()))
-    dense = all(isinstance(part, _core.Dense | _core.Ones) for part in parts(first))
-    centred = dense and problem.intercept and 0 in problem.uncharged
+    centred = problem.source.head().design.plain and problem.intercept and 0 in problem.unpenalized
     shift = moments.mean.copy() if centred else np.zeros(problem.shape[0])
     if centred:
         shift[0] = 0.0
@@ -266,29 +279,36 @@ def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float
     if not np.all(np.isfinite(coef)):
         return np.inf, np.inf
     if not problem.loss.smooth and problem.loss.native is None:
-        return _value(problem, coef), np.inf  # nobody asks for the gradient
-    here = problem.evaluate(coef)
-    gradient = here.gradient - problem.penalty.gradient(coef)
+        return _value(problem, coef), np.inf  # the gradient of corners is of no use
+    evaluation = problem.evaluate(coef)
+    gradient = evaluation.gradient - problem.penalty.gradient(coef)
     if frame.shift is not None:
         gradient = gradient - frame.shift[:, None] * gradient[0]
     slack = problem.penalty.slack(coef, gradient)
     bend = problem.loss.curvature_bound if 0.0 < problem.loss.curvature_bound < np.inf else 1.0
-    return here.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
+    return evaluation.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
 
 
 def _value(problem: Problem, coef: Array) -> float:
     """Return F, which needs one product with the rows less than its gradient."""
-    problem.passes += 1
-    total = 0.0
-    for block in problem.source.blocks():
-        eta = block.design.times(coef) if np.any(coef) else np.zeros((block.n_rows, problem.shape[1]))
+    return problem.sum(Value(problem.loss, coef)) / problem.moments.weight_sum + problem.penalty.value(coef)
+
+
+@dataclass(frozen=True)
+class Value:
+    """The task that sums losses at ``coef``, and nothing else."""
+
+    loss: Loss
+    coef: Array
+
+    def __call__(self, block: Block) -> float:
+        """Sum over one block."""
+        eta = block.design.times(self.coef) if np.any(self.coef) else np.zeros((block.n_rows, self.coef.shape[1]))
         eta = eta if block.offset is None else eta + block.offset
         if block.weight is None:
-            total += float(np.sum(problem.loss.value(block.y, eta)))
-        else:
-            present = block.weight > 0.0
-            total += float(np.sum(block.weight[present] * problem.loss.value(block.y[present], eta[present])))
-    return total / problem.moments.weight_sum + problem.penalty.value(coef)
+            return float(np.sum(self.loss.value(block.y, eta)))
+        present = block.weight > 0.0
+        return float(np.sum(block.weight[present] * self.loss.value(block.y[present], eta[present])))
 
 
 def _mix(duals: list[Array], tables: list[Array], share: float) -> None:

@@ -1,4 +1,4 @@
-"""The linear system of a Newton step, solved by preconditioned conjugate gradients as far as somebody asks for it."""
+"""The linear system of a Newton step, solved by preconditioned conjugate gradients as far as a step or a proof needs it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal import _core
 from lineal.algebra import lapack
-from lineal.algebra.factor import Cholesky
+from lineal.algebra.cholesky import Cholesky
 from lineal.designs import Affine
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Diagonal, Kept
@@ -19,29 +19,14 @@ from lineal.solvers.solver import Array
 FORCING = 0.3
 """How exactly each Newton system is solved. Measured on softmax problems: tighter wastes products, looser steps."""
 
-TIGHT = 0.1
-"""How exactly at most, where F bends so little that it pays and an evaluation costs as much as a product."""
+PROOF_MAX_SHARE = 0.7
+"""The share of a wanted gap below which a proof is tried: rounding errors and unpenalized columns come on top."""
 
-MARGIN = 0.7
-"""The share of a wanted gap below which a proof is tried: rounding errors and uncharged columns come on top."""
+STEP_MAX_SHARE = 0.5
+"""The share of a wanted gap that the step before the proof aims at."""
 
-AIM = 0.5
-"""The share of it that the step before aims at."""
-
-MANY = 3
-"""A system of a loss that couples its outputs that took more products than this could do with a better preconditioner."""
-
-DEAR = 20.0
-"""A preconditioner that costs more products than this comes too late (benchmark softmax: 65; the fit took 1.7 times as long)."""
-
-CACHED = 2**18
-"""Doubles of blocks, one for every output, that a core keeps near."""
-
-SMALL = 200
-"""A preconditioner of up to so many columns stays in the cache, and its system is solved in one native call."""
-
-SPILL = 0.25
-"""What settling an uncharged intercept leaves in a standardised column, squared (measured: 0.05 to 0.3)."""
+CACHED_MAX_COLUMNS = 200
+"""A preconditioner of at most this many columns stays in the cache, and its system is solved in one native call."""
 
 
 @dataclass
@@ -49,14 +34,14 @@ class System:
     """``H d = g`` at one point: ``d`` after as many products with ``H``, that of one row in ``sample``, as were asked for.
 
     Every ``turn`` has other rows, or what some do not show would never be seen. ``single`` allows products in single
-    precision: they are for steps, never for proofs. ``known`` are the curvatures of all rows, where somebody kept them.
+    precision: they are for steps, never for proofs. ``known`` are the curvatures of all rows, where they were kept.
     ``estimate`` guesses ``F - F* ~ g'd / 2`` before there is any product, from the preconditioner.
     """
 
     problem: Problem
     coef: Array
     gradient: Array
-    ease: Preconditioner
+    preconditioner: Preconditioner
     rounds: int
     sample: int = 1
     turn: int = 0
@@ -68,24 +53,25 @@ class System:
         self.closing: Array | None = None
         self.rest: Array | None = None
         self._begin()
-        self.estimate = 0.5 * self.rho * self.ease.ratio
+        self.estimate = 0.5 * self.rho * self.preconditioner.ratio
 
     @cached_property
     def cost(self) -> Array:
         """What a square of the gradient costs a proof, for every column."""
-        charges = self.problem.penalty.curvature()[:, None]
-        cost = np.where(charges > 0.0, 0.5 / np.where(charges > 0.0, charges, 1.0), 0.0)
-        if self.problem.intercept and charges[0] == 0.0:
-            cost[0] = SPILL * np.sum(cost)
+        penalty_factors = self.problem.penalty.curvature()[:, None]
+        cost = np.where(penalty_factors > 0.0, 0.5 / np.where(penalty_factors > 0.0, penalty_factors, 1.0), 0.0)
+        if self.problem.intercept and penalty_factors[0] == 0.0:
+            # the square that settling it leaves in a standardized column (measured: 0.05 to 0.3)
+            cost[0] = 0.25 * np.sum(cost)
         return cost
 
     def _begin(self) -> None:
         self.count = 0
-        self.kept = self.known if self.known else {} if self.problem.source.resident else None
+        self.kept = self.known or ({} if self.problem.source.resident else None)
         self.solution = np.zeros_like(self.gradient)
         self.residual = self.gradient.copy()
-        self.ease.refresh()
-        self.direction = self.ease.solve(self.residual)
+        self.preconditioner.refresh()
+        self.direction = self.preconditioner.solve(self.residual)
         self.rho = self.first = max(float(np.vdot(self.residual, self.direction)), 0.0)
 
     def newton(self) -> Array:
@@ -95,9 +81,9 @@ class System:
         while self.closing is None and self.rho > goal and self.count < self.rounds and self._products(goal):
             pass
         if self.count == 0:
-            return self.ease.solve(self.gradient)
+            return self.preconditioner.solve(self.gradient)
         if self.first > 0.0:
-            self.ease.ratio = min(max(float(np.vdot(self.solution, self.gradient)) / self.first, 1e-2), 1e2)
+            self.preconditioner.ratio = min(max(float(np.vdot(self.solution, self.gradient)) / self.first, 1e-2), 1e2)
         shift = self.solution if self.closing is None else self.closing
         if self.problem.loss.coupled and self.problem.penalty.even:
             # Scores that move together move nothing; what rounding makes of that would grow from step to step.
@@ -107,7 +93,7 @@ class System:
     def proof(self, goal: float | None) -> Array | None:
         """Return d from which to prove a gap of ``goal``, or None where it is better to take a step first.
 
-        The slopes alone (d = 0) prove ``sum g_j^2 / (2 D_j)``, ``D`` the charges. Where that is too much, and the
+        The slopes alone (d = 0) prove ``sum g_j^2 / (2 D_j)``, ``D`` the penalty factors. Where that is too much, and the
         optimum near, the step is made the last one: a residual ``r = g - H d``, which will be the next gradient, with
         ``sum r_j^2 / (2 D_j)`` well within the goal. Dual points of d itself often leave the domain in some row.
         Without a goal, d is what a Newton step on all rows would take.
@@ -117,23 +103,23 @@ class System:
             self._begin()
         if goal is None:
             return self.newton()
-        if self.count == 0 and float(np.sum(self.cost * self.gradient**2)) <= MARGIN * goal:
+        if self.count == 0 and float(np.sum(self.cost * self.gradient**2)) <= PROOF_MAX_SHARE * goal:
             return self.solution
         if self.sample > 1:
             self.sample = 1
             self._begin()
-        self._close(AIM * goal, 2.0 * AIM * goal)
+        self._close(STEP_MAX_SHARE * goal, 2.0 * STEP_MAX_SHARE * goal)
         return None
 
     def end(self, near: float, goal: float) -> None:
-        """Make the step the last one, before anybody asks for a proof of ``goal``: an estimate of ``near`` will be left."""
+        """Make the step the last one before a proof of ``goal``: it will leave an estimate of ``near``."""
         if self.count == 0 and self.closing is None and self.sample == 1 and not self.problem.loss.coupled:
-            self._close(AIM * goal, np.inf, near)
+            self._close(STEP_MAX_SHARE * goal, np.inf, near)
 
     def bent(self, gradient: Array) -> float:
         """Return how far the gradient after the step is from the one foreseen, over the square of the one before it."""
         off = gradient - (self.residual if self.rest is None else self.rest)
-        return float(np.sqrt(max(float(np.vdot(off, self.ease.solve(off))), 0.0))) / max(self.first, 1e-300)
+        return float(np.sqrt(max(float(np.vdot(off, self.preconditioner.solve(off))), 0.0))) / max(self.first, 1e-300)
 
     def _close(self, goal: float, far: float, near: float = np.inf) -> None:
         """Take products until ``sum cost r^2`` is within the goal, along a path on which it never grows.
@@ -143,7 +129,7 @@ class System:
         """
         smooth, rest = self.solution.copy(), self.residual.copy()
         # rho is what an estimate is made of
-        near = 2.0 * near / self.ease.ratio
+        near = 2.0 * near / self.preconditioner.ratio
         ended = self._native(0.0, smooth, rest, (goal, far, near))
         while ended is None and self.count < self.rounds and self._product():
             if 0.5 * float(np.vdot(self.solution, self.gradient)) > far:
@@ -169,25 +155,35 @@ class System:
         rest: Array | None = None,
         limits: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> bool | None:
-        """Take products in one native call, as ``_products`` or ``_close`` would; None where more are to be taken by themselves.
+        """Take products in one native call, as ``_products`` or ``_close`` would; return whether the last residual was reached.
 
-        Whether the residual that closes was reached is returned.
+        None where no native call is possible, or more products are needed after it.
         """
-        block, loss, ease = self.problem.source.whole, self.problem.loss, self.ease
-        large = ease.gram is not None and len(ease.charges) > SMALL
+        block, loss, preconditioner = self.problem.source.whole, self.problem.loss, self.preconditioner
+        large = preconditioner.gram is not None and len(preconditioner.penalty_factors) > CACHED_MAX_COLUMNS
         if block is None or large or loss.native is None or not self.kept:
             return None
-        design, room = block.design, self.kept.get((block.start, block.n_rows))
-        if room is None or not isinstance(design, Affine) or design.inner.rows is None:
+        design, curvatures = block.design, self.kept.get((block.start, block.n_rows))
+        if curvatures is None or not isinstance(design, Affine) or design.inner.rows is None:
             return None
-        known, place = ease.inverse, (self.solution.copy(), self.residual.copy(), self.direction.copy())
-        given = (loss.native, block.weight, room, design.shift, design.scale, ease.charges, known, *place, self.rho)
+        known, place = preconditioner.inverse, (self.solution.copy(), self.residual.copy(), self.direction.copy())
+        arguments = (
+            loss.native,
+            block.weight,
+            curvatures,
+            design.shift,
+            design.scale,
+            preconditioner.penalty_factors,
+            known,
+            *place,
+            self.rho,
+        )
         within = (max(goal, 1e-24 * self.first), self.rounds - self.count, self.sample, self.turn, self.single)
         closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, *limits)
-        count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*given, *within, *closing)
+        count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*arguments, *within, *closing)
         self.problem.passes += count
         if count and self.count == 0:
-            ease.learn(self.direction, bend)
+            preconditioner.learn(self.direction, bend)
         self.solution, self.residual, self.direction = place
         self.rho, self.count = rho, self.count + count
         return None if stuck else closed
@@ -196,21 +192,21 @@ class System:
         """Take one more product; False where there is nothing left to gain."""
         if not self.rho > 1e-24 * self.first:
             return False
-        given = (self.coef, self.direction, self.sample, self.turn, self.kept)
-        image = self.problem.curve(*given, single=self.single)
+        point = (self.coef, self.direction, self.sample, self.turn, self.kept)
+        image = self.problem.curve(*point, single=self.single)
         bend = float(np.vdot(self.direction, image))
         if self.single and not 0.0 < bend < np.inf:
             self.single = False
-            image = self.problem.curve(*given)
+            image = self.problem.curve(*point)
             bend = float(np.vdot(self.direction, image))
         if not bend > 0.0:
             return False
         if self.count == 0:
-            self.ease.learn(self.direction, bend)
+            self.preconditioner.learn(self.direction, bend)
         step = self.rho / bend
         self.solution = self.solution + step * self.direction
         self.residual = self.residual - step * image
-        z = self.ease.solve(self.residual)
+        z = self.preconditioner.solve(self.residual)
         self.rho, before = float(np.vdot(self.residual, z)), self.rho
         self.direction = z + (self.rho / before) * self.direction
         self.count += 1
@@ -223,12 +219,12 @@ class Preconditioner:
 
     ``ratio`` is g'd of the last system over what the preconditioner alone made of it. One block for each output, of a loss
     that couples them, takes two thirds of the products away (benchmark softmax-small: 22 instead of 59), and costs ``price``
-    products: so many are taken first.
+    products: as many are taken first.
     """
 
     gram: Array | None
     diagonal: Array
-    charges: Array
+    penalty_factors: Array
     mean: float
     sample: int = 1
     price: float = np.inf
@@ -246,36 +242,36 @@ class Preconditioner:
         gram, sample, price = None, 1, np.inf
         if columns <= largest:
             sample = max(1, moments.rows // max(10 * columns, 2000))
-            problem.passes += 1
-            sums = problem.source.sum(Diagonal(problem.loss, None, sample))
+            sums = problem.sum(Diagonal(problem.loss, None, sample))
             gram = sums.array[0] / max(sums.weight_sum, 1e-300)
             if problem.loss.coupled:
                 # multiplications, those of a product weighing 10: they wait for memory, those of grams and inverses do not
                 price = 0.1 * columns / sample + columns**2 / max(moments.rows, 1)
                 # blocks that leave the cache are cleared and merged out of memory: 45 products were measured where this said 13
-                price *= max(1.0, problem.shape[1] * columns**2 / CACHED)
+                price *= max(1.0, problem.shape[1] * columns**2 / 2**18)
         return Preconditioner(gram, diagonal, problem.penalty.curvature(), 0.5 * problem.curvature_bound, sample, price)
 
     def learn(self, direction: Array, bend: float) -> None:
         """Take the mean curvature from one product d'Hd."""
         if self.gram is not None and self.gram.ndim == 3:
             return
-        charged = float(np.sum(self.charges[:, None] * direction**2))
+        penalized = float(np.sum(self.penalty_factors[:, None] * direction**2))
         image = self.diagonal[:, None] * direction if self.gram is None else self.gram @ direction
         flat = float(np.vdot(direction, image))
-        if flat > 0.0 and bend > charged:
-            self.mean = max((bend - charged) / flat, 1e-12)
+        if flat > 0.0 and bend > penalized:
+            self.mean = max((bend - penalized) / flat, 1e-12)
 
     def renew(self, problem: Problem, count: int, kept: Kept | None, sample: int) -> None:
         """After a system of ``count`` products: take the blocks of the second derivative, where that promises to pay."""
         self.taken += count
         price = self.price * sample
-        if count <= MANY or self.taken < price or price > DEAR or not kept:
+        # Systems of at most three products need no better preconditioner, and one that costs more than 20 products comes
+        # too late (benchmark softmax: 65, and the fit took 1.7 times as long).
+        if count <= 3 or self.taken < price or price > 20.0 or not kept:
             return
-        if any((block.start, block.n_rows) not in kept for block in problem.source.blocks()):
+        if any((block.start, block.n_rows) not in kept for block in problem.source.held()):
             return
-        problem.passes += 1
-        sums = problem.source.sum(Diagonal(problem.loss, kept, self.sample))
+        sums = problem.sum(Diagonal(problem.loss, kept, self.sample))
         self.gram = sums.array / max(sums.weight_sum, 1e-300)
         self.mean, self.changed, self.taken = 1.0, 0.0, 0
 
@@ -285,14 +281,14 @@ class Preconditioner:
             return
         self.changed = self.mean
         if self.gram is None:
-            scale = self.mean * self.diagonal + self.charges
+            scale = self.mean * self.diagonal + self.penalty_factors
             self.inverse = 1.0 / np.where(scale > 0.0, scale, 1.0)[:, None]
             return
         # a little of the diagonal keeps directions alive that the sampled rows do not see
         own = self.diagonal if self.gram.ndim == 2 else np.einsum("kjj->kj", self.gram)
-        safe = self.charges + 1e-3 * self.mean * np.where(own > 0.0, own, 1.0)
+        safe = self.penalty_factors + 1e-3 * self.mean * np.where(own > 0.0, own, 1.0)
         # no digits are needed here, and a product with the inverse takes a fifth of the time of two triangles
-        if len(self.charges) <= SMALL:
+        if len(self.penalty_factors) <= CACHED_MAX_COLUMNS:
             whole = self.mean * self.gram
             np.einsum("...jj->...j", whole)[...] += safe
             if _core.invert(whole):

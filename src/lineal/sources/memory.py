@@ -7,22 +7,16 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lineal.designs import Ones, Stack
 from lineal.designs.design import Design
 from lineal.errors import InputError
-from lineal.sources.source import Block, Source
+from lineal.sources.source import Access, Block, Change, Source
 
 Array = npt.NDArray[np.float64]
 
 
-def _ones(design: Design) -> bool:
-    """Whether a design begins with ones."""
-    return isinstance(design.designs[0] if isinstance(design, Stack) else design, Ones)
-
-
 def default_columns(design: Design) -> tuple[str, ...]:
     """Return the names of an array's columns: x0, x1, ..., after the intercept if the design begins with ones."""
-    ones = _ones(design)
+    ones = design.starts_with_ones
     return (("(intercept)",) if ones else ()) + tuple(f"x{j}" for j in range(design.shape[1] - ones))
 
 
@@ -60,14 +54,16 @@ class Memory(Source):
     @property
     def leading(self) -> str | None:
         """The name of the first column."""
-        if self._columns is None and _ones(self.block.design):
+        if self._columns is not None:
+            return super().leading
+        if self.block.design.starts_with_ones:
             return "(intercept)"
-        return super().leading if self._columns is not None else "x0" if self.block.design.shape[1] else None
+        return "x0" if self.block.design.shape[1] else None
 
     @property
-    def resident(self) -> bool:
-        """Yes."""
-        return True
+    def offers(self) -> Access:
+        """Everything."""
+        return Access.ITERATE | Access.RESIDENT
 
     @property
     def whole(self) -> Block:
@@ -77,6 +73,10 @@ class Memory(Source):
     def blocks(self) -> Iterator[Block]:
         """Yield the one block."""
         yield self.block
+
+    def map(self, change: Change, *, keep: bool = False) -> Source:
+        """Return the changed source; with ``keep``, the block is changed here and now."""
+        return Blocks([change(self.block)], self.columns) if keep else super().map(change)
 
 
 class Blocks(Source):
@@ -98,9 +98,9 @@ class Blocks(Source):
         return self._columns
 
     @property
-    def resident(self) -> bool:
-        """Yes."""
-        return True
+    def offers(self) -> Access:
+        """Everything."""
+        return Access.ITERATE | Access.RESIDENT
 
     @property
     def whole(self) -> Block | None:
@@ -111,10 +111,14 @@ class Blocks(Source):
         """Yield the blocks in order."""
         yield from self._blocks
 
+    def map(self, change: Change, *, keep: bool = False) -> Source:
+        """Return the changed source; with ``keep``, all blocks are changed here and now."""
+        return Blocks([change(block) for block in self._blocks], self._columns) if keep else super().map(change)
+
 
 def _plain(values: Array) -> Array:
-    found = np.ascontiguousarray(values, dtype=np.float64)
-    return found if found.size and found.flags.aligned else found.copy()  # not a field of packed records
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    return array if array.size and array.flags.aligned else array.copy()  # not a field of packed records
 
 
 def _rows(name: str, values: Array, n: int) -> Array:

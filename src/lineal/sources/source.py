@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol, Self, TypeVar
+from enum import Flag, auto
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +37,26 @@ class Block:
         """Number of rows."""
         return self.design.shape[0]
 
+    @property
+    def weights(self) -> Array:
+        """The weight of every row, 1 where none were given."""
+        return np.ones(self.n_rows) if self.weight is None else self.weight
+
+    @property
+    def weight_sum(self) -> float:
+        """The sum of the weights."""
+        return float(self.n_rows) if self.weight is None else float(self.weight.sum())
+
+    def scores(self, coef: Array) -> Array:
+        """Return ``X coef + offset``."""
+        eta = self.design.times(coef)
+        return eta if self.offset is None else eta + self.offset
+
+    @property
+    def rows(self) -> slice:
+        """The place of these rows among all rows of the source."""
+        return slice(self.start, self.start + self.n_rows)
+
 
 class Addable(Protocol):
     """A result of a task: adding the results of two blocks gives the result of both together."""
@@ -48,10 +69,62 @@ Result_co = TypeVar("Result_co", bound=Addable, covariant=True)
 
 
 class Task(Protocol[Result_co]):
-    """A pure function of one block whose results can be added."""
+    """A pure function of one block whose results can be added.
+
+    It can be pickled, never changes, and holds no problem, source or engine: any process may run it on any block.
+    """
 
     def __call__(self, block: Block, /) -> Result_co:
         """Return the result of one block."""
+
+
+T = TypeVar("T")
+Change = Callable[[Block], Block]
+"""A pure function of a block that keeps its rows, pickled like a task."""
+
+
+@dataclass(frozen=True)
+class Parts(Generic[T]):
+    """The results of some blocks side by side, in order."""
+
+    parts: tuple[T, ...]
+
+    def __add__(self, other: Parts[T]) -> Parts[T]:
+        return Parts(self.parts + other.parts)
+
+
+@dataclass(frozen=True)
+class Collect(Generic[T]):
+    """The task that keeps the result of every block."""
+
+    task: Callable[[Block], T]
+
+    def __call__(self, block: Block) -> Parts[T]:
+        """Return the result of one block."""
+        return Parts((self.task(block),))
+
+
+@dataclass(frozen=True)
+class Through:
+    """A task, or a change, of blocks that were changed before."""
+
+    change: Change
+    task: Callable[[Block], Any]
+
+    def __call__(self, block: Block) -> Any:
+        """Return the result of the changed block."""
+        return self.task(self.change(block))
+
+
+class Access(Flag):
+    """What a source offers beside sums, and a solver may need."""
+
+    SUMS = 0
+    """Nothing but sums of tasks: what every source does, wherever its rows are."""
+    ITERATE = auto()
+    """Blocks one after another, in order, in this process."""
+    RESIDENT = auto()
+    """Blocks that stay in memory, the same ones every time."""
 
 
 class Source(ABC):
@@ -68,9 +141,14 @@ class Source(ABC):
         return self.columns[0] if self.columns else None
 
     @property
+    def offers(self) -> Access:
+        """What can be had beside sums."""
+        return Access.ITERATE
+
+    @property
     def resident(self) -> bool:
         """Whether the blocks stay in memory, so that a solver may look at single columns of them."""
-        return False
+        return Access.RESIDENT in self.offers
 
     @property
     def whole(self) -> Block | None:
@@ -91,8 +169,25 @@ class Source(ABC):
             raise ValueError("the source has no blocks; a source must hand out at least one, even if it is empty")
         return total
 
-    def map(self, change: Callable[[Block], Block]) -> Source:
-        """Return the source whose blocks are this one's after ``change``."""
+    def collect(self, task: Callable[[Block], T]) -> tuple[T, ...]:
+        """Return the task's result for every block, in order. Results with one entry a row need memory for all of them."""
+        return self.sum(Collect(task)).parts
+
+    def head(self) -> Block:
+        """Return the first block, which shows of what kind the rows are."""
+        return next(iter(self.blocks()))
+
+    def held(self) -> list[Block]:
+        """Return the blocks of a source that keeps them in memory; TypeError from any other."""
+        if not self.resident:
+            raise TypeError(f"the rows of a {type(self).__name__} do not stay in memory")
+        return list(self.blocks())
+
+    def map(self, change: Change, *, keep: bool = False) -> Source:
+        """Return the source whose blocks are this one's after ``change``.
+
+        With ``keep``, blocks that stay in memory are changed once, not in every pass, and need memory for it.
+        """
         return Mapped(self, change)
 
 
@@ -101,7 +196,7 @@ class Mapped(Source):
     """A source seen through a function of its blocks."""
 
     inner: Source
-    change: Callable[[Block], Block]
+    change: Change
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -109,11 +204,20 @@ class Mapped(Source):
         return self.inner.columns
 
     @property
-    def resident(self) -> bool:
-        """Whether the blocks behind it stay in memory."""
-        return self.inner.resident
+    def offers(self) -> Access:
+        """What the source behind it offers."""
+        return self.inner.offers
 
     def blocks(self) -> Iterator[Block]:
         """Yield the changed blocks."""
         for block in self.inner.blocks():
             yield self.change(block)
+
+    def sum(self, task: Task[Result]) -> Result:
+        """Return the task's results over the changed blocks, added where the source behind it adds."""
+        total: Result = self.inner.sum(Through(self.change, task))
+        return total
+
+    def map(self, change: Change, *, keep: bool = False) -> Source:
+        """Return the source whose blocks are those behind it after both changes."""
+        return self.inner.map(Through(self.change, change), keep=keep)

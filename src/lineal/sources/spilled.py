@@ -6,18 +6,15 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable, Iterator, Sequence
-from typing import IO, Any, Final
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.designs import Categorical, Dense, Ones, Sparse, Stack
+from lineal.designs import HStack
 from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.sources.source import Block, Source
-
-SPARE: Final = 2**30
-"""Bytes of the disk that are left free."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class _Array:
 class _Part:
     """One design of a stack: its kind, its number of columns and its arrays."""
 
-    kind: str
+    kind: type[Design]
     columns: int
     arrays: tuple[_Array, ...]
 
@@ -69,6 +66,10 @@ class Spilled(Source):
         self._blocks = [self._store(block) for block in blocks]
         self._file.flush()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how to write the file again elsewhere: the rows travel with the source."""
+        return Spilled, (list(self.blocks()), self._columns)
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design's columns."""
@@ -79,14 +80,13 @@ class Spilled(Source):
         for stored in self._blocks:
             weight = None if stored.weight is None else self._load(stored.weight)
             offset = None if stored.offset is None else self._load(stored.offset)
-            design = Stack([self._design(part, stored.rows) for part in stored.parts])
+            design = HStack([self._design(part, stored.rows) for part in stored.parts])
             yield Block(design, self._load(stored.y), weight, offset, stored.start)
 
     def _store(self, block: Block) -> _Stored:
-        parts = block.design.designs if isinstance(block.design, Stack) else (block.design,)
         return _Stored(
             block.n_rows,
-            tuple(self._part(part) for part in parts),
+            tuple(map(self._part, block.design.designs)),
             self._save(block.y),
             None if block.weight is None else self._save(block.weight),
             None if block.offset is None else self._save(block.offset),
@@ -94,30 +94,10 @@ class Spilled(Source):
         )
 
     def _part(self, design: Design) -> _Part:
-        columns = design.shape[1]
-        if isinstance(design, Ones):
-            return _Part("ones", columns, ())
-        if isinstance(design, Dense):
-            return _Part("dense", columns, (self._save(design.array),))
-        if isinstance(design, Categorical):
-            return _Part("categorical", columns, (self._save(design.codes),))
-        if isinstance(design, Sparse):
-            first, last = int(design.indptr[0]), int(design.indptr[-1])  # a slice begins somewhere in the middle
-            arrays = (design.data[first:last], design.indices[first:last], design.indptr - first)
-            return _Part("sparse", columns, tuple(map(self._save, arrays)))
-        raise TypeError(f"a {type(design).__name__} cannot be kept on disk")
+        return _Part(type(design), design.shape[1], tuple(map(self._save, design.arrays())))
 
     def _design(self, part: _Part, rows: int) -> Design:
-        arrays = [self._load(array) for array in part.arrays]
-        if part.kind == "ones":
-            return Ones(rows)
-        if part.kind == "dense":
-            return Dense(arrays[0])
-        if part.kind == "categorical":
-            return Categorical(arrays[0], part.columns)
-        from scipy import sparse  # slow to load: only for sparse rows
-
-        return Sparse(sparse.csr_array(tuple(arrays), shape=(rows, part.columns)))
+        return part.kind.of_arrays([self._load(array) for array in part.arrays], (rows, part.columns))
 
     def _save(self, array: npt.NDArray[Any]) -> _Array:
         at = self._file.seek(0, 2)
@@ -126,12 +106,12 @@ class Spilled(Source):
 
     def _load(self, array: _Array) -> npt.NDArray[Any]:
         self._file.seek(array.at)
-        found: npt.NDArray[Any] = np.fromfile(self._file, array.dtype, int(np.prod(array.shape)))
-        if found.size < int(np.prod(array.shape)):
+        values: npt.NDArray[Any] = np.fromfile(self._file, array.dtype, int(np.prod(array.shape)))
+        if values.size < int(np.prod(array.shape)):
             raise OSError("the temporary file of encoded rows is shorter than it was written")
-        return found.reshape(array.shape)
+        return values.reshape(array.shape)
 
 
 def room(size: int) -> bool:
-    """Whether the disk for temporary files has room for so many bytes, and some to spare."""
-    return shutil.disk_usage(tempfile.gettempdir()).free > size + SPARE
+    """Whether the disk for temporary files has room for ``size`` bytes and would keep a gibibyte free."""
+    return shutil.disk_usage(tempfile.gettempdir()).free > size + 2**30

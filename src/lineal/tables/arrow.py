@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-EXACT: Final = 2.0**53
+DOUBLE_EXACT_INTEGERS: Final = 2.0**53
 """Up to here every whole number is a double."""
 
 Mask = npt.NDArray[np.bool_]
@@ -49,8 +49,8 @@ def valid(array: Any) -> Mask | None:
     bits = array.buffers()[0]
     if bits is None:  # an array of the type null has no bits
         return np.zeros(len(array), dtype=np.bool_)
-    found = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little", count=array.offset + len(array))
-    return found[array.offset :].astype(np.bool_)
+    mask = np.unpackbits(np.frombuffer(bits, dtype=np.uint8), bitorder="little", count=array.offset + len(array))
+    return mask[array.offset :].astype(np.bool_)
 
 
 def rounded(array: Any) -> int | None:
@@ -62,13 +62,13 @@ def rounded(array: Any) -> int | None:
     if array.type in (pa.int64(), pa.uint64()):
         whole, present = to_numpy(array), valid(array)
         doubles = whole.astype(np.float64)
-        far = np.abs(doubles) >= EXACT
+        far = np.abs(doubles) >= DOUBLE_EXACT_INTEGERS
         if present is not None:
             far &= present
         cells = ((int(k), int(whole[k])) for k in np.flatnonzero(far))
     elif pa.types.is_decimal(array.type):
         values = ((k, value) for k, value in enumerate(array.to_pylist()) if value is not None)
-        cells = ((k, int(value)) for k, value in values if abs(value) > EXACT and value == int(value))
+        cells = ((k, int(value)) for k, value in values if abs(value) > DOUBLE_EXACT_INTEGERS and value == int(value))
     else:
         return None
     return next((k for k, number in cells if int(float(number)) != number), None)
@@ -114,8 +114,8 @@ def from_texts(cells: Sequence[str]) -> Any:
     >>> from_texts(["ab", "", "é"]).to_pylist()
     ['ab', '', 'é']
     """
-    known = {cell: cell.encode() for cell in set(cells)}
-    records = [known[cell] for cell in cells]
+    encoded = {cell: cell.encode() for cell in set(cells)}
+    records = [encoded[cell] for cell in cells]
     ends = np.cumsum([0, *map(len, records)], dtype=np.int32)
     return pa.Array.from_buffers(pa.string(), len(records), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(records))])
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.ground.given import names_of, real, shown
+from lineal.ground.inputs import names_of, real, shown
 from lineal.ground.records import dataclass
 from lineal.tables.file import File
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
@@ -47,11 +49,11 @@ class InMemory(Table):
 
 
 @dataclass(frozen=True)
-class Parquet(Table):
-    """A Parquet file, read a row group at a time."""
+class TypedFile(Table):
+    """A file that holds the types of its columns."""
 
     file: File
-    columns: tuple[str, ...] | None = None
+    title: ClassVar[str]
 
     def __post_init__(self) -> None:
         """Check that the file is readable and its names are usable."""
@@ -62,22 +64,58 @@ class Parquet(Table):
         """The file's name."""
         return self.file.name
 
+    @contextmanager
+    def opened(self) -> Iterator[Any]:
+        """Open the file; Arrow's own errors become a sentence."""
+        try:
+            with self.file.open() as stream:
+                yield stream
+        except InputError:
+            raise
+        except (pa.ArrowException, OSError) as problem:
+            first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
+            raise InputError(
+                f"{self.origin} cannot be read as a {self.title} file: {first.rstrip('.')}; give it an extension that "
+                "says what it is, or write it again."
+            ) from problem
+
+    @staticmethod
+    @abstractmethod
+    def schema(stream: Any) -> Any:
+        """Return the names and types of the columns."""
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the columns."""
-        if self.columns is not None:
-            return self.columns
-        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
-            return tuple(_parquet(stream).schema_arrow.names)
+        with self.opened() as stream:
+            return tuple(self.schema(stream).names)
 
     def vectors(self) -> frozenset[str]:
         """Return the columns that hold lists of numbers."""
-        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
-            return vectors(_parquet(stream).schema_arrow)
+        with self.opened() as stream:
+            return vectors(self.schema(stream))
+
+
+@dataclass(frozen=True)
+class Parquet(TypedFile):
+    """A Parquet file, read a row group at a time."""
+
+    columns: tuple[str, ...] | None = None
+    title: ClassVar[str] = "Parquet"
+
+    @staticmethod
+    def schema(stream: Any) -> Any:
+        """Return the names and types of the columns."""
+        return _parquet(stream).schema_arrow
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return super().names if self.columns is None else self.columns
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches."""
-        with self.file.open() as stream, _Reading(self.origin, "Parquet"):
+        with self.opened() as stream:
             columns = None if self.columns is None else list(self.columns)
             yield from number(_parquet(stream).iter_batches(batch_size=BATCH_ROWS, columns=columns), self.origin)
 
@@ -88,34 +126,19 @@ class Parquet(Table):
 
 
 @dataclass(frozen=True)
-class Feather(Table):
+class Feather(TypedFile):
     """A Feather file (version 2) or Arrow IPC file or stream, read a batch at a time."""
 
-    file: File
+    title: ClassVar[str] = "Feather or Arrow"
 
-    def __post_init__(self) -> None:
-        """Check that the file is readable and its names are usable."""
-        check_names(self.names, self.origin)
-
-    @property
-    def origin(self) -> str:  # type: ignore[override]
-        """The file's name."""
-        return self.file.name
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
-            return tuple(_ipc(stream)[0].names)
-
-    def vectors(self) -> frozenset[str]:
-        """Return the columns that hold lists of numbers."""
-        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
-            return vectors(_ipc(stream)[0])
+    @staticmethod
+    def schema(stream: Any) -> Any:
+        """Return the names and types of the columns."""
+        return _ipc(stream)[0]
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the file's batches, in slices of moderate size."""
-        with self.file.open() as stream, _Reading(self.origin, "Feather or Arrow"):
+        with self.opened() as stream:
             _, batches = _ipc(stream)
             slices = (batch.slice(at, BATCH_ROWS) for batch in batches for at in range(0, batch.num_rows, BATCH_ROWS))
             yield from number(slices, self.origin)
@@ -130,25 +153,6 @@ def is_vector(kind: Any) -> bool:
     """Whether a type is a list of numbers."""
     lists = pa.types.is_fixed_size_list(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind)
     return bool(lists and (pa.types.is_floating(kind.value_type) or pa.types.is_integer(kind.value_type)))
-
-
-class _Reading:
-    """Turn Arrow's own errors into a sentence."""
-
-    def __init__(self, origin: str, kind: str) -> None:
-        self.origin, self.kind = origin, kind
-
-    def __enter__(self) -> None:
-        """Begin."""
-
-    def __exit__(self, kind: Any, problem: BaseException | None, trace: Any) -> None:
-        """Translate what Arrow raised."""
-        if isinstance(problem, pa.ArrowException | OSError) and not isinstance(problem, InputError):
-            first = str(problem).splitlines()[0] if str(problem) else type(problem).__name__
-            raise InputError(
-                f"{self.origin} cannot be read as a {self.kind} file: {first.rstrip('.')}; give it an extension that "
-                "says what it is, or write it again."
-            ) from problem
 
 
 def _parquet(stream: Any) -> Any:
@@ -227,7 +231,7 @@ def column_of(cells: Any, name: str) -> Any:
 
 
 def from_arrow(data: Any) -> InMemory | None:
-    """Return an Arrow table, batch or reader as a table, or None if it is none of these."""
+    """Return an Arrow table, batch or reader as a table, or None for anything else."""
     if isinstance(data, pa.Table):
         return InMemory(data)
     if isinstance(data, pa.RecordBatch):
@@ -238,7 +242,7 @@ def from_arrow(data: Any) -> InMemory | None:
 
 
 def from_frame(data: Any) -> InMemory | None:
-    """Return a data frame of any library that narwhals knows as a table, or None if it is none."""
+    """Return a data frame of any library that narwhals knows as a table, or None for anything else."""
     import narwhals  # only when an object arrives that may be a frame
 
     if hasattr(data, "set_axis") and hasattr(data, "columns"):  # pandas, which also has numbers as names

@@ -9,7 +9,6 @@ from collections import deque
 from collections.abc import Collection, Iterator
 from dataclasses import field, replace
 from functools import partial
-from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
@@ -26,8 +25,8 @@ from lineal.tables.quoting import Quoting, decided, surveyed
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table
 
 _FAILED = re.compile(r"CSV column #(\d+): Row #(\d+)")
-ODD = 4
-"""After so many pieces that the compiled loop gave back, Arrow reads all others."""
+MAX_ODD_PIECES = 4
+"""After this many pieces that the compiled loop gave back, Arrow reads all others."""
 _PACKED = pa.dictionary(pa.int32(), pa.string())
 
 
@@ -40,50 +39,60 @@ class _RowError(Exception):
         self.sentence = sentence
 
 
+@dataclass
+class Findings:
+    """What passes over a file have found so far; all tables of the file share it, and none is read wrongly without it.
+
+    ``encoded`` is the file with its encoding, ``quoting`` what its quotes are; None until they are known. ``not_numbers``
+    are columns wanted as numbers that some cell refused; ``odd_pieces`` counts those that the compiled loop gave back.
+    """
+
+    encoded: File | None = None
+    quoting: Quoting | None = None
+    not_numbers: set[str] = field(default_factory=set)
+    odd_pieces: int = 0
+
+
 @dataclass(frozen=True)
 class Delimited(Table):
     """A delimited text file. All its cells are text; columns wanted as numbers are parsed while reading.
 
     A cell that is no number turns its column, in that part of the file, back into text, so that whoever asked
-    can say what stands there. The encoding of a long file that begins with ASCII is ``known`` after the first pass, which
-    goes on in another one where it meets other characters. What quotes are is ``settled`` for the whole file when the
-    first one is met; ``told`` says that this was not left to be found.
+    can say what stands there. The encoding of a long file that begins with ASCII is known after the first pass, which
+    goes on in another one where it meets other characters. What quotes are is settled for the whole file when the
+    first one is met; ``quote_given`` says that this was not left to be found.
     """
 
     file: File
     dialect: Dialect
+    findings: Findings = field(compare=False)
     numbers: frozenset[str] = frozenset()
     texts: frozenset[str] | None = None
-    stubborn: set[str] = field(default_factory=set, compare=False)
-    known: list[File] = field(default_factory=list, compare=False)
-    odd: list[bool] = field(default_factory=list, compare=False)
-    settled: list[Quoting] = field(default_factory=list, compare=False)
-    told: bool = False
+    quote_given: bool = False
 
     plain = True
 
     @classmethod
     def open(
-        cls, path: Path, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
+        cls, file: File, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
     ) -> Delimited:
         """Look at a file's first megabyte and return it as a table."""
-        file = File(path)
-        known = [] if file.begins_plainly() else [file.decoded()]
-        file = known[0] if known else file
+        encoded = None if file.begins_plainly() else file.decoded()
+        file = encoded or file
         data, whole = file.sample()
-        if delimiter is None and ".tsv" in path.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
+        if delimiter is None and ".tsv" in file.name.lower() and b"\t" in data.split(b"\n", 1)[0]:
             delimiter = "\t"
         dialect = detect(data, whole, file.name, delimiter=delimiter, quote=quote, header=header)
-        settled = [Quoting(None)] if quote == "" else []
+        quoting = Quoting(None) if quote == "" else None
         mark = quote or '"'
-        if not settled and mark.encode() in data:
-            settled = [decided(surveyed(file, mark, dialect.delimiter), mark, quote is not None, file.name)]
-            if settled[0].quote != dialect.quote:
-                found = settled[0].quote or ""
-                dialect = detect(data, whole, file.name, delimiter=dialect.delimiter, quote=found, header=header)
+        if quoting is None and mark.encode() in data:
+            quoting = decided(surveyed(file, mark, dialect.delimiter), mark, quote is not None, file.name)
+            if quoting.quote != dialect.quote:
+                agreed = quoting.quote or ""
+                dialect = detect(data, whole, file.name, delimiter=dialect.delimiter, quote=agreed, header=header)
         if dialect.header and whole and not data[dialect.start :].strip(b"\r\n"):
             raise InputError(f"{file.name} has a header but no rows.")
-        return cls(file, dialect, known=known, settled=settled, told=quote is not None)
+        return cls(file, dialect, Findings(encoded, quoting), quote_given=quote is not None)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -98,12 +107,11 @@ class Delimited(Table):
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Say if the file was not UTF-8, if its quotes are no quotes, and if quoted cells span lines."""
-        found = []
         encoding = self._encoded().encoding
-        if encoding is not None:
-            spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
-            found.append(f"{self.origin} is not UTF-8; it is read as {spoken}.")
-        return (*found, *self._quoting().notes)
+        if encoding is None:
+            return tuple(self._quoting().notes)
+        spoken = {"windows-1252": "Windows-1252 (Latin-1)"}.get(encoding, "UTF-16")
+        return (f"{self.origin} is not UTF-8; it is read as {spoken}.", *self._quoting().notes)
 
     def guess(self) -> frozenset[str]:
         """Return the columns whose first cells are all numbers."""
@@ -134,21 +142,21 @@ class Delimited(Table):
 
     def _encoded(self) -> File:
         """Return the file with its encoding, which is looked for if need be."""
-        if not self.known:
-            self.known.append(self.file.decoded())
-        return self.known[0]
+        if self.findings.encoded is None:
+            self.findings.encoded = self.file.decoded()
+        return self.findings.encoded
 
     def _quoting(self) -> Quoting:
         """Return what the file's quotes are; all of them are looked at if that is not known."""
-        if not self.settled:
+        if self.findings.quoting is None:
             mark = self.dialect.quote or '"'
-            found = surveyed(self._file, mark, self.dialect.delimiter)
-            self.settled.append(decided(found, mark, self.told, self.origin))
-        return self.settled[0]
+            survey = surveyed(self._file, mark, self.dialect.delimiter)
+            self.findings.quoting = decided(survey, mark, self.quote_given, self.origin)
+        return self.findings.quoting
 
     @property
     def _quote(self) -> str | None:
-        return self.settled[0].quote if self.settled else self.dialect.quote
+        return self.dialect.quote if self.findings.quoting is None else self.findings.quoting.quote
 
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
@@ -158,30 +166,32 @@ class Delimited(Table):
             sizes: deque[int] = deque()
             began, offset = offset, None
             with self._file.open(began) as stream:
-                for found in self._parsed(stream, 0 if began else self.dialect.start, sizes):
-                    if isinstance(found, _RowError):
-                        raise InputError(f"{self.place(start + found.number - 1)} of {self.origin} {found.sentence}")
-                    if found is None:  # the first characters that are not ASCII: the same bytes again in their encoding
+                for parsed in self._parsed(stream, 0 if began else self.dialect.start, sizes):
+                    if isinstance(parsed, _RowError):
+                        raise InputError(f"{self.place(start + parsed.number - 1)} of {self.origin} {parsed.sentence}")
+                    if (
+                        parsed is None
+                    ):  # the first characters that are not ASCII: the same bytes again in their encoding
                         offset = began
                         break
                     began += sizes.popleft()
-                    batch = lexicons.unified(found)
+                    batch = lexicons.unified(parsed)
                     for at in range(0, batch.num_rows, BATCH_ROWS):
                         part = batch.slice(at, BATCH_ROWS)
                         yield np.arange(start, start + part.num_rows, dtype=np.int64), part
                         start += part.num_rows
             if offset is not None:
                 self._encoded()
-        if not self.known:
-            self.known.append(self.file)
-        if not self.settled:  # no quote was met
-            self.settled.append(Quoting(None))
+        if self.findings.encoded is None:
+            self.findings.encoded = self.file
+        if self.findings.quoting is None:  # no quote was met
+            self.findings.quoting = Quoting(None)
         if start == 0:
             raise InputError(f"{self.origin} has a header but no rows.")
 
     @property
     def _file(self) -> File:
-        return self.known[0] if self.known else self.file
+        return self.findings.encoded or self.file
 
     def _parsed(self, stream: IO[bytes], skip: int, sizes: deque[int]) -> Iterator[Any]:
         """Yield what the pieces of a stream hold, and note how many bytes each took."""
@@ -209,7 +219,7 @@ class Delimited(Table):
 
     def _cut(self, data: Bytes, final: bool) -> int:
         mark = self.dialect.quote
-        if not self.settled and mark is not None and mark.encode() not in data:
+        if self.findings.quoting is None and mark is not None and mark.encode() not in data:
             return len(data) if final else data.rfind(b"\n") + 1
         return records_end(data, final, self._quoting(), self.dialect.delimiter)
 
@@ -240,8 +250,8 @@ class Delimited(Table):
             spare.append(piece)
 
     def _parse(self, piece: bytearray) -> Any:
-        numbers = self.numbers - self.stubborn
-        unsure = not self.known
+        numbers = self.numbers - self.findings.not_numbers
+        unsure = self.findings.encoded is None
         batch = self._plain(piece, numbers, unsure)
         if batch is not None or (unsure and not piece.isascii()):
             return batch
@@ -269,17 +279,17 @@ class Delimited(Table):
                 if not refused:
                     batches = table.combine_chunks().to_batches()
                     return batches[0] if batches else pa.RecordBatch.from_pylist([], table.schema)
-            self.stubborn.update(refused)
+            self.findings.not_numbers.update(refused)
             numbers = numbers - refused
 
     def _plain(self, piece: bytearray, numbers: frozenset[str], strict: bool) -> Any:
         """Return a piece without quotes whose cells are plainly written as one record batch; None for any other."""
-        if self.texts is None or len(self.odd) >= ODD:
+        if self.texts is None or self.findings.odd_pieces >= MAX_ODD_PIECES:
             return None
         quote, wanted = self._quote, self.numbers | self.texts
         batch = plain_batch(piece, self.dialect.delimiter, self.names, numbers, wanted, quote, strict=strict)
         if batch is None and not (quote and quote.encode() in piece) and not (strict and not piece.isascii()):
-            self.odd.append(True)
+            self.findings.odd_pieces += 1
         return batch
 
     def _read(self, piece: bytes, numbers: frozenset[str]) -> Any:
@@ -300,7 +310,7 @@ class Delimited(Table):
         parse = options.ParseOptions(
             delimiter=self.dialect.delimiter,
             quote_char=quote or False,
-            newlines_in_values=any(quoting.spans for quoting in self.settled),
+            newlines_in_values=self.findings.quoting is not None and self.findings.quoting.spans,
             invalid_row_handler=refuse,
         )
         convert = options.ConvertOptions(

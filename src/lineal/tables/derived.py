@@ -40,10 +40,10 @@ def derived(table: Table, target: object) -> Table:
     """
     if not isinstance(target, str) or table.sparse or target in table.names:
         return table
-    asked = _QUESTION.fullmatch(target.strip())
-    if asked is None or asked[1] not in table.names:
+    question = _QUESTION.fullmatch(target.strip())
+    if question is None or question[1] not in table.names:
         return table
-    column, sign, value = asked[1], asked[2], asked[3].strip("'\"")
+    column, sign, value = question[1], question[2], question[3].strip("'\"")
     limit = number(value)
     if limit is None and sign not in ("==", "=", "!="):
         raise InputError(f"the target {target!r} compares with {value!r}, which is no number; use == or != for words.")
@@ -89,8 +89,8 @@ class Derived(Around):
             arrays = {name: batch.column(name) for name in batch.schema.names if name != self.column}
             if self.answers:
                 cells = batch.column(batch.schema.get_field_index(self.column)).to_pylist()
-                known = {cell: self._answer(cell, rows) for cell in set(cells)}
-                arrays[self.name] = pa.array([known[cell] for cell in cells], pa.string())
+                answers = {cell: self._answer(cell, rows) for cell in set(cells)}
+                arrays[self.name] = pa.array([answers[cell] for cell in cells], pa.string())
             yield rows, pa.RecordBatch.from_arrays(list(arrays.values()), names=list(arrays))
 
     def _answer(self, cell: Any, rows: RowNumbers) -> str | None:
@@ -99,13 +99,13 @@ class Derived(Around):
         if text is None or lost or (isinstance(text, str) and text in MISSING):
             return None
         if isinstance(self.value, str):
-            found: Any = str(text)
+            value: Any = str(text)
         else:
-            found = number(text) if isinstance(text, str) else float(text)
-            if found is None:
+            value = number(text) if isinstance(text, str) else float(text)
+            if value is None:
                 first = self.place(int(rows[0]))
                 raise InputError(
                     f"the target {self.name!r} needs numbers in {self.column!r}, which holds {cell!r} at or after {first}; "
                     "compare with == or !=, or fix the cell."
                 )
-        return "yes" if SIGNS[self.sign](found, self.value) else "no"
+        return "yes" if SIGNS[self.sign](value, self.value) else "no"

@@ -1,4 +1,4 @@
-"""How a text table is written: delimiter, quoting, header; detected from its first rows or told."""
+"""How a text table is written: delimiter, quoting, header; detected from its first rows or declared."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from collections import Counter
 from lineal import _core
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
+from lineal.tables.encoding import UTF8_MARK
 from lineal.tables.quoting import Quoting, literal
 from lineal.tables.tabular import check_names
 
 SPREADSHEETS = (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 """How the files of spreadsheets begin: an archive, or the compound file of old ones."""
 DELIMITERS = (",", "\t", ";", "|", " ")
-FEW = 20
+CLASS_MAX_CELLS = 20
 """A column with at most this many different cells in the first rows is read as text if it is the target."""
-LOOK = 1 << 18
+SAMPLE_CHARACTERS = 1 << 18
 """Characters that are looked at to guess delimiter, quoting, header and types."""
 MISSING = frozenset(("", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"))
 """Text that stands for a missing cell, after blanks at both ends are stripped."""
 
-_BOM = b"\xef\xbb\xbf"
 _Candidate = tuple[str, "str | None", list[list[str]]]
 _SPOKEN = {"\t": "tab", " ": "space"}
 
@@ -57,7 +57,7 @@ def spoken(delimiter: str) -> str:
 
 
 def number(cell: str) -> float | None:
-    """Return a text cell as a number, or None if it is none; infinity is one, to be refused with a better reason.
+    """Return a text cell as a number, or None; infinity is a number here, to be refused with a better reason.
 
     >>> number("1e3"), number("abc"), number("NAN"), number("-inf")
     (1000.0, None, None, -inf)
@@ -83,7 +83,7 @@ def detect(
     ``quote=""`` says that quote characters are ordinary text. ``whole`` says that there is no more data.
     """
     _check_options(delimiter, quote)
-    skip = len(_BOM) if data.startswith(_BOM) else 0
+    skip = len(UTF8_MARK) if data.startswith(UTF8_MARK) else 0
     skip += len(data[skip:]) - len(data[skip:].lstrip(b"\r\n"))
     text = _decode(data[skip:], whole, origin)
     if not text.strip():
@@ -142,12 +142,12 @@ def _decode(data: bytes, whole: bool, origin: str) -> str:
 
 def _look(text: str) -> str:
     """Return the beginning of a text that decides how it is written: whole lines, eight at least where there are."""
-    if len(text) <= LOOK:
+    if len(text) <= SAMPLE_CHARACTERS:
         return text
     at = 0
     for _ in range(8):
         at = text.find("\n", at) + 1 or len(text)
-    return text[: max(at, text.rfind("\n", 0, LOOK) + 1)]
+    return text[: max(at, text.rfind("\n", 0, SAMPLE_CHARACTERS) + 1)]
 
 
 def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None, origin: str) -> list[_Candidate]:
@@ -157,8 +157,10 @@ def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None
         d for d in DELIMITERS[:-1] if d not in inside and sum(d in line for line in lines) > 0.9 * (len(lines) - 1)
     ]
     delimiters = [delimiter] if delimiter else inside + usual or [","]
-    quotes = [quote or None] if quote is not None else ['"', None] if '"' in text else ['"']
-    found = []
+    quotes = ['"', None] if '"' in text else ['"']
+    if quote is not None:
+        quotes = [quote or None]
+    candidates = []
     for d in delimiters:
         for q in quotes:
             if q and len(quotes) > 1 and _literal(text, whole, d, q):
@@ -167,11 +169,11 @@ def _candidates(text: str, whole: bool, delimiter: str | None, quote: str | None
             if not whole and len(rows) > 1:
                 del rows[-1]  # perhaps cut in the middle
             if rows:
-                found.append((d, q, rows))
+                candidates.append((d, q, rows))
                 break  # quotes that enclose cells do quote
-    if not found:
+    if not candidates:
         raise InputError(f"{origin} has no rows.")
-    return found
+    return candidates
 
 
 def _rows(text: str, delimiter: str, quote: str | None) -> list[list[str]]:
@@ -196,12 +198,12 @@ def _score(candidate: _Candidate) -> tuple[float, bool, int]:
 
 def _literal(text: str, whole: bool, delimiter: str, quote: str) -> bool:
     """Whether the quotes of the first lines are plain text; the last of these lines may be cut."""
-    found = _core.Quotes(quote, delimiter)
+    quotes = _core.Quotes(quote, delimiter)
     data = text.encode()
-    found.feed(data if whole else data[: data.rfind(b"\n") + 1])
+    quotes.feed(data if whole else data[: data.rfind(b"\n") + 1])
     if whole:
-        found.finish()
-    return literal(found)
+        quotes.finish()
+    return literal(quotes)
 
 
 def _check_first(rows: list[list[str]], origin: str) -> None:
@@ -236,10 +238,10 @@ def _kinds(rows: list[list[str]], names: tuple[str, ...]) -> tuple[frozenset[str
     numeric, few = set(), set()
     for j, name in enumerate(names):
         cells = {row[j] for row in rows[:1000] if j < len(row)}
-        if len(cells) <= FEW:
+        if len(cells) <= CLASS_MAX_CELLS:
             few.add(name)
-        found = {cell.strip() for cell in cells} - MISSING
-        if found and _all_numbers(found):
+        distinct = {cell.strip() for cell in cells} - MISSING
+        if distinct and _all_numbers(distinct):
             numeric.add(name)
     return frozenset(numeric), frozenset(few)
 

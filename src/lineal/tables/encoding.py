@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import IO, Any, Final
 
-PIECE: Final = 4 << 20
-LOOK: Final = 1 << 18
+UTF8_MARK: Final = b"\xef\xbb\xbf"
+"""The bytes with which some programs begin a UTF-8 file."""
+PIECE_BYTES: Final = 4 << 20
+SAMPLE_BYTES: Final = 1 << 18
 LATIN: Final = "windows-1252"
 """Latin-1 with printed characters where that has control codes; its five holes are those of Latin-1."""
 
@@ -52,7 +54,7 @@ def encoding_of(opened: Callable[[], AbstractContextManager[IO[bytes]]]) -> str 
 
 def _pieces(stream: IO[bytes]) -> Iterator[bytearray]:
     """Yield the bytes of a stream in one buffer, which the next piece overwrites: small enough for a cache."""
-    buffer = bytearray(LOOK)
+    buffer = bytearray(SAMPLE_BYTES)
     while count := stream.readinto(buffer):  # type: ignore[attr-defined]
         yield buffer if count == len(buffer) else buffer[:count]
 
@@ -72,7 +74,7 @@ def recoded(stream: IO[bytes], encoding: str) -> IO[bytes]:
     >>> recoded(io.BytesIO("für".encode("utf-16")), "utf-16").read().decode()
     'für'
     """
-    return io.BufferedReader(_Recoded(stream, encoding), PIECE)
+    return io.BufferedReader(_Recoded(stream, encoding), PIECE_BYTES)
 
 
 class _Recoded(io.RawIOBase):
@@ -89,7 +91,7 @@ class _Recoded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         """Fill a buffer with UTF-8."""
         while not self._rest:
-            data = self._stream.read(PIECE)
+            data = self._stream.read(PIECE_BYTES)
             self._rest = self._decoder.decode(data, final=not data).encode()
             if not data:
                 break

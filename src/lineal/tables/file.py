@@ -17,12 +17,12 @@ from lineal.ground.records import dataclass
 from lineal.tables.encoding import encoding_of, recoded
 
 CHUNK_BYTES = 4 << 20
-ROOM = 1 << 16
+BUFFER_SPARE_BYTES = 1 << 16
 """A buffer is longer than a piece by this much, for the end of the piece before."""
 SAMPLE_BYTES = 1 << 20
 SAMPLE_LINES = 8
-LONG = 1 << 24
-"""The bytes of a file of so many are not all looked at before it is read."""
+LONG_FILE_BYTES = 1 << 24
+"""Not all bytes of a file of this size are looked at before it is read."""
 
 Bytes = bytes | bytearray
 Item = TypeVar("Item")
@@ -109,12 +109,12 @@ class File:
 
     def decoded(self) -> File:
         """Return the file with the encoding that its bytes show; one more look at all of them."""
-        found = encoding_of(self.open)
-        return self if found is None else replace(self, encoding=found)
+        encoding = encoding_of(self.open)
+        return self if encoding is None else replace(self, encoding=encoding)
 
     def begins_plainly(self) -> bool:
         """Whether a long file begins with ASCII: then who reads it may look at the rest on the way."""
-        if self.gzipped or self.stamp[0] < LONG:
+        if self.gzipped or self.stamp[0] < LONG_FILE_BYTES:
             return False
         first, _ = self.sample()
         return first.isascii() and b"\0" not in first
@@ -165,7 +165,7 @@ def buffers(
         start, wanted = len(rest), len(rest) + size
         buffer = spare.popleft() if spare else bytearray()
         if len(buffer) < wanted // 2:
-            buffer = bytearray(wanted + ROOM)
+            buffer = bytearray(wanted + BUFFER_SPARE_BYTES)
         if len(buffer) < wanted:
             buffer.extend(bytes(wanted - len(buffer)))
         buffer[:start] = rest

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from lineal.errors import InputError
-from lineal.ground.given import names_of, shown
+from lineal.ground.inputs import names_of, shown
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_numpy
 from lineal.tables.columnar import InMemory, column_of
@@ -35,18 +35,18 @@ def beside(table: Table, other: Table, key: str | None = None) -> Table:
     batches = [_unpacked(batch) if other.plain else batch for _, batch in other.numbered()]
     held = pa.Table.from_batches(batches) if batches else pa.table({name: [] for name in other.names})
     if key is None:
-        return Beside(table, held, other.origin, other.notes)
+        return Joined(table, held, other.origin, other.notes)
     table.require(key, "key column")
     other.require(key, "key column")
     places: dict[str, int] = {}
     for place, cell in enumerate(_cells(held.column(key))):
         if cell is not None and places.setdefault(cell, place) != place:
             raise InputError(f"{other.origin} has the key {cell!r} twice in {key!r}; a key names one row.")
-    return Beside(table, held.drop_columns([key]), other.origin, other.notes, key, places)
+    return Joined(table, held.drop_columns([key]), other.origin, other.notes, key, places)
 
 
 @dataclass(frozen=True)
-class Beside(Around):
+class Joined(Around):
     """A table with the columns of another one; ``places`` says where a key stands there.
 
     One of them may be a text file and the other not: the texts of a file are handed out as texts, not packed as codes,
@@ -55,7 +55,7 @@ class Beside(Around):
 
     held: Any
     named: str
-    said: tuple[str, ...] = ()
+    own_notes: tuple[str, ...] = ()
     key: str | None = None
     places: dict[str, int] | None = None
     wanted: frozenset[str] | None = None
@@ -73,13 +73,13 @@ class Beside(Around):
 
     @property
     def plain(self) -> bool:  # type: ignore[override]
-        """Whether every cell is text: not said of both together."""
+        """Whether every cell is text: not own_notes of both together."""
         return False
 
     @property
     def notes(self) -> tuple[str, ...]:  # type: ignore[override]
         """Sentences about how both are read."""
-        return (*self.inner.notes, *self.said)
+        return (*self.inner.notes, *self.own_notes)
 
     def guess(self) -> frozenset[str]:
         """Return the columns that look like numbers."""
@@ -100,8 +100,8 @@ class Beside(Around):
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the batches of the first table with the columns of the other."""
         last = -1
-        for rows, found in self.inner.numbered():
-            batch = _unpacked(found) if self.inner.plain else found
+        for rows, part in self.inner.numbered():
+            batch = _unpacked(part) if self.inner.plain else part
             taken = self.held.take(from_numpy(self._taken(rows, batch))).combine_chunks()
             last = max(last, int(rows[-1]) if len(rows) else -1)
             arrays = {name: batch.column(name) for name in batch.schema.names}
@@ -123,7 +123,7 @@ class Beside(Around):
                     "order must be as many: give one for every row, or join tables by a key column."
                 )
             return rows
-        found = []
+        columns = []
         for row, cell in zip(rows.tolist(), _cells(batch.column(self.key)), strict=True):
             place = None if cell is None else self.places.get(cell)
             if place is None:
@@ -131,8 +131,8 @@ class Beside(Around):
                 raise InputError(
                     f"{self.place(row)} of {self.origin} has {words} in {self.key!r}; every row needs one."
                 )
-            found.append(place)
-        return np.array(found, dtype=np.int64)
+            columns.append(place)
+        return np.array(columns, dtype=np.int64)
 
 
 def attached(table: Table, values: Any, role: str) -> tuple[Table, Any]:
@@ -151,9 +151,9 @@ def attached(table: Table, values: Any, role: str) -> tuple[Table, Any]:
     if isinstance(values, int | np.integer) and not isinstance(values, bool):
         return table, str(values)  # a column that is called by a number
     columns = {name: column_of(cells, name) for name, cells in _given(values, role, table).items()}
-    found = beside(table, InMemory(pa.table(columns), f"the {role} given"))
+    joined = beside(table, InMemory(pa.table(columns), f"the {role} given"))
     names = list(columns)
-    return found, names[0] if len(names) == 1 else names
+    return joined, names[0] if len(names) == 1 else names
 
 
 def _named(values: Collection[Any], table: Table) -> bool:
@@ -168,15 +168,15 @@ def _given(values: Any, role: str, table: Table) -> dict[str, Any]:
     called = "y" if role == "target" else role
     named = names_of(values, f"the {role}")
     if named is not None:
-        found = {str(name): values[name] for name in named}
+        columns = {str(name): values[name] for name in named}
     elif getattr(values, "ndim", 1) == 2:
-        found = {called if values.shape[1] == 1 else f"{called}{k}": values[:, k] for k in range(values.shape[1])}
+        columns = {called if values.shape[1] == 1 else f"{called}{k}": values[:, k] for k in range(values.shape[1])}
     elif getattr(values, "ndim", 1) != 1 or not hasattr(values, "__len__"):
         raise InputError(f"the {role} is {shown(values)}; name a column, or give a value for every row.")
     else:
         own = getattr(values, "name", None)
-        found = {called if own is None or own == "" else str(own): values}
-    return {f"{name} (given)" if name in table.names else name: cells for name, cells in found.items()}
+        columns = {called if own is None or own == "" else str(own): values}
+    return {f"{name} (given)" if name in table.names else name: cells for name, cells in columns.items()}
 
 
 def _unpacked(batch: Any) -> Any:
@@ -188,8 +188,8 @@ def _unpacked(batch: Any) -> Any:
 
 def _cells(column: Any) -> list[str | None]:
     """Return keys as text: 7, 7.0 and "7" are the same."""
-    found: list[str | None] = []
+    cells: list[str | None] = []
     for value in column.to_pylist():
         whole = isinstance(value, float) and value.is_integer()
-        found.append(None if value is None else str(int(value) if whole else value).strip())
-    return found
+        cells.append(None if value is None else str(int(value) if whole else value).strip())
+    return cells

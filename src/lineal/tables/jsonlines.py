@@ -14,11 +14,11 @@ import pyarrow.json as pa_json
 
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.tables.arrow import EXACT
+from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS
+from lineal.tables.encoding import UTF8_MARK
 from lineal.tables.file import File, ahead, chunks, last_line
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
-_BOM = b"\xef\xbb\xbf"
 _ROW = re.compile(r" in row (\d+)")
 
 
@@ -60,20 +60,20 @@ class JsonLines(Table):
         """Yield the rows of the file, in order."""
         start = 0
         with self.file.open() as stream:
-            for found in ahead(self._attempt, _placed(chunks(stream, last_line))):
-                if isinstance(found, InputError):
-                    raise found
-                if isinstance(found, pa.ArrowInvalid):
-                    row = _ROW.search(str(found))
+            for parsed in ahead(self._attempt, _placed(chunks(stream, last_line))):
+                if isinstance(parsed, InputError):
+                    raise parsed
+                if isinstance(parsed, pa.ArrowInvalid):
+                    row = _ROW.search(str(parsed))
                     where = f"{self.place(start + int(row.group(1)))} of " if row else ""
-                    raise InputError(f"{where}{self.origin} cannot be read: {str(found).splitlines()[0]}")
-                unknown = set(found.schema.names) - set(self.keys)
+                    raise InputError(f"{where}{self.origin} cannot be read: {str(parsed).splitlines()[0]}")
+                unknown = set(parsed.schema.names) - set(self.keys)
                 if unknown:
                     raise InputError(
                         f"{self.origin} has a key {min(unknown)!r} that its first megabyte does not have;"
                         " write it, even if null, in the first row."
                     )
-                for batch in found.to_batches(max_chunksize=BATCH_ROWS):
+                for batch in parsed.to_batches(max_chunksize=BATCH_ROWS):
                     whole = self._complete(batch)
                     yield np.arange(start, start + whole.num_rows, dtype=np.int64), whole
                     start += whole.num_rows
@@ -88,25 +88,25 @@ class JsonLines(Table):
         Arrow takes objects that share a line, or span some, and dies of a number by itself: lines are looked at before.
         """
         line, piece = placed
-        found: Any = None
+        parsed: Any = None
         objects = _objects(piece)
         try:
             if objects >= 0:
-                found = pa_json.read_json(
+                parsed = pa_json.read_json(
                     pa.BufferReader(piece), pa_json.ReadOptions(use_threads=False, block_size=len(piece) + 1)
                 )
-                if found.num_rows == objects:
-                    return _in_digits(found, piece)
+                if parsed.num_rows == objects:
+                    return _in_digits(parsed, piece)
         except pa.ArrowInvalid as problem:
-            found = problem
+            parsed = problem
         try:
             for position, text in enumerate(piece.split(b"\n"), start=line):
                 if text.strip():
                     _object(text, position, self.origin)
         except InputError as problem:
             return problem
-        if isinstance(found, pa.ArrowInvalid):
-            return found
+        if isinstance(parsed, pa.ArrowInvalid):
+            return parsed
         return InputError(f"{self.origin} has lines from line {line} on that are not one JSON object each.")
 
     def _complete(self, batch: Any) -> Any:
@@ -117,19 +117,19 @@ class JsonLines(Table):
         return pa.RecordBatch.from_arrays(arrays, names=list(self.keys))
 
 
-def _in_digits(found: Any, piece: bytes) -> Any:
+def _in_digits(parsed: Any, piece: bytes) -> Any:
     """Return a piece whose whole numbers are as they are written: those that Arrow made doubles, with loss, as texts."""
-    for position, name in enumerate(found.schema.names):
-        column = found.column(position)
+    for position, name in enumerate(parsed.schema.names):
+        column = parsed.column(position)
         if column.type != pa.float64() or not column.null_count < len(column):
             continue
-        if not any(abs(value.as_py()) >= EXACT for value in pa_compute.min_max(column).values()):
+        if not any(abs(value.as_py()) >= DOUBLE_EXACT_INTEGERS for value in pa_compute.min_max(column).values()):
             continue
-        records = (json.loads(line) for line in piece.removeprefix(_BOM).split(b"\n") if line.strip())
+        records = (json.loads(line) for line in piece.removeprefix(UTF8_MARK).split(b"\n") if line.strip())
         cells = [record.get(name) for record in records]
         if any(isinstance(cell, int) and (abs(cell) >= 2**1024 or int(float(cell)) != cell) for cell in cells):
-            found = found.set_column(position, name, pa.array([*map(_digits, cells)], pa.string()))
-    return found
+            parsed = parsed.set_column(position, name, pa.array([*map(_digits, cells)], pa.string()))
+    return parsed
 
 
 def _digits(cell: int | float | None) -> str | None:
@@ -138,7 +138,9 @@ def _digits(cell: int | float | None) -> str | None:
     >>> _digits(2**64 + 1), _digits(2.0), _digits(0.1)
     ('18446744073709551617', '2', '0.1')
     """
-    return None if cell is None else str(int(cell)) if isinstance(cell, int) or cell.is_integer() else repr(cell)
+    if cell is None:
+        return None
+    return str(int(cell)) if isinstance(cell, int) or cell.is_integer() else repr(cell)
 
 
 def _placed(pieces: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
@@ -158,7 +160,7 @@ def _objects(piece: bytes) -> int:
     >>> _objects(b'{"a": 1}\n{"a": 2}\n'), _objects(b'{"a": 1}\n\n {"a": 2} \n'), _objects(b'{"a":\n1}')
     (2, 2, -1)
     """
-    text = piece.removeprefix(_BOM).strip()
+    text = piece.removeprefix(UTF8_MARK).strip()
     breaks = text.count(b"\n")
     if text.startswith(b"{") and text.endswith(b"}") and breaks in (text.count(b"}\n{"), text.count(b"}\r\n{")):
         return breaks + 1
@@ -168,13 +170,13 @@ def _objects(piece: bytes) -> int:
 
 def _object(line: bytes, position: int, origin: str) -> dict[str, Any]:
     try:
-        found = json.loads((line.removeprefix(_BOM) if position == 1 else line).decode())
+        value = json.loads((line.removeprefix(UTF8_MARK) if position == 1 else line).decode())
     except ValueError as problem:
         raise InputError(
             f"line {position} of {origin} is not JSON ({problem}); write one JSON object per line."
         ) from problem
-    if not isinstance(found, dict):
+    if not isinstance(value, dict):
         raise InputError(
             f'line {position} of {origin} is not a JSON object; write one object such as {{"age": 41}} per line.'
         )
-    return found
+    return value

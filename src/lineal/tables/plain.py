@@ -13,7 +13,7 @@ from lineal.tables.arrow import from_numpy, to_numpy
 from lineal.tables.dialect import MISSING
 
 _WORDS = sorted(MISSING)
-MOST = 2**15 - 1
+MAX_SHARED_TEXTS = 2**15 - 1
 """Different texts of a column that batches have in common."""
 
 
@@ -35,13 +35,13 @@ def plain_batch(
     >>> plain_batch(b"1.5,u\nNA,v\n", ",", ["a", "b"], {"a"}, {"a", "b"}).to_pylist()
     [{'a': 1.5, 'b': 'u'}, {'a': None, 'b': 'v'}]
     """
-    kinds = [0 if name not in wanted else 1 if name in numbers else 2 for name in names]
+    kinds = [int(name in wanted) * (1 if name in numbers else 2) for name in names]
     if not any(kinds) or len(delimiter.encode()) > 1 or len((quote or "").encode()) > 1:
         return None
-    found = _core.cells(piece, delimiter, kinds, _WORDS, quote or "", strict)
-    if found is None:
+    cells = _core.cells(piece, delimiter, kinds, _WORDS, quote or "", strict)
+    if cells is None:
         return None
-    rows, columns = found
+    rows, columns = cells
     arrays = [_numbers(rows, *parts) if len(parts) == 2 else _texts(rows, *parts) for parts in columns]
     if any(array is None for array in arrays):
         return None
@@ -56,7 +56,7 @@ class Lexicons:
 
     def __init__(self) -> None:
         """Begin with no text."""
-        self.known: dict[str, _core.Dictionary | None] = {}
+        self.lexicons: dict[str, _core.Dictionary | None] = {}
         self.shared: dict[str, Any] = {}
 
     def unified(self, batch: Any) -> Any:
@@ -76,23 +76,23 @@ class Lexicons:
     def _column(self, name: str, array: Any) -> Any:
         if not pa.types.is_dictionary(array.type) or array.null_count or array.dictionary.type != pa.string():
             return array
-        if name not in self.known:
-            self.known[name] = _core.Dictionary()
-        known, own = self.known[name], array.dictionary
+        if name not in self.lexicons:
+            self.lexicons[name] = _core.Dictionary()
+        lexicon, own = self.lexicons[name], array.dictionary
         _, ends, words = own.buffers()
-        if known is None or own.null_count or len(own) > MOST or words is None:
+        if lexicon is None or own.null_count or len(own) > MAX_SHARED_TEXTS or words is None:
             return array
-        before = len(known)
-        table = known.merge(np.frombuffer(ends, np.int32, own.offset + len(own) + 1)[own.offset :], words)
-        if len(known) > MOST:
-            self.known[name] = None
+        before = len(lexicon)
+        table = lexicon.merge(np.frombuffer(ends, np.int32, own.offset + len(own) + 1)[own.offset :], words)
+        if len(lexicon) > MAX_SHARED_TEXTS:
+            self.lexicons[name] = None
             return array
-        if len(known) > before:
-            ends, words = known.texts()
+        if len(lexicon) > before:
+            ends, words = lexicon.texts()
             self.shared[name] = pa.Array.from_buffers(
-                pa.string(), len(known), [None, pa.py_buffer(ends), pa.py_buffer(words)]
+                pa.string(), len(lexicon), [None, pa.py_buffer(ends), pa.py_buffer(words)]
             )
-        size = 1 if len(known) < 2**7 else 2
+        size = 1 if len(lexicon) < 2**7 else 2
         codes = from_numpy(_core.recode(to_numpy(array.indices), table, size))
         return pa.DictionaryArray.from_arrays(codes, self.shared[name], safe=False)
 

@@ -102,7 +102,7 @@ def _narrow(array: Any) -> Any:
     if not pa.types.is_dictionary(array.type):
         return array
     levels = len(array.dictionary)
-    kind = pa.int8() if levels < 2**7 else pa.int16() if levels < 2**15 else None
+    kind = next((kind for kind, limit in ((pa.int8(), 2**7), (pa.int16(), 2**15)) if levels < limit), None)
     if kind is None or kind == array.type.index_type:
         return array
     return pa.DictionaryArray.from_arrays(array.indices.cast(kind), array.dictionary)

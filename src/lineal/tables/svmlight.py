@@ -16,7 +16,7 @@ from lineal.tables.tabular import Mask, RowNumbers, Table
 
 Array = npt.NDArray[np.float64]
 LABEL = "y"
-_LARGEST = 2**24
+MAX_FEATURE_NUMBER = 2**24
 """Largest feature number: what is learned of each feature is kept in arrays of that length."""
 
 
@@ -102,12 +102,12 @@ class Svmlight(Table):
         """Yield the rows of the file, in order."""
         start = 0
         with self.file.open() as stream:
-            for found in ahead(_attempt, chunks(stream, last_line)):
-                if isinstance(found, _LineError):
-                    raise InputError(f"{self.place(start + found.row)} of {self.origin} {found.sentence}")
-                if found.num_rows:
-                    yield np.arange(start, start + found.num_rows, dtype=np.int64), found
-                    start += found.num_rows
+            for parsed in ahead(_attempt, chunks(stream, last_line)):
+                if isinstance(parsed, _LineError):
+                    raise InputError(f"{self.place(start + parsed.row)} of {self.origin} {parsed.sentence}")
+                if parsed.num_rows:
+                    yield np.arange(start, start + parsed.num_rows, dtype=np.int64), parsed
+                    start += parsed.num_rows
         if start == 0:
             raise InputError(f"{self.origin} has no rows.")
 
@@ -159,7 +159,7 @@ def parse(piece: bytes) -> SparseRows:
     y = numbers[label]
     rising = np.diff(features) > 0
     rising[indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < len(features))] - 1] = True  # a new row may start lower
-    sound = (features >= 0) & (features <= _LARGEST) & (features == np.floor(features)) & np.isfinite(values)
+    sound = (features >= 0) & (features <= MAX_FEATURE_NUMBER) & (features == np.floor(features)) & np.isfinite(values)
     if not (rising.all() and sound.all() and np.isfinite(y).all()):
         raise _first_bad(lines)
     return SparseRows(y, written[label], indptr, features.astype(np.int64), values)
@@ -179,12 +179,14 @@ def _first_bad(lines: list[bytes]) -> _LineError:
             good = np.isfinite(float(label))
             for pair in pairs:
                 feature, value = pair.split(b":")
-                good = good and previous < int(feature) <= _LARGEST and np.isfinite(float(value))
+                good = good and previous < int(feature) <= MAX_FEATURE_NUMBER and np.isfinite(float(value))
                 previous = int(feature)
         except ValueError:
             good = False
         if not good:
             shown = line[:60].decode(errors="replace")
-            wanted = f"'label feature:value ...' with finite numbers and rising feature numbers up to {_LARGEST}"
+            wanted = (
+                f"'label feature:value ...' with finite numbers and rising feature numbers up to {MAX_FEATURE_NUMBER}"
+            )
             return _LineError(row, f"is not {wanted}: {shown!r}.")
     return _LineError(0, "or one of the rows after it is not 'label feature:value ...'.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,27 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Table", "as_table", "split", "uniform"]
 
-_FORMATS = {
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".tab": "delimited",
-    ".txt": "delimited",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".feather": "feather",
-    ".arrow": "feather",
-    ".ipc": "feather",
-    ".jsonl": "jsonlines",
-    ".ndjson": "jsonlines",
-    ".json": "jsonlines",
-    ".npy": "arrays",
-    ".npz": "arrays",
-    ".svmlight": "svmlight",
-    ".svm": "svmlight",
-    ".libsvm": "svmlight",
-}
-_SVMLIGHT = re.compile(rb"\s*[-+.0-9eE]+(\s+qid:\d+)?(\s+\d+:[-+.0-9eE]+)+\s*(#.*)?\r?$")
-
 
 def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None) -> Table:
     """Return data as a table: a path, a data frame, an Arrow table or a dictionary of columns.
@@ -47,33 +25,33 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
     >>> as_table({"age": [41, 7], "name": ["Ada", "Tim"]}).names
     ('age', 'name')
     """
-    told = {
+    options = {
         name: value
         for name, value in {"delimiter": delimiter, "quote": quote, "header": header}.items()
         if value is not None
     }
     if isinstance(data, Table):
-        found: Table | None = data
+        table: Table | None = data
     elif isinstance(data, str | os.PathLike):
-        path = Path(data)
-        kind, file = _format(path)
-        if kind == "delimited":
-            from lineal.tables.delimited import Delimited  # each format's reader only when such a file arrives
+        from lineal.tables import formats  # array users never pay for files
 
-            return Delimited.open(path, delimiter=delimiter, quote=quote, header=header)
-        found = _open(kind, file)
+        file = _file(Path(data))
+        chosen = formats.format_of(file)
+        if chosen is formats.DelimitedText:
+            return formats.DelimitedText.open(file, delimiter=delimiter, quote=quote, header=header)
+        table = formats.opened(file, chosen)
     else:
-        found = _from_object(data)
-    if found is None:
+        table = _from_object(data)
+    if table is None:
         raise InputError(
             f"a {type(data).__name__} is not a table;"
             " give a path, a data frame, an Arrow table or a dictionary of columns."
         )
-    if told:
+    if options:
         raise InputError(
-            f"{', '.join(told)} can be given for delimited text only, and {found.origin} is not such a file."
+            f"{', '.join(options)} can be given for delimited text only, and {table.origin} is not such a file."
         )
-    return found
+    return table
 
 
 def _from_object(data: Any) -> Table | None:
@@ -82,31 +60,12 @@ def _from_object(data: Any) -> Table | None:
 
     if hasattr(data, "tocsr"):  # (some are dictionaries, too)
         return None
-    found = from_mapping(data) if isinstance(data, Mapping) else from_arrow(data) or from_frame(data)
-    return None if found is None else widened(found)
+    table = from_mapping(data) if isinstance(data, Mapping) else from_arrow(data) or from_frame(data)
+    return None if table is None else widened(table)
 
 
-def _open(kind: str, file: File) -> Table:
-    if kind == "jsonlines":
-        from lineal.tables.jsonlines import JsonLines
-
-        return JsonLines.open(file.decoded())
-    if kind == "svmlight":
-        from lineal.tables.svmlight import Svmlight
-
-        return Svmlight(file)
-    from lineal.tables.columnar import Feather, Parquet
-
-    if file.gzipped:
-        raise InputError(f"{file.name} is packed with gzip; unpack it: this format compresses by itself.")
-    from lineal.tables.vectors import from_file, widened
-
-    if kind == "arrays":
-        return from_file(file.path)
-    return widened(Parquet(file) if kind == "parquet" else Feather(file))
-
-
-def _format(path: Path) -> tuple[str, File]:
+def _file(path: Path) -> File:
+    """Return the file of a path; an InputError with near names if there is none."""
     from lineal.tables.file import File
 
     if str(path) == "-" and not path.exists():
@@ -115,32 +74,11 @@ def _format(path: Path) -> tuple[str, File]:
         )
     if not path.exists():
         folder = path.parent
-        known = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+        names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
         missing = "" if folder.is_dir() else f" The folder {str(folder)!r} does not exist."
-        raise InputError(f"there is no file {str(path)!r}.{near(path.name, known)}{missing}")
+        raise InputError(f"there is no file {str(path)!r}.{near(path.name, names)}{missing}")
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder; give a file.")
     if not path.is_file():
         raise InputError(f"{str(path)!r} is not a regular file; it is read several times, so save it to a file first.")
-    file = File(path)
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    kind = _FORMATS.get(suffixes[-1]) if suffixes else None
-    return kind or _by_content(file), file
-
-
-def _by_content(file: File) -> str:
-    data, _ = file.sample()
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    if data.startswith(b"ARROW1"):
-        return "feather"
-    if data.startswith(b"\x93NUMPY"):
-        return "arrays"
-    if data.lstrip().startswith(b"{"):
-        return "jsonlines"
-    lines = [line for line in data.split(b"\n", 20)[:20] if line.strip()]
-    if lines and _SVMLIGHT.match(lines[0]):
-        return "svmlight"
-    return "delimited"
+    return File(path)

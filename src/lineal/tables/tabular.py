@@ -22,7 +22,7 @@ BATCH_ROWS = 65536
 """Rows of a batch at most: a batch of some dozen columns then fits a processor's cache."""
 
 
-LONG = 60
+NAME_MAX_CHARACTERS = 60
 """Characters of a name that sentences show."""
 
 
@@ -58,9 +58,9 @@ class Table(ABC):
         return Kept(self, keep)
 
     def select(self, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Table:
-        """Return a table of these columns only, told which are wanted as numbers and which as text.
+        """Return a table of these columns only: some wanted as numbers, some as text.
 
-        A wish, to read faster: a batch may still hold more columns, or a column in another type.
+        A request, to read faster: a batch may still hold more columns, or a column in another type.
         """
         return self
 
@@ -203,7 +203,9 @@ def check_names(names: tuple[str, ...], origin: str) -> None:
 
 
 def _listed(names: tuple[str, ...]) -> str:
-    shown = ", ".join(repr(name if len(name) <= LONG else f"{name[:LONG]}...") for name in names[:12])
+    shown = ", ".join(
+        repr(name if len(name) <= NAME_MAX_CHARACTERS else f"{name[:NAME_MAX_CHARACTERS]}...") for name in names[:12]
+    )
     return f" Its columns are {shown}{', ...' if len(names) > 12 else ''}."
 
 
@@ -228,11 +230,22 @@ def _mix(z: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Keep row i iff ``low <= uniform(seed, i) < high``."""
+
+    seed: int
+    low: float
+    high: float
+
+    def __call__(self, rows: RowNumbers) -> Mask:
+        """Return which of the rows are kept."""
+        u = uniform(self.seed, rows)
+        return np.asarray((self.low <= u) & (u < self.high))
+
+
 def split(table: Table, seed: int, test_size: float) -> tuple[Table, Table]:
     """Return the training and the test rows: row i is a test row iff ``uniform(seed, i) < test_size``."""
     if not 0.0 <= test_size < 1.0:
         raise InputError(f"the test size is {test_size}; give the share of rows to hold out, at least 0 and below 1.")
-    return (
-        table.where(lambda rows: uniform(seed, rows) >= test_size),
-        table.where(lambda rows: uniform(seed, rows) < test_size),
-    )
+    return table.where(Drawn(seed, test_size, 1.0)), table.where(Drawn(seed, 0.0, test_size))

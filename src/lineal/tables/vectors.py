@@ -1,4 +1,4 @@
-"""Columns of vectors, such as the output of somebody's network: each becomes as many columns of numbers as it is long."""
+"""Columns of vectors, such as the output of a network: each becomes as many columns of numbers as it is long."""
 
 from __future__ import annotations
 

@@ -1,7 +1,17 @@
 """The independent checker: it re-derives a verdict from the model file and the data, and trusts no code that made them.
 
-Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and nothing else. The parts that prove are
-`proof.py` and `halfspaces.py`.
+Of lineal it imports `errors` and `container` (bytes to JSON and arrays) and nothing else.
+
+What proves can be read in one sitting: `proof/bound.py` (how far from the optimum at most) and `proof/halfspaces.py` (which
+classes can be separated). Each begins with its whole argument. Read in this order, and stop when you have seen enough:
+
+1. `proof/`      the bound and the halfspaces; beside them what they stand on (`plan`, `basis`, `exact`), and the baseline fit
+2. `losses/`     every loss with its dual points and what they cost; `problem/` the same for penalties, and F at a point
+3. `arithmetic`  sums and products whose rounding error is bounded, and exact signs
+4. `evidence/`   what a verdict of each kind states, line by line, with its sentence; `tolerances` says how far it may be off
+5. `claims/`     the fields of a file, and the training rows it names; `terms/` how cells become columns
+6. `reading/`    data files, which rows were fitted, and their fingerprint
+7. `search/`     where better points may be found: nothing that is proven depends on it
 """
 
 from __future__ import annotations
@@ -15,15 +25,15 @@ import numpy.typing as npt
 
 from lineal import container
 from lineal.errors import ModelFileError
-from lineal.verify.claims import Claims, take_apart
-from lineal.verify.joining import Other, gathered
-from lineal.verify.margins import check_margin
-from lineal.verify.members import Committee, check_committee, take_committee
+from lineal.verify.claims.model import Claims, take_apart
+from lineal.verify.claims.training import training_problem
+from lineal.verify.evidence.margins import check_margin
+from lineal.verify.evidence.members import Committee, check_committee, take_committee
+from lineal.verify.evidence.separability import FORMAT, Record, check_record, take_record
+from lineal.verify.evidence.verdicts import check_verdict
+from lineal.verify.reading.joining import Other, gathered
+from lineal.verify.reading.store import Watch, silent
 from lineal.verify.report import Line, Refused, Report
-from lineal.verify.separability import FORMAT, Record, check_record, take_record
-from lineal.verify.store import Watch, silent
-from lineal.verify.training import training_problem
-from lineal.verify.verdicts import check_verdict
 
 __all__ = ["Line", "Refused", "Report", "verify"]
 
@@ -43,8 +53,8 @@ def verify(
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
     where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None.
-    ``watch`` is told what is going on and which share of it is done. The data is read in blocks, so that memory does not grow
-    with its rows, except where docs/verdicts.md says so.
+    ``watch`` is called with what is going on and the share of it that is done. The data is read in blocks: memory does not
+    grow with its rows, except where docs/verdicts.md says so.
     """
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
@@ -53,12 +63,12 @@ def verify(
         claims = _taken(meta, arrays)
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(model)} is refused: {error}") from None
-    stated, found = claims.encoding
+    stated, computed = claims.encoding
     sealed = "how rows become numbers is what the stated hash names"
     if stated is None:
-        report.check("no hash of how rows become numbers is stated (version 1)", True, found)
+        report.check("no hash of how rows become numbers is stated (version 1)", True, computed)
     else:
-        report.check(sealed, stated == found, found if stated == found else f"{found}, stated {stated}")
+        report.check(sealed, stated == computed, computed if stated == computed else f"{computed}, stated {stated}")
     names = claims.produced
     differing = [
         f"; {made!r}, stated {name!r}" for made, name in zip(names, claims.columns, strict=False) if made != name

@@ -10,16 +10,15 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
 Whole = npt.NDArray[Any]
 """An array of Python integers, of any size."""
 
 EPS: Final = 2.0**-52
-SPLIT: Final = 2.0**27 + 1
-BLOCK: Final = 2**20
-TILE: Final = 2**16
-"""Cells that stay in the cache while they are multiplied and added."""
-WIDE: Final = 64
-"""Matrices of fewer columns are not looked through for zeros."""
+"""The distance from 1 to the next double."""
+BLOCK_CELLS: Final = 2**20
+"""Scores, or 64ths of integers, that are worked on at a time, so that memory stays small."""
 DOUBLED: Final = 2.0**-84
 """Rounding of a sum with twice the digits, as a share of the sizes of its terms: EPS^2 times 2^20 blocks and halvings."""
 
@@ -33,7 +32,7 @@ def two_product(a: Array, b: Array) -> tuple[Array, Array]:
     True
     """
     high = a * b
-    a1, b1 = SPLIT * a, SPLIT * b
+    a1, b1 = (2.0**27 + 1) * a, (2.0**27 + 1) * b  # Veltkamp's split: 26 digits each
     a1, b1 = a1 - (a1 - a), b1 - (b1 - b)
     a2, b2 = a - a1, b - b1
     return high, ((a1 * b1 - high) + a1 * b2 + a2 * b1) + a2 * b2
@@ -69,7 +68,7 @@ def times(x: Array, b: Array, start: Array | None = None) -> Array:
             high, rest = two_sum(out[places, k], high)
             out[places, k] = high + (rest + low)
         return out
-    step = max(1, BLOCK // max(1, b.shape[1]))
+    step = max(1, BLOCK_CELLS // max(1, b.shape[1]))
     for begin in range(0, n, step):
         rows = slice(begin, begin + step)
         high, low = out[rows], np.zeros_like(out[rows])
@@ -106,7 +105,7 @@ def double_sums(x: Array, v: Array) -> tuple[Array, Array]:
         for k in range(v.shape[1]):
             high[places, k], low[places, k] = _by_segment(*two_product(x[row, column], v[row, k]), column)
         return high, low
-    step = max(256, TILE // max(1, p))
+    step = max(256, 2**16 // max(1, p))  # what is multiplied and added stays in the cache
     for begin in range(0, n, step):
         part = x[begin : begin + step]
         for k in range(v.shape[1]):
@@ -156,7 +155,7 @@ def _by_segment(high: Array, low: Array, keys: npt.NDArray[np.intp]) -> tuple[Ar
 
 def _sparse(x: Array) -> bool:
     """Whether a wide matrix is mostly zeros, so that going through the others pays."""
-    return x.shape[1] >= WIDE and 8 * int(np.count_nonzero(x)) < x.size
+    return x.shape[1] >= 64 and 8 * int(np.count_nonzero(x)) < x.size
 
 
 def total(values: Array) -> float:
@@ -208,9 +207,9 @@ def signs(x: Array, d: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         # the last term is what products and weights may lose by falling below the normal doubles
         lost = (len(used) + 6) * EPS * size + 1e-290 * (1.0 + np.max(np.abs(x), axis=1, initial=0.0))
         unsure = np.flatnonzero(~(np.isfinite(value) & (np.abs(value) > lost)))
-        found = np.sign(np.nan_to_num(value)).astype(np.int64)
-    for start in range(0, len(unsure), BLOCK // 64):
-        rows = unsure[start : start + BLOCK // 64]
+        sign = np.sign(np.nan_to_num(value)).astype(np.int64)
+    for start in range(0, len(unsure), BLOCK_CELLS // 64):
+        rows = unsure[start : start + BLOCK_CELLS // 64]
         sums = whole(x[rows]) @ exact if len(used) else np.zeros(len(rows), dtype=object)
-        found[rows] = (sums > 0).astype(np.int64) - (sums < 0)
-    return found
+        sign[rows] = (sums > 0).astype(np.int64) - (sums < 0)
+    return sign

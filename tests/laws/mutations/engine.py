@@ -5,59 +5,39 @@ from __future__ import annotations
 import itertools
 import math
 import tempfile
+from inspect import isabstract
 from pathlib import Path
 from typing import Any
 
 import mpmath
 import numpy as np
 
-from lineal import container
+from lineal import container, losses
 from lineal.designs import as_design
 from lineal.fitting.fitting import Fit, fit
-from lineal.losses import (
-    Absolute,
-    CrammerSinger,
-    EpsilonInsensitive,
-    Hinge,
-    Huber,
-    Logistic,
-    Poisson,
-    Quantile,
-    Softmax,
-    Sparsemax,
-    Squared,
-    SquaredEpsilonInsensitive,
-    SquaredHinge,
-)
+from lineal.losses import Squared
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
 from lineal.model.target import Target
-from lineal.penalties import L1, Bounds, ElasticNet, Group, NoPenalty, Ridge
+from lineal.penalties import ALL, L1, Bounds, NoPenalty, Ridge
 from lineal.penalties.penalty import Penalty
 from lineal.sources.memory import Memory
+from lineal.verify.losses import BY_NAME
 
 from .honest import Case
 
 INF = np.inf
-LOSSES: dict[str, Loss] = {
-    loss.name: loss
-    for loss in (
-        *(Squared(1), Absolute(), Quantile(0.3), Huber(0.7), EpsilonInsensitive(0.3), SquaredEpsilonInsensitive(0.3)),
-        *(Poisson(), Logistic(), Hinge(), SquaredHinge(), Softmax(3), CrammerSinger(3), Sparsemax(3)),
-    )
-}
+LOSSES: dict[str, Loss] = {kind.name: kind.examples()[0] for kind in losses.ALL if not isabstract(BY_NAME[kind.name])}
+"""An example of every loss that the checker has formulas for."""
 LOSSES["squared 2"] = Squared(2)
 CHARGES = np.array([0.0, 1.0, 0.5, 1.0, 2.0])
 NONE, FREE = NoPenalty(5), np.array([0.0, 1.0, 0.0, 1.0, 0.0])
 LOW, HIGH = np.array([-INF, 0.0, -0.1, -INF, -9.0]), np.array([INF, INF, 0.1, 0.2, 9.0])
 PENALTIES: dict[str, Penalty] = {
     "none": NONE,
-    "ridge": Ridge(0.05, CHARGES),
-    "l1": L1(0.05, CHARGES),
+    **{kind.name: kind.example(CHARGES).at(0.05) for kind in ALL if kind.parameters},
     "strong l1": L1(0.6, CHARGES),
     "l1 with free columns": L1(0.05, FREE),
-    "elastic": ElasticNet(0.05, 0.4, CHARGES),
-    "group": Group(0.05, CHARGES),
     "bounds": Bounds(LOW, HIGH, NONE),
     "bounds on ridge": Bounds(LOW, HIGH, Ridge(0.05, FREE)),
     "bounds on l1": Bounds(LOW, HIGH, L1(0.05, CHARGES)),
@@ -66,7 +46,7 @@ PENALTIES: dict[str, Penalty] = {
     ),
     "no negative coefficient": Bounds(np.array([-INF, 0.0, 0.0, 0.0, 0.0]), np.full(5, INF), NONE),
 }
-NUMBERS = ("squared", "absolute", "quantile", "huber", "epsilon-insensitive", "squared-epsilon-insensitive", "poisson")
+NUMBERS = tuple(kind.name for kind in losses.ALL if not kind.of_classes())
 
 
 def rows_of(loss: Loss, seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:

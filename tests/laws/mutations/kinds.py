@@ -226,7 +226,7 @@ def progressive_with_another_mean(case):
 
 
 def charge(case, column: str) -> None:
-    """Charge one column, and state the objective that then holds."""
+    """PenaltyMaker one column, and state the objective that then holds."""
     where = case.meta["columns"].index(column)
     case.meta["penalty"] = {"name": "ridge", "strength": 0.5}
     case.arrays["charges"] = np.zeros(len(case.meta["columns"]))

@@ -18,6 +18,7 @@ import pytest
 from lineal import container
 from lineal.errors import LinealError, ModelFileError, VerificationError
 from lineal.verify import Refused, verify
+from tests.json_places import every_place
 
 from . import figures, kinds, modern, perceptrons, records, rows  # noqa: F401  (they fill the list)
 from .forging import MUTATIONS
@@ -56,6 +57,7 @@ def test_there_are_enough_mutations():
     assert len(MUTATIONS) >= 150
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MUTATIONS)
 def test_mutation_signed_again_is_refused_by_the_line(name, tmp_path):
     case_name, line, function = MUTATIONS[name]
@@ -150,6 +152,7 @@ def test_what_stays_true_is_accepted(name, tmp_path):
     assert verify(*case.write(tmp_path)).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -171,7 +174,9 @@ def test_files_with_fields_of_the_wrong_kind_are_refused_in_a_sentence(name, tmp
     """Replace every field of the JSON, one at a time, by null, a text, a number, a list: never another error."""
     honest = case_of(name)
     _, data = honest.write(tmp_path)
-    paths = [path for path in walk(honest.meta) if path[0] not in ("report", "solver", "made_by", "format", "version")]
+    paths = [
+        path for path in every_place(honest.meta) if path[0] not in ("report", "solver", "made_by", "format", "version")
+    ]
     refused = 0
     for path in paths:
         for value in (None, "x", -1, [], {}, True, 1e300):
@@ -190,6 +195,7 @@ def test_files_with_fields_of_the_wrong_kind_are_refused_in_a_sentence(name, tmp
     assert refused > 5 * len(paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in EVERY if name not in TRUE_WHEN_ALTERED])
 def test_arrays_of_extreme_numbers_are_refused_in_a_sentence(name, tmp_path):
     """A bound that does not hold anything, and a dual point on the border, may be moved: those have mutations of their own."""
@@ -205,13 +211,6 @@ def test_arrays_of_extreme_numbers_are_refused_in_a_sentence(name, tmp_path):
                 container.write(tmp_path / "m.lineal", case.meta, case.arrays)
                 with pytest.raises(LinealError):
                     verify(tmp_path / "m.lineal", data)
-
-
-def walk(node, path=()):
-    for key, inner in node.items() if isinstance(node, dict) else enumerate(node):
-        yield (*path, key)
-        if isinstance(inner, dict | list):
-            yield from walk(inner, (*path, key))
 
 
 def test_a_refusal_is_a_verification_error():

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pa_compute
 
 from lineal import _core
-from lineal.tables.arrow import EXACT, from_bytes, strings, to_numpy, valid
+from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, from_bytes, strings, to_numpy, valid
 from lineal.tables.dialect import MISSING, number
 
 Array = npt.NDArray[np.float64]
@@ -24,7 +24,7 @@ _MISSING = from_bytes([word.encode() for word in sorted(MISSING)], pa.large_stri
 _NONE = np.empty(0, dtype=np.intp)
 
 SEEN, LONG = 64, 4096
-"""So many dictionaries, of at most so many texts, are remembered as lists: the batches of a file share them."""
+"""Dictionaries, and texts of each, that are remembered as lists: the batches of a file share them."""
 _seen: dict[tuple[int, int, int], tuple[Any, Codes | None, list[str]]] = {}
 
 
@@ -108,15 +108,15 @@ def _known(dictionary: Any) -> tuple[Codes | None, list[str]]:
     if not buffers or buffers[0] is not None or buffers[1] is None or buffers[2] is None:
         return _distinct(dictionary)
     place = buffers[1].address, buffers[2].address, len(dictionary)
-    found = _seen.get(place) if dictionary.offset == 0 else None
-    if found is None:
-        found = (buffers, *_distinct(dictionary))  # the buffers with it, so that nothing else gets their addresses
+    place_of = _seen.get(place) if dictionary.offset == 0 else None
+    if place_of is None:
+        place_of = (buffers, *_distinct(dictionary))  # the buffers with it, so that nothing else gets their addresses
         if dictionary.offset:
-            return found[1], found[2]
+            return place_of[1], place_of[2]
         if len(_seen) >= SEEN:
             _seen.clear()
-        _seen[place] = found
-    return found[1], found[2]
+        _seen[place] = place_of
+    return place_of[1], place_of[2]
 
 
 def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
@@ -126,13 +126,13 @@ def _distinct(dictionary: Any) -> tuple[Codes | None, list[str]]:
         different = set(plain)
         if len(different) == len(plain) and MISSING.isdisjoint(different):
             return None, plain
-    found: dict[str, int] = {}
+    codes_of: dict[str, int] = {}
     table = np.empty(len(dictionary) + 1, dtype=np.int32)
     table[0] = -1  # code -1, a null, stays -1
     for position, value in enumerate(dictionary.to_pylist(), 1):
         cell = text(value)
-        table[position] = -1 if cell is None else found.setdefault(cell, len(found))
-    return table, list(found)
+        table[position] = -1 if cell is None else codes_of.setdefault(cell, len(codes_of))
+    return table, list(codes_of)
 
 
 def numbers(array: Any) -> tuple[Array, Positions]:
@@ -176,13 +176,13 @@ def moments(array: Any) -> list[Any]:
     """
     if not _types.is_timestamp(array.type):
         return list(array.to_pylist())
-    found = list(array.cast(pa.timestamp("us", array.type.tz), safe=False).to_pylist())
+    stamps = list(array.cast(pa.timestamp("us", array.type.tz), safe=False).to_pylist())
     if finer(array):
         for k, more in enumerate((to_numpy(array.cast(pa.int64())) % 1000).tolist()):
-            if more and found[k] is not None:
-                whole = found[k].isoformat(" ", "microseconds")
-                found[k] = f"{whole[:26]}{more:03d}{whole[26:]}"
-    return found
+            if more and stamps[k] is not None:
+                whole = stamps[k].isoformat(" ", "microseconds")
+                stamps[k] = f"{whole[:26]}{more:03d}{whole[26:]}"
+    return stamps
 
 
 def finer(array: Any) -> bool:
@@ -199,7 +199,7 @@ def no_double(text: str, value: float) -> bool:
     >>> no_double("9007199254740993", 2.0**53), no_double("9007199254740992", 2.0**53), no_double("1e23", 1e23)
     (True, False, False)
     """
-    if not math.isfinite(value) or abs(value) < EXACT:
+    if not math.isfinite(value) or abs(value) < DOUBLE_EXACT_INTEGERS:
         return False
     digits = text.lstrip("+-")
     return digits.isascii() and digits.isdecimal() and int(digits) != int(abs(value))

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
 from datetime import date
 from functools import cached_property
 
-from lineal.features.cells.notation import MARKERS
 from lineal.ground.records import dataclass
 
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _LONG = ("january", "february", "march", "april", "may", "june")
 _NAMES = (*_LONG, "july", "august", "september", "october", "november", "december")
-REMEMBERED = 100_000
+MAX_REMEMBERED_DATES = 100_000
 _EPOCH = date(1970, 1, 1).toordinal()
 _TIME = r"(?:(?:T| +)(\d{1,2}):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?(?: ?(Z|UTC|[+-]\d\d:?\d\d))?)?"
 _PARTS = {"Y": r"(?P<Y>\d{4})", "M": r"(?P<M>\d{1,2})", "D": r"(?P<D>\d{1,2})"}
@@ -86,19 +83,19 @@ class Calendar:
         seen = self._seen  # several terms ask for the same dates, and so may several threads
         if text in seen:
             return seen.get(text) or self._moment(text)
-        if len(seen) >= REMEMBERED:
+        if len(seen) >= MAX_REMEMBERED_DATES:
             seen.clear()
-        found = seen[text] = self._moment(text)
-        return found
+        moment = seen[text] = self._moment(text)
+        return moment
 
     def _moment(self, text: str) -> Moment | None:
-        found = self._pattern.fullmatch(text)
-        if found is None:
+        match = self._pattern.fullmatch(text)
+        if match is None:
             return None
-        month = _month(found["M"]) if self.separator == " " else int(found["M"])
-        hour, minute, second, zone = found.groups()[3:]
+        month = _month(match["M"]) if self.separator == " " else int(match["M"])
+        hour, minute, second, zone = match.groups()[3:]
         try:
-            day = date(int(found["Y"]), month, int(found["D"])).toordinal() - _EPOCH
+            day = date(int(match["Y"]), month, int(match["D"])).toordinal() - _EPOCH
         except ValueError:
             return None
         clock = 3600 * int(hour or 0) + 60 * int(minute or 0) + float(second or 0)
@@ -108,8 +105,8 @@ class Calendar:
 
     def value(self, text: str) -> float | None:
         """Return the days since 1970, or None."""
-        found = self.moment(text)
-        return None if found is None else found.days
+        moment = self.moment(text)
+        return None if moment is None else moment.days
 
     @property
     def example(self) -> str:
@@ -143,20 +140,3 @@ def _shift(zone: str | None) -> float:
         return 0.0
     sign = -1.0 if zone[0] == "-" else 1.0
     return sign * (3600.0 * int(zone[1:3]) + 60.0 * int(zone[-2:]))
-
-
-def fitting(candidates: list[Calendar], texts: Iterable[str]) -> list[Calendar]:
-    """Return the ways of writing that every text agrees with; a mark for no value is set aside, not judged.
-
-    >>> [one.example for one in fitting(list(CALENDARS), ["1/2/2020", "1/31/2020"])]
-    ['12/31/1999']
-    """
-    for text in texts:
-        if not candidates:
-            break
-        if text in MARKERS:
-            marks = tuple(sorted({*candidates[0].missing, text}))
-            candidates = [replace(one, missing=marks) for one in candidates]
-        else:
-            candidates = [one for one in candidates if one.moment(text) is not None]
-    return candidates

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 from lineal.ground.records import dataclass
 
@@ -52,13 +53,13 @@ class Notation:
         for space in SPACES:
             if space in text:
                 text = text.replace(space, " ")
-        found = self._pattern.fullmatch(text)
-        if found is None:
+        match = self._pattern.fullmatch(text)
+        if match is None:
             return None
-        signs = [part for part in found.groups() if part in ("+", "-")]
+        signs = [part for part in match.groups() if part in ("+", "-")]
         if len(signs) > 1:
             return None
-        digits = next(part for part in found.groups() if part and part not in ("+", "-"))
+        digits = next(part for part in match.groups() if part and part not in ("+", "-"))
         if self.group:
             digits = digits.replace(self.group, "")
         return float("".join(signs) + digits.replace(self.decimal, "."))
@@ -96,21 +97,37 @@ def named(example: str) -> Notation | None:
 def notations(text: str) -> list[Notation]:
     """Return the notations that a column may have whose first cell is this text, the likelier first.
 
-    >>> [found.example for found in notations("1,234")]
+    >>> [one.example for one in notations("1,234")]
     ['1,234.5', '1234,5', '1.234,5', '1 234,5', "1'234,5"]
     """
     unit = next((sign for sign in UNITS if sign in text), "")
     return fitting([Notation(decimal, group, unit) for decimal, group in STYLES], [text])
 
 
-def fitting(candidates: list[Notation], texts: Iterable[str]) -> list[Notation]:
-    """Return the notations that every text agrees with; a mark for no value is set aside, not judged."""
+class _Way(Protocol):
+    """A way to write numbers or dates: a Notation or a Calendar."""
+
+    @property
+    def missing(self) -> tuple[str, ...]: ...
+
+    def value(self, text: str) -> float | None: ...
+
+
+W = TypeVar("W", bound=_Way)
+
+
+def fitting(candidates: list[W], texts: Iterable[str]) -> list[W]:
+    """Return the ways of writing that every text agrees with; a mark for no value is set aside, not judged.
+
+    >>> [one.example for one in fitting([Notation(".", ""), Notation(",", "")], ["1,5"])]
+    ['1234,5']
+    """
     for text in texts:
         if not candidates:
             break
         if text in MARKERS:
             marks = tuple(sorted({*candidates[0].missing, text}))
-            candidates = [replace(one, missing=marks) for one in candidates]
+            candidates = [replace(one, missing=marks) for one in candidates]  # type: ignore[type-var]
         else:
             candidates = [one for one in candidates if one.value(text) is not None]
     return candidates

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal.features.cells.cells import cell, texts
 from lineal.features.cells.dates import MONTHS, WEEKDAYS, Calendar
-from lineal.features.terms.base import Category, CellError, Single, filled
+from lineal.features.cells.finite import CellError
+from lineal.features.terms.category import Category, Codes
+from lineal.features.terms.members import calendar, expect, fill_and_indicator, finite, levels_and_reference
+from lineal.features.terms.term import Array, Cells, Single, filled
 from lineal.features.terms.written import demanded, scores
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-Codes = npt.NDArray[np.int32]
-
-NUMBERS = ("elapsed", "year")
-CATEGORIES: dict[str, tuple[str, ...]] = {
+NUMBERS: Final = ("elapsed", "year")
+CATEGORIES: Final[dict[str, tuple[str, ...]]] = {
     "month": MONTHS,
     "weekday": WEEKDAYS,
     "hour": tuple(f"{hour:02d}" for hour in range(24)),
@@ -37,6 +36,7 @@ class Elapsed(Single):
     fill: float
     indicator: bool
     kind: ClassVar[str] = "elapsed"
+    is_number: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
@@ -46,8 +46,8 @@ class Elapsed(Single):
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
         (array,) = arrays
-        found = scores(array, self._value, self.calendar.missing)
-        values = demanded(self.column, array, found, f"a date written like {self.calendar.example!r}")
+        read = scores(array, self._value, self.calendar.missing)
+        values = demanded(self.column, array, read, f"a date written like {self.calendar.example!r}")
         filled(values, self.fill, self.indicator, out)
         return 0
 
@@ -62,14 +62,31 @@ class Elapsed(Single):
         return {
             "kind": self.kind,
             "column": self.column,
-            "order": self.calendar.order,
-            "separator": self.calendar.separator,
-            "markers": list(self.calendar.missing),
+            **_calendar_members(self.calendar),
             "part": self.part,
             "origin": self.origin,
             "fill": self.fill,
             "indicator": self.indicator,
         }
+
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """Return the names of its members in a model file."""
+        return ("column", "order", "separator", "markers", "part", "origin", "fill", "indicator")
+
+    @classmethod
+    def read(cls, data: Any) -> Elapsed:
+        """Return the term of a model file."""
+        fill, indicator = fill_and_indicator(data)
+        name = data["column"]
+        expect(data["part"] in NUMBERS, f"has an unknown part of the dates of {name!r}")
+        expect(finite(data["origin"]), f"has no finite origin for {name!r}")
+        return cls(name, calendar(data), data["part"], float(data["origin"]), fill, indicator)
+
+    @classmethod
+    def example(cls) -> tuple[Elapsed, Cells]:
+        """Return the days of a column of dates since the first of them."""
+        return cls("day", Calendar(), "elapsed", 10956.0, 1.0, False), (["1999-12-31", "2000-01-02"],)
 
 
 @dataclass(frozen=True)
@@ -79,6 +96,8 @@ class Cycle(Category):
     calendar: Calendar = field(default_factory=Calendar)
     part: str = "month"
     kind: ClassVar[str] = "cycle"
+    usage: ClassVar[str] = ""
+    is_factor: ClassVar[bool] = False
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -87,8 +106,8 @@ class Cycle(Category):
 
     def codes(self, array: Any, out: Codes | None = None) -> tuple[Codes, int]:
         """Return the design column of every row, -1 for the reference, and how many cells were levels never seen."""
-        found, texts_ = texts(array)
-        known, gone = self._codes, frozenset(self.calendar.missing)
+        places, texts_ = texts(array)
+        code_of, gone = self._codes, frozenset(self.calendar.missing)
         table = np.full(len(texts_) + 1, -1, dtype=np.int32)
         unknown = np.zeros(len(texts_) + 1, dtype=np.bool_)
         for k, text in enumerate(texts_):
@@ -96,24 +115,55 @@ class Cycle(Category):
                 continue
             moment = self.calendar.moment(text)
             if moment is None:
-                where = np.flatnonzero(found == k)
+                where = np.flatnonzero(places == k)
                 if len(where):
                     at = int(where[0])
                     raise CellError(self.column, at, cell(array, at), f"a date written like {self.calendar.example!r}")
                 continue
             level = getattr(moment, self.part)
-            table[k], unknown[k] = known.get(level, -1), level not in known
-        return table.take(found, out=out, mode="wrap"), int(unknown[found].sum())
+            table[k], unknown[k] = code_of.get(level, -1), level not in code_of
+        return table.take(places, out=out, mode="wrap"), int(unknown[places].sum())
+
+    @property
+    def use(self) -> str:
+        """Nothing: the sentence about the column names the parts of its dates."""
+        return ""
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
         return {
             "kind": self.kind,
             "column": self.column,
-            "order": self.calendar.order,
-            "separator": self.calendar.separator,
-            "markers": list(self.calendar.missing),
+            **_calendar_members(self.calendar),
             "part": self.part,
             "levels": list(self.levels),
             "reference": self.reference,
         }
+
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """Return the names of its members in a model file."""
+        return ("column", "order", "separator", "markers", "part", "levels", "reference")
+
+    @classmethod
+    def read(cls, data: Any) -> Cycle:
+        """Return the term of a model file."""
+        levels, reference = levels_and_reference(data)
+        name, part = data["column"], data["part"]
+        expect(isinstance(part, str) and part in CATEGORIES, f"has an unknown part of the dates of {name!r}")
+        expect(
+            levels == tuple(level for level in CATEGORIES[part] if level in levels),
+            f"has levels of {name!r} that are no {part}s in order",
+        )
+        return cls(name, levels, reference, missing=False, calendar=calendar(data), part=part)
+
+    @classmethod
+    def example(cls) -> tuple[Cycle, Cells]:
+        """Return the months of a column of dates."""
+        cells = ["1999-12-31", "2000-01-02", "2000-01-03"]
+        return cls("day", ("Jan", "Dec"), "Jan", missing=False, calendar=Calendar(), part="month"), (cells,)
+
+
+def _calendar_members(calendar: Calendar) -> dict[str, object]:
+    """Return how dates are written, as members of a model file."""
+    return {"order": calendar.order, "separator": calendar.separator, "markers": list(calendar.missing)}

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.features.terms.text import Rows, Text, documents, reading
+from lineal.features.terms.members import expect, whole
+from lineal.features.terms.term import Array, Cells, Numeric
+from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, Rows, Text, documents, reading
 from lineal.features.text_options import Options
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
 Counts = npt.NDArray[np.int64]
 
-SOURCE: Final = Options(high=3, weighting="counts")
-TARGET: Final = Options(high=2, weighting="counts")
+SOURCE_OPTIONS: Final = Options(high=3, weighting="counts")
+TARGET_OPTIONS: Final = Options(high=2, weighting="counts")
 """What is counted of the two texts: n-grams that at least two rows have, so that no row is known by itself alone."""
-BACKOFF: Final = 0.4
+BACKOFF_FACTOR: Final = 0.4
 """What a word costs whose bigram is not known (Brants et al. 2007)."""
-COMMON: Final = 100
-"""So many most frequent words are no content words."""
-QUARTILES: Final = tuple(f"{n}-grams in quartile {q}" for n in (1, 2, 3) for q in (1, 2, 3, 4))
-NAMES: Final = (
+MAX_FUNCTION_WORDS: Final = 100
+"""The most frequent words, this many, are no content words."""
+QUARTILE_NAMES: Final = tuple(f"{n}-grams in quartile {q}" for n in (1, 2, 3) for q in (1, 2, 3, 4))
+COLUMN_NAMES: Final = (
     "source words", "target words", "target words per source word",
     "source log-probability", "target log-probability", "log-probability difference per word",
-    *(f"source {name}" for name in QUARTILES), "translations per source word",
+    *(f"source {name}" for name in QUARTILE_NAMES), "translations per source word",
     *(f"{side} {name}" for name in ("characters per word", "different words per word", "punctuation share",
       "bracket share", "number share", "content share") for side in ("source", "target")),
 )  # fmt: skip
@@ -47,7 +49,7 @@ class Side:
         return np.array([term.count(" ") + 1 for term in self.terms], dtype=np.int64)
 
     @cached_property
-    def known(self) -> int:
+    def distinct(self) -> int:
         """How many single words are known."""
         return int(np.sum(self.lengths == 1))
 
@@ -55,22 +57,22 @@ class Side:
     def log_probability(self) -> Array:
         """What every n-gram adds to the log-probability of a text, over what unknown words have."""
         place = {term: k for k, term in enumerate(self.terms)}
-        single = np.log(BACKOFF * (np.array(self.times) + 1.0))
-        found = np.where(self.lengths == 1, single - np.log(BACKOFF), 0.0)
-        whole = self.words + self.known + 1.0
+        single = np.log(BACKOFF_FACTOR * (np.array(self.times) + 1.0))
+        logs = np.where(self.lengths == 1, single - np.log(BACKOFF_FACTOR), 0.0)
+        whole = self.words + self.distinct + 1.0
         for k in np.flatnonzero(self.lengths == 2):
             first, last = (place[word] for word in self.terms[k].split(" "))
-            found[k] = np.log(self.times[k] / self.times[first]) - (single[last] - np.log(whole))
-        return found
+            logs[k] = np.log(self.times[k] / self.times[first]) - (single[last] - np.log(whole))
+        return logs
 
     @cached_property
     def content(self) -> Array:
         """One for every single word that is no content word."""
         singles = np.flatnonzero(self.lengths == 1)
-        order = sorted(singles, key=lambda k: (-self.times[k], self.terms[k]))[:COMMON]
-        found = np.zeros(len(self.terms))
-        found[order] = 1.0
-        return found
+        order = sorted(singles, key=lambda k: (-self.times[k], self.terms[k]))[:MAX_FUNCTION_WORDS]
+        weights = np.zeros(len(self.terms))
+        weights[order] = 1.0
+        return weights
 
     def quartile(self, n: int, q: int) -> Array:
         """One for every n-gram in the q-th quarter of the n-grams by frequency, the rare ones first."""
@@ -80,9 +82,27 @@ class Side:
         limits = [ordered[(k * len(ordered) + 3) // 4 - 1] for k in (1, 2, 3)] if len(ordered) else [0, 0, 0]
         return np.asarray(mine & (np.searchsorted(limits, times, side="left") == q - 1), dtype=np.float64)
 
+    @classmethod
+    def read(cls, data: Any, name: str, longest: int) -> Side:
+        """Return one text of a pair out of a model file."""
+        terms, times, words = (data[f"{name}_{member}"] for member in ("terms", "times", "words"))
+        expect(isinstance(terms, list) and 0 < len(terms) <= MAX_TERMS, f"has no n-grams of the {name}, or too many")
+        fine = all(isinstance(term, str) and 0 < len(term) <= TERM_MAX_CHARACTERS for term in terms)
+        expect(fine, f"has an odd n-gram of the {name}")
+        expect(all(a < b for a, b in pairwise(terms)), f"has n-grams of the {name} that are not in order")
+        singles = {term for term in terms if " " not in term}
+        expect(
+            all(len(parts) <= longest and singles.issuperset(parts) for parts in (term.split(" ") for term in terms)),
+            f"has an n-gram of the {name} that is too long, or whose words are not known",
+        )
+        fine = isinstance(times, list) and len(times) == len(terms) and all(map(whole, times))
+        expect(fine and all(0 < count < 2**53 for count in times), f"has odd numbers of n-grams of the {name}")
+        expect(whole(words) and 0 < words < 2**53, f"has an odd number of words of the {name}")
+        return cls(tuple(terms), tuple(times), words)
+
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Numeric):
     """Numbers of words and their ratio, log-probabilities, n-grams by frequency, translations per word, shares.
 
     ``translations`` says for each single word of the source how many words of the target have ``p(target | source) > 0.2``
@@ -94,7 +114,6 @@ class Pair:
     sides: tuple[Side, Side]
     translations: tuple[int, ...]
     kind: ClassVar[str] = "pair"
-    as_text: ClassVar[tuple[bool, ...]] = (True, True)
 
     @property
     def column(self) -> str:
@@ -109,17 +128,17 @@ class Pair:
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns; a quarter of n-grams that no n-gram falls into (most are equally rare) has none."""
-        return tuple(f"{self.column}: {NAMES[k]}" for k in self._kept)
+        return tuple(f"{self.column}: {COLUMN_NAMES[k]}" for k in self._kept)
 
     @cached_property
     def _kept(self) -> list[int]:
         empty = [6 + k for k, column in enumerate(self._weights[0].T[3:]) if not column.any()]
-        return [k for k in range(len(NAMES)) if k not in empty]
+        return [k for k in range(len(COLUMN_NAMES)) if k not in empty]
 
     @cached_property
     def _counted(self) -> tuple[Text, Text]:
         source, target = self.sides
-        return Text(self.source, SOURCE, source.terms), Text(self.target, TARGET, target.terms)
+        return Text(self.source, SOURCE_OPTIONS, source.terms), Text(self.target, TARGET_OPTIONS, target.terms)
 
     @cached_property
     def _weights(self) -> tuple[Array, Array]:
@@ -135,7 +154,7 @@ class Pair:
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
-        full = np.empty((len(out), len(NAMES)))
+        full = np.empty((len(out), len(COLUMN_NAMES)))
         self._fill(full, arrays)
         out[:] = full[:, self._kept]
         return 0
@@ -146,10 +165,10 @@ class Pair:
             _sums(text.encode(array), weights)
             for text, array, weights in zip(self._counted, arrays, self._weights, strict=True)
         ]
-        words = [found[:, 0] for found in plain]
+        words = [counts[:, 0] for counts in plain]
         chances = [
-            found[:, 0] - count * np.log(side.words + side.known + 1.0) + count * np.log(BACKOFF)
-            for found, count, side in zip(sums, words, self.sides, strict=True)
+            counts[:, 0] - count * np.log(side.words + side.distinct + 1.0) + count * np.log(BACKOFF_FACTOR)
+            for counts, count, side in zip(sums, words, self.sides, strict=True)
         ]
         out[:, 0], out[:, 1], out[:, 2] = *words, _ratio(words[1], words[0])
         out[:, 3], out[:, 4] = chances
@@ -178,6 +197,42 @@ class Pair:
             "target_words": target.words,
             "translations": list(self.translations),
         }
+
+    @property
+    def use(self) -> str:
+        """How its columns enter the model, in words."""
+        return f"features of the pair {self.source}, {self.target}"
+
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """Return the names of its members in a model file."""
+        sides = (f"{side}_{member}" for side in ("source", "target") for member in ("terms", "times", "words"))
+        return ("source", "target", *sides, "translations")
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Pair:
+        """Return the term of a model file, or refuse the file naming what is wrong."""
+        members = {"kind", *cls.members()}
+        expect(set(data) == members, f"has a pair with other members than {sorted(members)}")
+        return cls.read(data)
+
+    @classmethod
+    def read(cls, data: Any) -> Pair:
+        """Return the term of a model file."""
+        names = data["source"], data["target"]
+        fine = all(isinstance(name, str) and name for name in names) and names[0] != names[1]
+        expect(fine, "has a pair without columns")
+        source, target = Side.read(data, "source", SOURCE_OPTIONS.high), Side.read(data, "target", TARGET_OPTIONS.high)
+        numbers = data["translations"]
+        fine = isinstance(numbers, list) and len(numbers) == source.distinct and all(map(whole, numbers))
+        expect(fine and all(0 <= number <= 5 for number in numbers), "has odd numbers of translations")
+        return cls(*names, (source, target), tuple(numbers))
+
+    @classmethod
+    def example(cls) -> tuple[Pair, Cells]:
+        """Return a pair of which two rows have the same word."""
+        sides = Side(("rot",), (2,), 3), Side(("red",), (2,), 3)
+        return cls("de", "en", sides, (1,)), (["rot", "rot Haus"], ["red", "red house"])
 
 
 def _sums(rows: Rows, weights: Array) -> Array:

@@ -5,25 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import product
+from math import prod
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from lineal.features.terms.base import Boolean, Category, Number
-from lineal.features.terms.curves import Curve
-from lineal.features.terms.written import Ordinal, Written
+from lineal.errors import ModelFileError
+from lineal.features.terms.category import Category
+from lineal.features.terms.members import expect
+from lineal.features.terms.number import Number
+from lineal.features.terms.term import Array, Cells, Numeric
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-Factor = Number | Boolean | Curve | Category | Written | Ordinal
+Factor = Numeric | Category
 
-MANY: Final = 10_000
+MAX_COLUMNS: Final = 10_000
 """More columns than this from products are refused: each is a number in every row."""
 
 
 @dataclass(frozen=True)
-class Product:
+class Product(Numeric):
     """Every product of one column of each factor, the last factor's columns running fastest."""
 
     factors: tuple[Factor, ...]
@@ -32,12 +33,22 @@ class Product:
     @property
     def column(self) -> str:
         """The term as a formula has it."""
-        return _product([factor.name if isinstance(factor, Curve) else factor.column for factor in self.factors])
+        return _product([factor.name for factor in self.factors])
 
     @property
     def inputs(self) -> tuple[str, ...]:
         """The table's columns it needs."""
         return tuple(name for factor in self.factors for name in factor.inputs)
+
+    @property
+    def spelled(self) -> str:
+        """The factors as a formula has them."""
+        return ":".join(factor.spelled for factor in self.factors)
+
+    @property
+    def use(self) -> str:
+        """How its columns enter the model: as the product."""
+        return self.spelled
 
     @property
     def as_text(self) -> tuple[bool, ...]:
@@ -51,23 +62,48 @@ class Product:
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the products for every row; return how many cells were unknown."""
-        found, unknown = np.ones((len(out), 1)), 0
+        products, unknown = np.ones((len(out), 1)), 0
         for factor, array in zip(self.factors, arrays, strict=True):
             values = np.zeros((len(out), len(factor.columns)))
-            if isinstance(factor, Category):
-                codes, new = factor.codes(array)
-                rows = np.flatnonzero(codes >= 0)
-                values[rows, codes[rows]] = 1.0
-            else:
-                new = factor.write(values, array)
-            unknown += new
-            found = (found[:, :, None] * values[:, None, :]).reshape(len(out), -1)
-        out[:] = found
+            unknown += factor.write(values, array)
+            products = (products[:, :, None] * values[:, None, :]).reshape(len(out), -1)
+        out[:] = products
         return unknown
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
         return {"kind": self.kind, "factors": [factor.to_dict() for factor in self.factors]}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Product:
+        """Return the term of a model file, or refuse the file naming what is wrong."""
+        expect(set(data) == {"kind", "factors"}, "has a product with other members than its factors")
+        return cls.read(data)
+
+    @classmethod
+    def read(cls, data: Any) -> Product:
+        """Return the term of a model file."""
+        from lineal.features import terms  # the catalogue, which lists this term as well
+
+        listed = data["factors"]
+        expect(
+            isinstance(listed, list) and 2 <= len(listed) <= 10, "has a product of fewer than 2 or more than 10 factors"
+        )
+        factors: list[Factor] = []
+        for one in listed:
+            expect(isinstance(one, dict) and one.get("kind") != cls.kind, "has a product within a product")
+            factor = terms.read(one)
+            if not (factor.is_factor and isinstance(factor, Factor)):
+                raise ModelFileError("the encoder in the model file has a product of what cannot be multiplied.")
+            factors.append(factor)
+        expect(prod(len(one.columns) for one in factors) <= MAX_COLUMNS, "has a product of too many columns")
+        return cls(tuple(factors))
+
+    @classmethod
+    def example(cls) -> tuple[Product, Cells]:
+        """Return a number times a category."""
+        factors = Number("dose", 2.0, False), Category("sex", ("f", "m"), "f", False)
+        return cls(factors), (["1", "2", "3"], ["f", "m", "f"])
 
 
 def _product(names: Sequence[str]) -> str:

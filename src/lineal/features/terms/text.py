@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from itertools import pairwise
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +15,24 @@ import pyarrow as pa
 from lineal import _core
 from lineal.errors import InputError
 from lineal.features.cells.cells import kind, texts
-from lineal.features.text_options import Options
+from lineal.features.terms.members import expect, whole
+from lineal.features.terms.term import Array, Cells, Term
+from lineal.features.text_options import MAX_HASH_BITS, Options
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING
 
-Array = npt.NDArray[np.float64]
-
-OWN = tuple(field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner"))
+OPTION_MEMBERS: Final = tuple(
+    field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner")
+)
 """The options that belong to terms."""
-LONGEST = 4096
+TERM_MAX_CHARACTERS: Final = 4096
 """A term of more bytes is left out of a vocabulary: it is no word, and a file would have to hold it."""
-EXACT = 2**24
+MAX_TERMS: Final = 2**22
+"""The most terms that a model file may name."""
+FLOAT32_EXACT_COUNTS: Final = 2**24
 """Counts up to this are exact in single precision."""
+_WEIGHTINGS: Final = {"counts": "counted", "binary": "present or not", "tfidf": "tf-idf"}
 
 
 class Rows(NamedTuple):
@@ -130,7 +136,7 @@ def reading(options: Options, missing: bool = True) -> _core.Reading:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Term):
     """The terms of a text column, each a column of a sparse matrix; a missing cell is an empty text.
 
     ``x_ij = times of term j in row i`` (counts), ``1`` where there is any (binary), or
@@ -144,18 +150,26 @@ class Text:
     documents: tuple[int, ...] | None = None
     rows: int = 0
     kind: ClassVar[str] = "text"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
-        return (self.column,)
+    rank: ClassVar[int] = 1
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns."""
         mark = "" if self.options.bits is None else "#"
         return tuple(f"{self.column}: {mark}{term}" for term in self.terms)
+
+    @property
+    def use(self) -> str:
+        """What became of the text, in words.
+
+        >>> Text("t", Options(high=2), ("a", "a b"), (1, 1), 2).use
+        '2 n-grams of 1 to 2 words, tf-idf'
+        """
+        low, high, unit, bits = self.options.low, self.options.high, self.options.unit, self.options.bits
+        lengths = f"{low}" if low == high else f"{low} to {high}"
+        what = unit if high == 1 else f"n-grams of {lengths} {unit}"
+        hashed = "" if bits is None else f" in buckets of 2^{bits}"
+        return f"{len(self.terms):,} {what}{hashed}, {_WEIGHTINGS[self.options.weighting]}"
 
     @cached_property
     def scale(self) -> Array | None:
@@ -186,24 +200,78 @@ class Text:
         held = documents(array)
         binary, single = self.options.weighting == "binary", self.scale is None
         if self.options.bits is None:
-            found = _core.encode_lexicon(self._reading, held, self.lexicon, binary, self.scale, single)
+            encoded = _core.encode_lexicon(self._reading, held, self.lexicon, binary, self.scale, single)
         else:
-            found = _core.encode_buckets(
+            encoded = _core.encode_buckets(
                 self._reading, held, self.options.bits, self._table, binary, self.scale, single
             )
-        if single and not binary and found[5] > EXACT:
+        if single and not binary and encoded[5] > FLOAT32_EXACT_COUNTS:
             raise InputError(
-                f"a cell of column {self.column!r} has one term {found[5]:,} times; counts go up to {EXACT:,}: use binary."
+                f"a cell of column {self.column!r} has one term {encoded[5]:,} times; counts go up to"
+                f" {FLOAT32_EXACT_COUNTS:,}: use binary."
             )
-        return Rows(*found[:5])
+        return Rows(*encoded[:5])
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
         return {
             "kind": self.kind,
             "column": self.column,
-            **{name: value for name, value in asdict(self.options).items() if name in OWN},
+            **{name: value for name, value in asdict(self.options).items() if name in OPTION_MEMBERS},
             "terms": list(self.terms),
             "documents": None if self.documents is None else list(self.documents),
             "rows": self.rows,
         }
+
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """Return the names of its members in a model file."""
+        return ("column", *OPTION_MEMBERS, "terms", "documents", "rows")
+
+    @classmethod
+    def read(cls, data: Any) -> Text:
+        """Return the term of a model file."""
+        name = data["column"]
+        options = _options({member: data[member] for member in OPTION_MEMBERS}, name)
+        terms, documents, rows = data["terms"], data["documents"], data["rows"]
+        expect(
+            isinstance(terms, list) and 0 < len(terms) <= MAX_TERMS,
+            f"has no list of terms for {name!r}, or too long a one",
+        )
+        if options.bits is None:
+            fine = all(isinstance(term, str) and 0 < len(term) <= TERM_MAX_CHARACTERS for term in terms)
+            expect(fine, f"has an odd term of {name!r}")
+        else:
+            expect(options.bits <= MAX_HASH_BITS and all(map(whole, terms)), f"has an odd bucket of {name!r}")
+            expect(all(0 <= term < 2**options.bits for term in terms), f"has a bucket of {name!r} that does not exist")
+        expect(all(a < b for a, b in pairwise(terms)), f"has terms of {name!r} that are not in order")
+        tfidf = options.weighting == "tfidf"
+        expect(whole(rows) and 0 <= rows < 2**53 and (rows > 0) == tfidf, f"has an odd number of rows for {name!r}")
+        expect((documents is not None) == tfidf, f"counts rows of {name!r} without tf-idf, or does not with it")
+        if documents is not None:
+            fine = isinstance(documents, list) and len(documents) == len(terms) and all(map(whole, documents))
+            fine = fine and all(0 < seen <= rows for seen in documents)
+            expect(fine, f"has odd numbers of rows for the terms of {name!r}")
+        return cls(name, options, tuple(terms), None if documents is None else tuple(documents), rows)
+
+    @classmethod
+    def example(cls) -> tuple[Text, Cells]:
+        """Return the counted words of three texts."""
+        cells = ["a rose is a rose", "is it", None]
+        return cls("t", Options(weighting="counts", least=1), ("a", "is", "it", "rose")), (cells,)
+
+
+def _options(data: dict[str, Any], name: str) -> Options:
+    fine = (
+        all(whole(data[member]) for member in ("low", "high", "letters"))
+        and all(data[member] is None or whole(data[member]) for member in ("size", "bits"))
+        and all(isinstance(data[member], bool) for member in ("lower", "fold"))
+        and all(isinstance(data[member], str) for member in ("unit", "weighting"))
+        and all(isinstance(data[member], int | float) and data[member] is not True for member in ("least", "common"))
+    )
+    expect(fine, f"has an option of the text {name!r} of another type than it must have")
+    try:
+        return Options(**data)
+    except InputError as error:
+        expect(False, f"has an impossible option of the text {name!r}: {str(error).rstrip('.')}")
+        raise

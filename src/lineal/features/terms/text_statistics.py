@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.terms.text import documents, from_strings, reading
+from lineal.features.terms.members import expect
+from lineal.features.terms.term import Array, Cells, Numeric
+from lineal.features.terms.text import MAX_TERMS, TERM_MAX_CHARACTERS, documents, from_strings, reading
 from lineal.features.text_options import Options
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
 
-Array = npt.NDArray[np.float64]
-
-NAMES: Final = (
+STATISTIC_NAMES: Final = (
     "words",
     "characters",
     "characters per word",
@@ -30,12 +30,12 @@ NAMES: Final = (
     "misspelling share",
 )
 """What follows the column's name; the last one only with a list of known words."""
-LONG: Final = 2**20
-"""At most so many words a list may have."""
+MAX_WORDS: Final = 2**20
+"""The most words that a list may have."""
 
 
 @dataclass(frozen=True)
-class TextStatistics:
+class TextStatistics(Numeric):
     """Numbers of words and characters, and shares of punctuation, brackets, numbers, capitals and misspelt words.
 
     ``spelling`` are the words that are known, in the order of the alphabet. An empty or missing text has zeros.
@@ -44,17 +44,13 @@ class TextStatistics:
     column: str
     spelling: tuple[str, ...] | None = None
     kind: ClassVar[str] = "statistics"
-    as_text: ClassVar[tuple[bool, ...]] = (True,)
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        """The table's columns it needs; ``as_text`` says of each whether it is read as text."""
-        return (self.column,)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the design columns."""
-        return tuple(f"{self.column} {name}" for name in NAMES[: len(NAMES) - (self.spelling is None)])
+        return tuple(
+            f"{self.column} {name}" for name in STATISTIC_NAMES[: len(STATISTIC_NAMES) - (self.spelling is None)]
+        )
 
     @cached_property
     def _known(self) -> _core.Lexicon | None:
@@ -69,18 +65,43 @@ class TextStatistics:
         out[:] = _core.text_statistics(reading(Options()), documents(arrays[0]), self._known)
         return 0
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data for a model file."""
-        words = None if self.spelling is None else list(self.spelling)
-        return {"kind": self.kind, "column": self.column, "spelling": words}
+    @property
+    def use(self) -> str:
+        """How its columns enter the model, in words."""
+        return "statistics of the text"
+
+    @classmethod
+    def from_dict(cls, data: Any) -> TextStatistics:
+        """Return the term of a model file, or refuse the file naming what is wrong."""
+        members = {"kind", *cls.members()}
+        expect(set(data) == members, "has text statistics with other members than column and spelling")
+        name = data["column"]
+        expect(isinstance(name, str) and name != "", "has text statistics without a column name")
+        return cls.read(data)
+
+    @classmethod
+    def read(cls, data: Any) -> TextStatistics:
+        """Return the term of a model file."""
+        words = data["spelling"]
+        if words is not None:
+            fine = isinstance(words, list) and 0 < len(words) <= MAX_TERMS
+            fine = fine and all(isinstance(word, str) and 0 < len(word) <= TERM_MAX_CHARACTERS for word in words)
+            expect(fine, "has an odd word list")
+            expect(all(a < b for a, b in pairwise(words)), "has a word list that is not in order")
+        return cls(data["column"], None if words is None else tuple(words))
+
+    @classmethod
+    def example(cls) -> tuple[TextStatistics, Cells]:
+        """Return statistics of three texts, with a list of known words."""
+        return cls("t", ("is", "rose")), (["A rose (1) is a rose.", "is it?", None],)
 
 
 def known_words(path: str) -> tuple[str, ...]:
     """Return the words of a text file, read as every text is, in the order of the alphabet."""
     lines = text_of(Path(path), "the word list").splitlines()
     lexicon = _core.Lexicon()
-    if not lexicon.count(reading(Options(), missing=False), from_strings(lines), LONG):
-        raise InputError(f"the word list {path} has more than {LONG:,} words; give a shorter one.")
+    if not lexicon.count(reading(Options(), missing=False), from_strings(lines), MAX_WORDS):
+        raise InputError(f"the word list {path} has more than {MAX_WORDS:,} words; give a shorter one.")
     if not len(lexicon):
         raise InputError(f"the word list {path} has no words; put one on every line.")
     return tuple(sorted(lexicon.take(np.arange(len(lexicon)))))

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.features.cells.cells import cell, texts
-from lineal.features.cells.notation import Notation
-from lineal.features.terms.base import CellError, Single, filled
+from lineal.features.cells.finite import CellError
+from lineal.features.cells.notation import STYLES, UNITS, Notation
+from lineal.features.terms.members import expect, fill_and_indicator, markers, words
+from lineal.features.terms.term import Array, Cells, Single, filled
 from lineal.ground.records import dataclass
-
-Array = npt.NDArray[np.float64]
 
 
 def scores(
@@ -22,15 +22,15 @@ def scores(
     """Return the number every text cell means, NaN where missing, and which cells mean none."""
     codes, levels = texts(array)
     gone = frozenset(missing)
-    found = [np.nan if level in gone else value(level) for level in levels]
-    table = np.array([*(np.nan if one is None else one for one in found), np.nan])
-    strange = np.array([*(one is None for one in found), False])
+    values = [np.nan if level in gone else value(level) for level in levels]
+    table = np.array([*(np.nan if one is None else one for one in values), np.nan])
+    strange = np.array([*(one is None for one in values), False])
     return table[codes], strange[codes]
 
 
-def demanded(column: str, array: Any, found: tuple[Array, npt.NDArray[np.bool_]], expected: str) -> Array:
+def demanded(column: str, array: Any, values_and_missing: tuple[Array, npt.NDArray[np.bool_]], expected: str) -> Array:
     """Return the numbers, or raise CellError for the first cell that means none."""
-    values, strange = found
+    values, strange = values_and_missing
     if strange.any():
         position = int(np.flatnonzero(strange)[0])
         raise CellError(column, position, cell(array, position), expected)
@@ -46,12 +46,15 @@ class Written(Single):
     fill: float
     indicator: bool
     kind: ClassVar[str] = "written"
+    is_factor: ClassVar[bool] = True
+    has_powers: ClassVar[bool] = True
+    is_number: ClassVar[bool] = True
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown (none)."""
         (array,) = arrays
-        found = scores(array, self.notation.value, self.notation.missing)
-        values = demanded(self.column, array, found, f"a number written like {self.notation.example!r}")
+        read = scores(array, self.notation.value, self.notation.missing)
+        values = demanded(self.column, array, read, f"a number written like {self.notation.example!r}")
         filled(values, self.fill, self.indicator, out)
         return 0
 
@@ -68,6 +71,25 @@ class Written(Single):
             "indicator": self.indicator,
         }
 
+    @classmethod
+    def members(cls) -> tuple[str, ...]:
+        """Return the names of its members in a model file."""
+        return ("column", "decimal", "group", "unit", "markers", "fill", "indicator")
+
+    @classmethod
+    def read(cls, data: Any) -> Written:
+        """Return the term of a model file."""
+        fill, indicator = fill_and_indicator(data)
+        name, style = data["column"], (data["decimal"], data["group"])
+        expect(style in STYLES, f"has no way to write {name!r}")
+        expect(data["unit"] in ("", *UNITS), f"has an unknown unit for {name!r}")
+        return cls(name, Notation(*style, data["unit"], markers(data)), fill, indicator)
+
+    @classmethod
+    def example(cls) -> tuple[Written, Cells]:
+        """Return prices with a decimal comma, one of them missing."""
+        return cls("price", Notation(",", ".", "€"), 1000.0, True), (["1.234,50 €", "765,50 €", None],)
+
 
 @dataclass(frozen=True)
 class Ordinal(Single):
@@ -78,6 +100,8 @@ class Ordinal(Single):
     fill: float
     indicator: bool
     kind: ClassVar[str] = "ordinal"
+    is_factor: ClassVar[bool] = True
+    has_powers: ClassVar[bool] = True
 
     def write(self, out: Array, /, *arrays: Any) -> int:
         """Write the term's columns for every row; return how many cells were unknown levels."""
@@ -88,12 +112,13 @@ class Ordinal(Single):
             out[:, 1] = np.isnan(values) & ~strange
         return int(strange.sum())
 
-    def to_dict(self) -> dict[str, object]:
-        """Return plain data for a model file."""
-        return {
-            "kind": self.kind,
-            "column": self.column,
-            "levels": list(self.levels),
-            "fill": self.fill,
-            "indicator": self.indicator,
-        }
+    @classmethod
+    def read(cls, data: Any) -> Ordinal:
+        """Return the term of a model file."""
+        fill, indicator = fill_and_indicator(data)
+        return cls(data["column"], words(data["levels"], data["column"]), fill, indicator)
+
+    @classmethod
+    def example(cls) -> tuple[Ordinal, Cells]:
+        """Return sizes in order, one of them missing."""
+        return cls("size", ("S", "M", "L"), 1.0, True), (["S", "L", None, "M"],)

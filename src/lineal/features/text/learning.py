@@ -10,14 +10,14 @@ import numpy.typing as npt
 
 from lineal import _core
 from lineal.errors import InputError
-from lineal.features.terms.text import LONGEST, Text, documents, reading
+from lineal.features.terms.text import TERM_MAX_CHARACTERS, Text, documents, reading
 from lineal.features.text_options import Options
 from lineal.ground.records import dataclass
 
 Counts = npt.NDArray[np.int64]
 
-DIFFERENT = 2**24
-"""At most so many different terms are counted: about 1 GB."""
+MAX_COUNTED_TERMS = 2**24
+"""The most different terms that are counted: about 1 GB."""
 
 
 @dataclass
@@ -49,14 +49,14 @@ class Learner:
         """Count the terms of some cells."""
         self.count(documents(array))
 
-    def count(self, found: _core.Documents, kept: _core.Tokens | None = None) -> None:
+    def count(self, documents: _core.Documents, kept: _core.Tokens | None = None) -> None:
         """Count the terms of some documents; ``kept`` remembers them, so that they need not be read again."""
-        self.rows += len(found)
+        self.rows += len(documents)
         if self._buckets is not None:
-            self._buckets.count(self._reading, found)
-        elif not self._lexicon.count(self._reading, found, DIFFERENT, kept):
+            self._buckets.count(self._reading, documents)
+        elif not self._lexicon.count(self._reading, documents, MAX_COUNTED_TERMS, kept):
             raise InputError(
-                f"column {self.column!r} has more than {DIFFERENT:,} different terms; use shorter n-grams, or hash=2^18."
+                f"column {self.column!r} has more than {MAX_COUNTED_TERMS:,} different terms; use shorter n-grams, or hash=2^18."
             )
 
     @property
@@ -93,15 +93,15 @@ class Learner:
     def times(self) -> dict[str, int]:
         """Return how often each term within the limits occurs, in the order of the alphabet."""
         chosen = self._within(self._lexicon.documents())
-        found = zip(self._lexicon.take(chosen), self._lexicon.times()[chosen].tolist(), strict=True)
-        return dict(sorted(found))
+        counted = zip(self._lexicon.take(chosen), self._lexicon.times()[chosen].tolist(), strict=True)
+        return dict(sorted(counted))
 
     def _within(self, frequency: Counts) -> Counts:
         """Return the numbers of the terms within the limits."""
         o = self.options
         least = o.least if o.least >= 1 else o.least * self.rows - 1e-9  # a share is known to rounding only
         within = (frequency >= least) & (frequency <= o.common * self.rows + 1e-9)
-        chosen = np.flatnonzero(within & (self._lexicon.sizes() <= LONGEST))
+        chosen = np.flatnonzero(within & (self._lexicon.sizes() <= TERM_MAX_CHARACTERS))
         if o.size is None or len(chosen) <= o.size:
             return chosen
         times = self._lexicon.times()[chosen]
@@ -111,7 +111,7 @@ class Learner:
         first = sorted(range(len(names)), key=names.__getitem__)[: o.size - len(above)]
         return np.concatenate([above, equal[first]])
 
-    def said(self, term: Text) -> str:
+    def sentence(self, term: Text) -> str:
         """Return in words what became of the column."""
         o = self.options
         lengths = f"{o.low}" if o.low == o.high else f"{o.low} to {o.high}"

@@ -15,21 +15,21 @@ import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.encoder import column
-from lineal.features.terms.pair import SOURCE, TARGET, Pair, Side
+from lineal.features.terms.pair import SOURCE_OPTIONS, TARGET_OPTIONS, Pair, Side
 from lineal.features.terms.text import Rows, Text
 from lineal.features.text.learning import Learner
 
 Counts = npt.NDArray[np.int64]
 
-ROUNDS: Final = 5
-LIKELY: Final = 0.2
-TRIPLES: Final = 4_000_000
-"""The lexicon is learned from the first pairs, as many as have so many pairs of words together."""
+EM_ROUNDS: Final = 5
+MIN_TRANSLATION_PROBABILITY: Final = 0.2
+MAX_WORD_PAIRS: Final = 4_000_000
+"""Pairs of words, all rows together, from which the lexicon is learned; later rows are left out."""
 
 
 def learn_pair(source: str, target: str, again: Callable[..., Iterator[Any]]) -> Pair:
     """Return the features of a pair of text columns, learned in two passes over the training rows."""
-    learners = Learner(source, SOURCE), Learner(target, TARGET)
+    learners = Learner(source, SOURCE_OPTIONS), Learner(target, TARGET_OPTIONS)
     for batch in again(texts=[source, target]):
         for learner in learners:
             learner.add(column(batch, learner.column))
@@ -38,16 +38,16 @@ def learn_pair(source: str, target: str, again: Callable[..., Iterator[Any]]) ->
         if not one.terms:
             raise InputError(f"no word of column {name!r} occurs in two rows, so nothing can be learned about pairs.")
     pairs = list[tuple[Counts, Counts, Counts]]()
-    words = [Text(name, SOURCE, one.terms) for name, one in zip((source, target), sides, strict=True)]
+    words = [Text(name, SOURCE_OPTIONS, one.terms) for name, one in zip((source, target), sides, strict=True)]
     singles = [np.flatnonzero(one.lengths == 1) for one in sides]
-    found, rows = 0, 0
+    complete, rows = 0, 0
     for batch in again(texts=[source, target]):
         encoded = [text.encode(column(batch, text.column)) for text in words]
         mine, theirs = (one.lengths == 1 for one in sides)
-        triples = _triples(encoded[0], encoded[1], mine, theirs, TRIPLES - found)
+        triples = _triples(encoded[0], encoded[1], mine, theirs, MAX_WORD_PAIRS - complete)
         pairs.append((triples[0] + rows, *triples[1:]))
-        found, rows = found + len(triples[0]), rows + batch.num_rows
-        if found >= TRIPLES:
+        complete, rows = complete + len(triples[0]), rows + batch.num_rows
+        if complete >= MAX_WORD_PAIRS:
             break
     numbers = lexicon(*(np.concatenate([part[k] for part in pairs]) for k in range(3)))
     translations = np.zeros(len(sides[0].terms), dtype=np.int64)
@@ -91,8 +91,8 @@ def lexicon(row: Counts, source: Counts, target: Counts) -> Counts:
     _, place = np.unique(row * width + target, return_inverse=True)
     of = keys // width
     chance = 1.0 / np.bincount(of)[of]
-    for _ in range(ROUNDS):
+    for _ in range(EM_ROUNDS):
         part = chance[key]
         share = np.bincount(key, part / np.bincount(place, part)[place])
         chance = share / np.bincount(of, share)[of]
-    return np.bincount(of[chance > LIKELY], minlength=int(of.max()) + 1)
+    return np.bincount(of[chance > MIN_TRANSLATION_PROBABILITY], minlength=int(of.max()) + 1)

@@ -1,15 +1,17 @@
-"""What becomes of a column, as a record: its terms, or why it has none, in a sentence."""
+"""What becomes of a column, as a record: its terms, or why it has none, in a sentence; or that it must be read again."""
 
 from __future__ import annotations
 
-from lineal.features.terms.base import Term
+from lineal.features.cells.dates import Calendar
+from lineal.features.cells.notation import Notation
+from lineal.features.terms import Term
 from lineal.features.types.survey import Column
 from lineal.ground.records import dataclass
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A column's term (a date has ``more``), or why it is left out; ``told`` says it again in the words of --types.
+    """A column's term (a date has ``more``), or why it is left out; ``declared`` says it again in the words of --types.
 
     ``lost`` says what of its cells the term does not see.
     """
@@ -21,7 +23,7 @@ class Decision:
     why: str
     levels: int | None = None
     more: tuple[Term, ...] = ()
-    told: str = ""
+    declared: str = ""
     lost: str = ""
 
     @property
@@ -38,9 +40,20 @@ class Decision:
         return f"{self.column!r} is {article} {self.type}{': ' if self.why else ''}{self.why}."
 
 
+@dataclass(frozen=True)
+class Reread:
+    """The answer that nothing can be decided before a column is read again, as text; ``reading`` says how it is written.
+
+    The text of a column that was read as numbers is not known, nor are the numbers and dates that texts mean.
+    """
+
+    column: str
+    reading: Notation | Calendar | None = None
+
+
 def without(survey: Column, kind: str, why: str) -> Decision:
     """Return the decision to leave a column out."""
-    return Decision(survey.name, kind, survey.missing, None, why, told="drop")
+    return Decision(survey.name, kind, survey.missing, None, why, declared="drop")
 
 
 def cells(count: int) -> str:

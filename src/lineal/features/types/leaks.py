@@ -10,19 +10,17 @@ import numpy.typing as npt
 
 from lineal.features.cells.cells import numbers, texts
 from lineal.features.encoder import column
-from lineal.features.terms.base import Number, Term
-from lineal.features.terms.date_parts import Elapsed
-from lineal.features.terms.written import Written
+from lineal.features.terms import Single, Term
 from lineal.features.types.decision import Decision
 from lineal.model.target import Target
 
 Array = npt.NDArray[np.float64]
 
-SAMPLE = 10_000
+LEAK_SAMPLE_ROWS = 10_000
 """Rows that are looked at, the first ones."""
-FEW = 500
-"""What fails in so many rows is not looked at further."""
-ENOUGH = 50
+LEAK_FIRST_ROWS = 500
+"""What fails in the first rows, this many, is not looked at further."""
+LEAK_MIN_ROWS = 50
 """Fewer rows than this determine much by chance."""
 
 
@@ -36,37 +34,35 @@ def suspicions(batches: Sequence[Any], target: Target, decisions: Sequence[Decis
         return []
     classes = target.kind == "classes"
     y = _codes(batches, target.name) if classes else _numbers(batches, target.name)
-    if len(y) < ENOUGH:
+    if len(y) < LEAK_MIN_ROWS:
         return []
-    found = []
+    sentences = []
     for decision in decisions:
         if decision.term is None:
             continue
         values = _values(batches, decision.term)
         if values is None:
-            told = _levels_tell(_codes(batches, decision.column), y)
+            revealed = _levels_tell(_codes(batches, decision.column), y)
         else:
-            told = _thresholds_tell(values, y) if classes else _line_tells(values, y)
-        if told:
-            found.append(
+            revealed = _thresholds_tell(values, y) if classes else _line_tells(values, y)
+        if revealed:
+            sentences.append(
                 f"{decision.column!r} alone tells the target {target.name!r} in each of the first {len(y):,} rows;"
                 f" is it known before the target is? If not, leave it out (--drop {decision.column})."
             )
-    return found
+    return sentences
 
 
 def _values(batches: Sequence[Any], term: Term) -> Array | None:
-    """Return a column as numbers, NaN where missing; None if it is none."""
-    if isinstance(term, Number):
-        return _numbers(batches, term.column)
-    if isinstance(term, Written | Elapsed):
-        parts = []
-        for batch in batches:
-            out = np.empty((batch.num_rows, len(term.columns)))
-            term.write(out, column(batch, term.column))
-            parts.append(np.where(out[:, 1] > 0, np.nan, out[:, 0]) if term.indicator else out[:, 0])
-        return np.concatenate(parts)
-    return None
+    """Return a column as numbers, NaN where missing; None if it is not one of numbers."""
+    if not (term.is_number and isinstance(term, Single)):
+        return None
+    parts = []
+    for batch in batches:
+        out = np.empty((batch.num_rows, len(term.columns)))
+        term.write(out, column(batch, term.column))
+        parts.append(np.where(out[:, 1] > 0, np.nan, out[:, 0]) if term.indicator else out[:, 0])
+    return np.concatenate(parts)
 
 
 def _numbers(batches: Sequence[Any], name: str) -> Array:
@@ -75,17 +71,17 @@ def _numbers(batches: Sequence[Any], name: str) -> Array:
 
 def _codes(batches: Sequence[Any], name: str) -> Array:
     """Return a column as numbers of its different texts, -1 where missing."""
-    known: dict[str, int] = {}
+    code_of: dict[str, int] = {}
     parts = []
     for batch in batches:
         codes, levels = texts(column(batch, name))
-        table = np.array([*(known.setdefault(level, len(known)) for level in levels), -1], dtype=np.float64)
+        table = np.array([*(code_of.setdefault(level, len(code_of)) for level in levels), -1], dtype=np.float64)
         parts.append(table[codes])
     return np.concatenate(parts)
 
 
 def _levels_tell(codes: Array, y: Array) -> bool:
-    if not _one_each(codes[:FEW], y[:FEW]):
+    if not _one_each(codes[:LEAK_FIRST_ROWS], y[:LEAK_FIRST_ROWS]):
         return False
     levels = len(np.unique(codes))
     return 1 < levels <= len(y) / 10 and _one_each(codes, y) and bool((y != y[0]).any())
@@ -104,7 +100,7 @@ def _thresholds_tell(values: Array, y: Array) -> bool:
     if present.sum() < 0.9 * len(y):
         return False
     values, y = values[present], y[present]
-    if not _in_turn(values[:FEW], y[:FEW]):
+    if not _in_turn(values[:LEAK_FIRST_ROWS], y[:LEAK_FIRST_ROWS]):
         return False
     _, counts = np.unique(y, return_counts=True)
     return len(counts) > 1 and bool(counts.min() >= 5) and _in_turn(values, y)
@@ -124,7 +120,7 @@ def _of_size_one(values: Array) -> Array:
 
 def _line_tells(values: Array, y: Array) -> bool:
     present = ~np.isnan(values)
-    if present.sum() < max(ENOUGH, 0.9 * len(y)):
+    if present.sum() < max(LEAK_MIN_ROWS, 0.9 * len(y)):
         return False
     x, z = _of_size_one(values[present]), _of_size_one(y[present])
     if not (np.ptp(x) > 0 and np.ptp(z) > 0):

@@ -8,25 +8,15 @@ from fractions import Fraction
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.features.cells import dates
 from lineal.features.cells.cells import texts
 from lineal.features.cells.dates import CALENDARS, Calendar
-from lineal.features.cells.notation import Notation
+from lineal.features.cells.notation import Notation, fitting
 from lineal.features.encoder import column
-from lineal.features.terms.base import Term
-from lineal.features.terms.date_parts import CATEGORIES, Cycle, Elapsed
-from lineal.features.terms.written import Written
+from lineal.features.terms import Cycle, Elapsed, Term, Written
+from lineal.features.terms.date_parts import CATEGORIES
 from lineal.features.types.decision import Decision, cells, without
 from lineal.features.types.survey import Column
 from lineal.tables.tabular import Table
-
-
-class NeedsReadingError(Exception):
-    """A decision that needs a column's numbers or dates, whose way of writing is known by now."""
-
-    def __init__(self, name: str, reading: Notation | Calendar) -> None:
-        super().__init__(name)
-        self.name, self.reading = name, reading
 
 
 def notation_of(survey: Column) -> Notation | None:
@@ -47,7 +37,7 @@ def check_dates(survey: Column, table: Table) -> None:
         return
     ways: dict[Calendar, str] = {}
     for level in survey.levels:
-        fits = dates.fitting(list(CALENDARS), [level])
+        fits = fitting(list(CALENDARS), [level])
         if not fits or fits == list(CALENDARS):  # no date, or a mark for no value
             return
         if not set(fits) & set(ways):
@@ -73,15 +63,15 @@ def written(survey: Column, notation: Notation) -> Decision:
     """Return the decision on a number written in a notation."""
     values = survey.values
     if values.low == values.high:
-        return without(survey, "number", f"it is {values.low:g} {_where(survey)}")
-    said = _marks(notation.missing)
+        return without(survey, "number", f"it is {values.low:g} {where(survey)}")
+    details = _marks(notation.missing)
     if (notation.decimal, notation.group, notation.unit) != (".", "", ""):
-        said.insert(0, f"written like {notation.example!r}")
+        details.insert(0, f"written like {notation.example!r}")
     if survey.missing:
-        said.append(f"{cells(survey.missing)} replaced by the mean {values.mean:.6g} and marked")
+        details.append(f"{cells(survey.missing)} replaced by the mean {values.mean:.6g} and marked")
     term = Written(survey.name, notation, values.mean, survey.missing > 0)
-    told = f"number:{notation.example}"
-    return Decision(survey.name, "number", survey.missing, term, "; ".join(said), told=told)
+    spelling = f"number:{notation.example}"
+    return Decision(survey.name, "number", survey.missing, term, "; ".join(details), declared=spelling)
 
 
 def dated(survey: Column, calendar: Calendar) -> Decision:
@@ -89,7 +79,7 @@ def dated(survey: Column, calendar: Calendar) -> Decision:
     values, name = survey.values, survey.name
     if values.low == values.high:
         return without(
-            survey, "date", f"it is the same date {_where(survey)}{' to about a microsecond' if survey.finer else ''}"
+            survey, "date", f"it is the same date {where(survey)}{' to about a microsecond' if survey.finer else ''}"
         )
     origin, gone = values.low, survey.missing > 0
     whole = Fraction(values.sum[0]) + Fraction(values.sum[1]) - values.count * Fraction(origin)
@@ -105,17 +95,17 @@ def dated(survey: Column, calendar: Calendar) -> Decision:
             reference = max(levels, key=lambda level: counts[level])  # the first of the most frequent
             terms.append(Cycle(name, levels, reference, missing=False, calendar=calendar, part=part))
     shown = ["days", *(_part(term) for term in terms[1:])]
-    said = [f"written like {calendar.example!r}", f"as {', '.join(shown)}", *_marks(calendar.missing)]
+    details = [f"written like {calendar.example!r}", f"as {', '.join(shown)}", *_marks(calendar.missing)]
     lost = (
         "times are days as doubles, which are about as fine as a microsecond; what is finer is rounded"
         if survey.finer
         else ""
     )
     if gone:
-        said.append(f"{cells(survey.missing)} replaced by the mean and marked")
-    told = f"date:{calendar.order}"
+        details.append(f"{cells(survey.missing)} replaced by the mean and marked")
+    spelling = f"date:{calendar.order}"
     return Decision(
-        name, "date", survey.missing, terms[0], "; ".join(said), more=tuple(terms[1:]), told=told, lost=lost
+        name, "date", survey.missing, terms[0], "; ".join(details), more=tuple(terms[1:]), declared=spelling, lost=lost
     )
 
 
@@ -127,5 +117,6 @@ def _marks(missing: tuple[str, ...]) -> list[str]:
     return [f"{', '.join(map(repr, missing))} read as missing"] if missing else []
 
 
-def _where(survey: Column) -> str:
+def where(survey: Column) -> str:
+    """Return where a column that is constant has its value."""
     return "wherever it is present" if survey.missing else "in every row"

@@ -12,20 +12,19 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.features.cells import dates, notation
 from lineal.features.cells.cells import cell, finer, kind, no_double, numbers, packed
 from lineal.features.cells.dates import CALENDARS, Calendar
-from lineal.features.cells.notation import MARKERS, Notation, notations
+from lineal.features.cells.notation import MARKERS, Notation, fitting, notations
 from lineal.ground.records import dataclass
-from lineal.tables.arrow import EXACT, rounded
+from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS, rounded
 from lineal.tables.dialect import number
 from lineal.tables.tabular import RowNumbers
 
 Array = npt.NDArray[np.float64]
 
-LEVELS = 10_000
+MAX_LEVELS = 10_000
 """Distinct texts remembered for a column; beyond that it is no category."""
-DISTINCT = 1_001
+MAX_DISTINCT_NUMBERS = 1_001
 """Distinct numbers remembered for a target."""
 
 
@@ -62,7 +61,7 @@ class Values:
         self.whole = self.whole and whole
         if self.consecutive:
             self.consecutive = count == len(values) and self._follows(values, rows)
-        if self.distinct is not None and len(self.distinct) < DISTINCT:
+        if self.distinct is not None and len(self.distinct) < MAX_DISTINCT_NUMBERS:
             for value, times in zip(*np.unique(values[~np.isnan(values)], return_counts=True), strict=True):
                 self.distinct[float(value)] = self.distinct.get(float(value), 0) + int(times)
         return count
@@ -77,7 +76,7 @@ class Values:
     @property
     def far(self) -> bool:
         """Whether some are so large that a whole number need not be a double."""
-        return max(-self.low, self.high) >= EXACT
+        return max(-self.low, self.high) >= DOUBLE_EXACT_INTEGERS
 
     @property
     def mean(self) -> float:
@@ -226,9 +225,9 @@ class Column:
         group = self.reading.group if isinstance(self.reading, Notation) else ""
         plain = (level.replace(group, "") if group else level for level in levels)
         odd = np.array([*map(no_double, plain, self.last[1].tolist() if self.last else ()), False])
-        found = np.flatnonzero(odd[codes])
-        if len(found):
-            self.rounded = int(rows[found[0]]), cell(array, int(found[0]))
+        rows_of_odd = np.flatnonzero(odd[codes])
+        if len(rows_of_odd):
+            self.rounded = int(rows[rows_of_odd[0]]), cell(array, int(rows_of_odd[0]))
 
     def _narrow(self, levels: list[str]) -> None:
         """Keep the ways of writing that these texts agree with too; markers for no value are set aside."""
@@ -242,8 +241,8 @@ class Column:
             if not judged:
                 return
             self.notations, self.calendars = notations(judged[0]), list(CALENDARS)
-        self.notations = notation.fitting(self.notations, new)
-        self.calendars = dates.fitting(self.calendars or [], new)
+        self.notations = fitting(self.notations, new)
+        self.calendars = fitting(self.calendars or [], new)
 
     def _date(self, calendar: Calendar, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
         for level, count in zip(levels, counts.tolist(), strict=True):
@@ -253,22 +252,22 @@ class Column:
                     self.parts[part][getattr(moment, part)] += count
 
     def _parse(self, levels: list[str]) -> Array:
-        """Return the levels as numbers, NaN for those that are none; known ones are not parsed again."""
-        known = self.parsed
+        """Return the levels as numbers, NaN for those that are not; those parsed before are not parsed again."""
+        parsed = self.parsed
         if self.full:
-            return np.array([known[level] if level in known else self._number(level) for level in levels])
-        known.update((level, self._number(level)) for level in levels if level not in known)
-        return np.array([known[level] for level in levels])
+            return np.array([parsed[level] if level in parsed else self._number(level) for level in levels])
+        parsed.update((level, self._number(level)) for level in levels if level not in parsed)
+        return np.array([parsed[level] for level in levels])
 
     def _count(self, levels: list[str], counts: npt.NDArray[np.intp]) -> None:
-        known = self.levels
-        if list(known) == levels:  # as a rule in all batches of a file but the first
-            known.update(zip(levels, map(add, known.values(), counts.tolist()), strict=True))
+        counts_of = self.levels
+        if list(counts_of) == levels:  # as a rule in all batches of a file but the first
+            counts_of.update(zip(levels, map(add, counts_of.values(), counts.tolist()), strict=True))
             return
         for level, count in zip(levels, counts.tolist(), strict=True):
             if count:  # a dictionary may name levels that only rows left out have
-                known[level] = known.get(level, 0) + count
-        self.full = len(known) > LEVELS
+                counts_of[level] = counts_of.get(level, 0) + count
+        self.full = len(counts_of) > MAX_LEVELS
 
     def _number(self, level: str) -> float:
         value = number(level) if self.reading is None else self.reading.value(level)

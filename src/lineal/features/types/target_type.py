@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
 from lineal.features.cells.cells import packed
+from lineal.features.cells.finite import CellError, finite_numbers
 from lineal.features.encoder import column, located
-from lineal.features.terms.base import CellError, finite_numbers
+from lineal.features.types.decision import Reread
 from lineal.features.types.survey import Column
 from lineal.model.target import Target
 from lineal.tables.dialect import number
@@ -22,27 +23,23 @@ from lineal.tables.tabular import Mask, RowNumbers, Table
 Array = npt.NDArray[np.float64]
 Model = Literal["auto", "number", "classes"]
 Label = str | int | float | bool
+Decided = tuple[Target, list[int] | None, str]
+"""A target, how many rows each class has, and the decision in a sentence."""
 
-CLASSES = 1000
-FEW = 10
+MAX_CLASSES: Final = 1000
+"""A target with more classes is refused."""
+MAX_NUMBER_CLASSES: Final = 10
+"""Whole numbers of at most this many different values, each seen often, are taken for classes."""
 _COMMAS = re.compile(r"[+-]?(\d+|\d{1,3}(\.\d{3})+),\d+|[+-]?\d{1,3}(,\d{3})+(\.\d*)?")
-SHARE = 0.95
+NUMBER_MIN_SHARE: Final = 0.95
 """A text column is a number if at least this share of its cells are."""
-
-
-class NeedsTextError(Exception):
-    """A decision that needs the text of a column which was read as numbers."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.name = name
 
 
 def is_number(survey: Column) -> bool:
     """Whether a column is one of numbers: typed so, or text of which at least 95 % parse."""
     if survey.kinds - {"number", "text"} or not survey.values.count:
         return False
-    return survey.values.count >= SHARE * (survey.values.count + survey.no_number)
+    return survey.values.count >= NUMBER_MIN_SHARE * (survey.values.count + survey.no_number)
 
 
 def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None:
@@ -54,14 +51,14 @@ def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None
     )
     role = "the target" if target else "column"
     if survey.bad:
-        row, found = survey.bad[0]
+        row, cell = survey.bad[0]
         more = f" ({survey.no_number} such cells)" if survey.no_number > 1 else ""
-        if found == survey.name:
+        if cell == survey.name:
             more += ", its own name, so the header seems to be repeated there: delete that line"
         elif row == 0:
             more += ", perhaps a second line of the header: delete it then"
         raise InputError(
-            f"{role} {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {found!r}{more}; {remedy}"
+            f"{role} {survey.name!r} is a number, but {table.place(row)} of {table.origin} holds {cell!r}{more}; {remedy}"
         )
     if survey.values.infinite is not None:
         raise InputError(
@@ -74,18 +71,16 @@ def check_numbers(survey: Column, table: Table, *, target: bool = False) -> None
         )
 
 
-def is_rounded(survey: Column, table: Table) -> bool:
-    """Whether a column of numbers holds whole ones that no double is; where only doubles were read, its text is asked for."""
-    if survey.values.far and survey.rounded is None and survey.straight and survey.name in table.guess():
-        raise NeedsTextError(survey.name)
-    return survey.rounded is not None
+def lacks_text(survey: Column, table: Table) -> bool:
+    """Whether a column's numbers are so large that only its text says if whole ones among them are doubles."""
+    return survey.values.far and survey.rounded is None and survey.straight and survey.name in table.guess()
 
 
 def check_whole(survey: Column, table: Table, *, target: bool = False) -> None:
     """Raise an InputError if a column of numbers holds whole ones that no double is: different ones would become the same."""
-    if not is_rounded(survey, table):
+    if survey.rounded is None:
         return
-    row, found = survey.rounded or (0, "")
+    row, cell = survey.rounded
     name = survey.name
     remedy = (
         "subtract a constant from it, give it in a larger unit, or fit its values as classes"
@@ -94,7 +89,7 @@ def check_whole(survey: Column, table: Table, *, target: bool = False) -> None:
         f"or take the nearest doubles (--types {name}=number)"
     )
     raise InputError(
-        f"{'the target' if target else 'column'} {name!r} holds whole numbers beyond 2^53 that no double is, such as {found} "
+        f"{'the target' if target else 'column'} {name!r} holds whole numbers beyond 2^53 that no double is, such as {cell} "
         f"in {table.place(row)} of {table.origin}; different ones would become the same number: {remedy}."
     )
 
@@ -104,15 +99,15 @@ def check_commas(survey: Column, table: Table) -> None:
     commas = [level for level in survey.levels if _COMMAS.fullmatch(level)]
     plain = sum(not np.isnan(survey.parsed[level]) for level in survey.levels)
     if commas and survey.kinds == {"text"} and len(commas) + plain == len(survey.levels):
-        row, found = survey.bad[0]
+        row, cell = survey.bad[0]
         raise InputError(
             f"the target {survey.name!r} holds numbers with a comma,"
-            f" such as {found!r} in {table.place(row)} of {table.origin};"
+            f" such as {cell!r} in {table.place(row)} of {table.origin};"
             " write them with a decimal point and without separators."
         )
 
 
-def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, list[int] | None, str]:
+def decide(surveys: list[Column], table: Table, model: Model) -> Decided | Reread:
     """Return the target, how many rows each class has, and the decision in a sentence."""
     if len(surveys) > 1:
         return _several(surveys, table, model)
@@ -128,34 +123,38 @@ def decide(surveys: list[Column], table: Table, model: Model) -> tuple[Target, l
     if numeric:
         check_numbers(survey, table, target=True)
     check_commas(survey, table)
-    if model == "auto" and not numeric and 2 < survey.present == len(survey.levels) <= CLASSES:
+    if model == "auto" and not numeric and 2 < survey.present == len(survey.levels) <= MAX_CLASSES:
         raise InputError(
             f"the target {name!r} is not a number, and different in every row of {table.origin}, such as"
             f" {next(iter(survey.levels))!r}, so that no class could be learned; give another target (dates and names cannot"
             " be predicted), or fix the cells that are no numbers."
         )
     different = len(survey.values.distinct or ())
-    if numeric and is_rounded(survey, table):
-        if survey.straight:
-            raise NeedsTextError(name)
+    if numeric and (lacks_text(survey, table) or (survey.rounded is not None and survey.straight)):
+        return Reread(name)
+    if numeric and survey.rounded is not None:
         different = len(survey.levels)  # as doubles some of them are one
     repeated = different <= 2 or survey.present >= 3 * different
-    few = numeric and survey.values.whole and 0 < different <= FEW and repeated
+    few = numeric and survey.values.whole and 0 < different <= MAX_NUMBER_CLASSES and repeated
     if model == "number" or (model == "auto" and numeric and not few):
         if not numeric:
             raise InputError(_not_number(survey, table))
         check_whole(survey, table, target=True)
         return _number(survey, model)
+    if survey.straight and not _are_labels(survey, numeric):
+        return Reread(name)
     return _classes(survey, numeric, model)
 
 
-def _several(surveys: list[Column], table: Table, model: Model) -> tuple[Target, None, str]:
+def _several(surveys: list[Column], table: Table, model: Model) -> Decided | Reread:
     if model == "classes":
         raise InputError("several targets can only be numbers; fit a model for each class target.")
     for survey in surveys:
         if not is_number(survey):
             raise InputError(_not_number(survey, table))
         check_numbers(survey, table, target=True)
+        if lacks_text(survey, table):
+            return Reread(survey.name)
         check_whole(survey, table, target=True)
         _number(survey, "number")
     names = tuple(survey.name for survey in surveys)
@@ -175,37 +174,35 @@ def _not_number(survey: Column, table: Table) -> str:
     return f"the target {survey.name!r} is not a number: {shown}; fit classes instead, or fix the cells."
 
 
-def _number(survey: Column, model: Model) -> tuple[Target, None, str]:
+def _number(survey: Column, model: Model) -> Decided:
     low, high = survey.values.low, survey.values.high
     if low == high:
         raise InputError(f"the target {survey.name!r} is {low:g} in every row, so there is nothing to predict.")
-    told = (
-        "as told"
-        if model == "number"
-        else "it has too many different values for classes"
-        if survey.values.whole
-        else "its values are not all whole"
-    )
-    return (
-        Target(survey.name, "number"),
-        None,
-        f"The target {survey.name!r} is a number from {low:g} to {high:g} ({told}).",
-    )
+    if model == "number":
+        why = "as told"
+    elif survey.values.whole:
+        why = "it has too many different values for classes"
+    else:
+        why = "its values are not all whole"
+    sentence = f"The target {survey.name!r} is a number from {low:g} to {high:g} ({why})."
+    return Target(survey.name, "number"), None, sentence
 
 
-def _classes(survey: Column, numeric: bool, model: Model) -> tuple[Target, list[int] | None, str]:
+def _classes(survey: Column, numeric: bool, model: Model) -> Decided:
     counts = _labels(survey, numeric)
-    if len(counts) > CLASSES or survey.full:
+    if len(counts) > MAX_CLASSES or survey.full:
         raise InputError(
-            f"the target {survey.name!r} has more than {CLASSES} classes;"
+            f"the target {survey.name!r} has more than {MAX_CLASSES} classes;"
             " is it an identifier, or a number to be predicted as one?"
         )
     if len(counts) == 1:
         raise InputError(
             f"the target {survey.name!r} is {next(iter(counts))!r} in every row, so there is nothing to predict."
         )
-    told = "as told" if model == "classes" else "few different whole numbers" if numeric else "not a number"
-    sentence = f"The target {survey.name!r} has {len(counts)} classes ({told})."
+    why = "few different whole numbers" if numeric else "not a number"
+    if model == "classes":
+        why = "as told"
+    sentence = f"The target {survey.name!r} has {len(counts)} classes ({why})."
     return Target(survey.name, "classes", classes=tuple(counts)), list(counts.values()), sentence
 
 
@@ -226,12 +223,15 @@ def alike(target: Target) -> list[str]:
     ]
 
 
+def _are_labels(survey: Column, numeric: bool) -> bool:
+    """Whether the numbers of a column can be the names of classes: whole ones that are doubles."""
+    return numeric and survey.values.whole and survey.rounded is None
+
+
 def _labels(survey: Column, numeric: bool) -> dict[Label, int]:
     """Return the classes in order with their counts: whole numbers that are doubles as int, Booleans as bool, else text."""
-    if numeric and survey.values.whole and survey.rounded is None:
+    if _are_labels(survey, numeric):
         return {int(value): count for value, count in sorted((survey.values.distinct or {}).items())}
-    if survey.straight:
-        raise NeedsTextError(survey.name)
     if survey.kinds == {"boolean"}:
         return {level == "true": count for level, count in sorted(survey.levels.items())}
     ordered = ["-", "+"] if set(survey.levels) == {"-", "+"} else sorted(survey.levels)  # (of two, the second is asked)
@@ -266,10 +266,10 @@ def responses(target: Target, batch: Any, table: Table, rows: RowNumbers) -> tup
 
 def _class_codes(target: Target, array: Any) -> Array:
     codes, levels = packed(array)
-    known = class_index(target)
-    table = np.array([*(known(level) for level in levels), np.nan])
+    place = class_index(target)
+    table = np.array([*(place(level) for level in levels), np.nan])
     if np.isneginf(table).any() and (strange := np.isneginf(table[codes])).any():
-        # (a level of the dictionary that no row holds is none)
+        # (the dictionary may hold levels that no row has)
         position = int(np.flatnonzero(strange)[0])
         raise CellError(
             target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
@@ -292,11 +292,11 @@ def class_index(target: Target) -> Callable[[str], float]:
 
 def _coded(target: Target, labels: Array, table: Table, rows: RowNumbers) -> Array:
     values = {float(label): k for k, label in enumerate(target.classes or ()) if not isinstance(label, str)}
-    found = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
-    if (found < 0).any():
-        position = int(np.flatnonzero(found < 0)[0])
+    codes = np.array([values.get(float(label), -1) for label in labels], dtype=np.float64)
+    if (codes < 0).any():
+        position = int(np.flatnonzero(codes < 0)[0])
         raise InputError(
             f"{table.place(int(rows[position]))} of {table.origin} has the label {labels[position]:g},"
             f" which is none of the model's classes {list(target.classes or ())}."
         )
-    return found
+    return codes

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any, Final
 
-from lineal.verify import cells
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 from lineal.verify.terms import (
     boolean,
     category,
@@ -41,7 +42,10 @@ BY_KIND: Final[dict[str, ModuleType]] = {
     "statistics": statistics,
     "pair": pair,
 }
-"""Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells) and a Learner(term)."""
+"""Each module has FIELDS, TYPE ("n" or "t" in the fingerprint), names(term), values(term, cells) and a Learner(term).
+
+It may have OWN_LISTS, fields that are lists of other things than different texts, and check(term), which refuses a file.
+"""
 PAIR: Final = "pair"
 """The kind of a term that takes two columns, ``source`` and ``target``."""
 PRODUCT: Final = "product"
@@ -66,16 +70,16 @@ def inputs(term: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def names(term: Mapping[str, Any]) -> list[str]:
     """Return the design columns of a term."""
-    found = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
-    return product.names(found) if term["kind"] == PRODUCT else found[0]
+    parts = [list(BY_KIND[factor["kind"]].names(factor)) for factor in factors(term)]
+    return product.names(parts) if term["kind"] == PRODUCT else parts[0]
 
 
-def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list[cells.Array]:
+def values(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> list[Array]:
     """Return the values of the design columns of a term, row by row."""
     if term["kind"] == PAIR:
         return pair.values(term, columns)
-    found = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
-    return product.values(found) if term["kind"] == PRODUCT else found[0]
+    parts = [list(BY_KIND[factor["kind"]].values(factor, columns[factor["column"]])) for factor in factors(term)]
+    return product.values(parts) if term["kind"] == PRODUCT else parts[0]
 
 
 class Learner:
@@ -103,8 +107,8 @@ class Learner:
         """Return what is wrong with the term as learned from these training cells."""
         if self._pair is not None:
             return self._pair.wrong()
-        found: Iterator[str | None] = (learner.wrong() for _, learner in self._own)
-        return next((problem for problem in found if problem is not None), None)
+        problems: Iterator[str | None] = (learner.wrong() for _, learner in self._own)
+        return next((problem for problem in problems if problem is not None), None)
 
 
 def learned(term: Mapping[str, Any], columns: Mapping[str, cells.Column]) -> str | None:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
-from lineal.verify.terms.category import spelled
-from lineal.verify.terms.number import Mean, filled
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
+from lineal.verify.terms.number import Mean, filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -27,23 +27,23 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "smoker", "true": ["yes"], "false": ["no"], "fill": 0.2, "indicator": False})
     ['smoker']
     """
-    return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
+    return with_mark(term, [term["column"]])
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"column": "s", "true": ["yes"], "false": ["no"], "fill": 0.2, "indicator": True}
-    >>> [found.tolist() for found in values(term, ["yes", "no", ""])]
+    >>> [column.tolist() for column in values(term, ["yes", "no", ""])]
     [[1.0, 0.0, 0.2], [0.0, 0.0, 1.0]]
     """
     return filled(term, _meant(term, column))
 
 
-def _meant(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+def _meant(term: Mapping[str, Any], column: cells.Column) -> Array:
     """Return 1 and 0, NaN where a cell holds nothing."""
     means = {**dict.fromkeys(term["true"], 1.0), **dict.fromkeys(term["false"], 0.0), None: np.nan}
-    texts = spelled(column)
+    texts = cells.texts(column)
     strange = set(texts) - set(means)
     if strange:
         raise ValueError(f"{min(map(str, strange))!r} is neither true nor false")
@@ -58,11 +58,11 @@ class Learner:
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        self._seen.update(spelled(column))
+        self._seen.update(cells.texts(column))
         self._mean.see(_meant(self._term, column))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term.
+        """Return what is wrong with the term, None if nothing is.
 
         >>> Learner({"true": ["yes"], "false": ["yes", "no"], "fill": 0.5}).wrong()
         "'yes' means both true and false"

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -24,27 +25,22 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "island", "levels": ["A", "B", "C"], "reference": "A", "missing": True})
     ['island=B', 'island=C', 'island is missing']
     """
-    found = [f"{term['column']}={level}" for level in term["levels"] if level != term["reference"]]
-    return [*found, f"{term['column']} is missing"] if term["missing"] else found
+    columns = [f"{term['column']}={level}" for level in term["levels"] if level != term["reference"]]
+    return [*columns, f"{term['column']} is missing"] if term["missing"] else columns
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"column": "i", "levels": ["A", "B"], "reference": "A", "missing": True}
-    >>> [found.tolist() for found in values(term, ["B", "A", ""])]
+    >>> [column.tolist() for column in values(term, ["B", "A", ""])]
     [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
     code = {level: number for number, level in enumerate(term["levels"])}
-    texts = spelled(column)
-    found = np.array([-1 if text is None else code.get(text, -2) for text in texts], dtype=np.int64)
+    texts = cells.texts(column)
+    codes = np.array([-1 if text is None else code.get(text, -2) for text in texts], dtype=np.int64)
     chosen = [number for level, number in code.items() if level != term["reference"]]
-    return [(found == number).astype(np.float64) for number in ([*chosen, -1] if term["missing"] else chosen)]
-
-
-def spelled(column: cells.Column) -> list[str | None]:
-    """Return the cells as texts, None where one holds nothing."""
-    return cells.each(column, cells.spelled)
+    return [(codes == number).astype(np.float64) for number in ([*chosen, -1] if term["missing"] else chosen)]
 
 
 class Learner:
@@ -55,20 +51,20 @@ class Learner:
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        self._found.update(spelled(column))
+        self._found.update(cells.texts(column))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term.
+        """Return what is wrong with the term, None if nothing is.
 
         >>> one = Learner({"levels": ["A", "C"], "reference": "A", "missing": False})
         >>> one.see(["A", "B"])
         >>> one.wrong()
         'the levels are not those of the training rows, sorted: they differ at ...B...'
         """
-        found, levels = {text for text in self._found if text is not None}, self._term["levels"]
-        if levels != sorted(found):
-            odd = sorted(found.symmetric_difference(levels)) or ["the order"]
+        seen, levels = {text for text in self._found if text is not None}, self._term["levels"]
+        if levels != sorted(seen):
+            odd = sorted(seen.symmetric_difference(levels)) or ["the order"]
             return f"the levels are not those of the training rows, sorted: they differ at ...{odd[0]}..."
-        if self._term["reference"] is not None and self._term["reference"] not in found:
+        if self._term["reference"] is not None and self._term["reference"] not in seen:
             return f"the reference {self._term['reference']!r} is not a level"
         return None

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
-from lineal.verify.terms.dates import MONTHS as MONTH_NAMES
-from lineal.verify.terms.dates import moment
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
+from lineal.verify.terms.dates import MONTHS, moment
 from lineal.verify.terms.written import Marks, absent
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
@@ -22,9 +22,12 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "reference": (str, type(None)),
 }
 TYPE: Final = "t"
-MONTHS: Final = [name[:3].capitalize() for name in MONTH_NAMES[1:]]
-WEEKDAYS: Final = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
-HOURS: Final = [f"{k:02d}" for k in range(24)]
+LEVELS: Final = {
+    "month": [name[:3].capitalize() for name in MONTHS[1:]],
+    "weekday": ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"],
+    "hour": [f"{k:02d}" for k in range(24)],
+}
+"""The levels of each part, in the calendar's order."""
 
 
 def names(term: Mapping[str, Any]) -> list[str]:
@@ -44,15 +47,15 @@ def level(term: Mapping[str, Any], cell: object) -> str:
     """
     day, seconds, _ = moment(term, cell)
     if term["part"] == "month":
-        return MONTHS[day.month - 1]
-    return WEEKDAYS[day.weekday()] if term["part"] == "weekday" else HOURS[int(seconds // 3600)]
+        return LEVELS["month"][day.month - 1]
+    return LEVELS["weekday"][day.weekday()] if term["part"] == "weekday" else LEVELS["hour"][int(seconds // 3600)]
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row; a missing cell counts as the reference."""
-    found = [term["reference"] if absent(term, cell) else level(term, cell) for cell in cells.listed(column)]
+    levels = [term["reference"] if absent(term, cell) else level(term, cell) for cell in cells.listed(column)]
     chosen = [name for name in term["levels"] if name != term["reference"]]
-    return [np.array([float(one == name) for one in found]) for name in chosen]
+    return [np.array([float(one == name) for one in levels]) for name in chosen]
 
 
 class Learner:
@@ -67,8 +70,8 @@ class Learner:
         self._found |= {level(self._term, cell) for cell in cells.listed(column) if not absent(self._term, cell)}
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term."""
-        order = {"month": MONTHS, "weekday": WEEKDAYS, "hour": HOURS}.get(self._term["part"])
+        """Return what is wrong with the term, None if nothing is."""
+        order = LEVELS.get(self._term["part"])
         if order is None:
             return f"{self._term['part']!r} is no part of a date that comes again"
         if self._term["levels"] != [name for name in order if name in self._found]:

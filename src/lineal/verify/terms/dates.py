@@ -7,11 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lineal.verify import cells
+from lineal.verify.reading import cells
 
 CLOCK: Final = re.compile(r"(\d\d?):(\d\d)(?::(\d\d(?:\.\d{1,9})?))?( ?(?:Z|UTC|[+-]\d\d:?\d\d))?", re.ASCII)
-EARLY: Final = ["", "january", "february", "march", "april", "may", "june"]
-MONTHS: Final = [*EARLY, "july", "august", "september", "october", "november", "december"]
+MONTHS: Final = ["", "january", "february", "march", "april", "may", "june", "july", "august", "september",
+                 "october", "november", "december"]  # fmt: skip
 
 
 def moment(term: Mapping[str, Any], cell: object) -> tuple[dt.date, float, float]:
@@ -21,8 +21,8 @@ def moment(term: Mapping[str, Any], cell: object) -> tuple[dt.date, float, float
     (datetime.date(1999, 12, 31), 64800.0, 0.0)
     """
     text = cells.text(cell)
-    found = re.search(r"[T ]+(?=\d\d?:\d\d)", text)
-    day, clock = (text, "") if found is None else (text[: found.start()], text[found.end() :])
+    gap = re.search(r"[T ]+(?=\d\d?:\d\d)", text)
+    day, clock = (text, "") if gap is None else (text[: gap.start()], text[gap.end() :])
     parts = re.split(r"[ ,-]+" if term["separator"] == " " else re.escape(term["separator"]), day)
     if len(parts) != 3:
         raise ValueError(f"{cell!r} is not a date")
@@ -46,11 +46,11 @@ def _month(word: str, cell: object) -> int:
 
 
 def _clock(clock: str, cell: object) -> tuple[float, float]:
-    found = CLOCK.fullmatch(clock)
-    if found is None or int(found[1]) > 23 or int(found[2]) > 59 or float(found[3] or 0) >= 60:
+    match = CLOCK.fullmatch(clock)
+    if match is None or int(match[1]) > 23 or int(match[2]) > 59 or float(match[3] or 0) >= 60:
         raise ValueError(f"{cell!r} holds no time of day")
-    zone = (found[4] or "").strip()
+    zone = (match[4] or "").strip()
     ahead = 0.0
     if zone[:1] in ("+", "-"):
         ahead = float(3600 * int(zone[1:3]) + 60 * int(zone[-2:])) * (-1.0 if zone[0] == "-" else 1.0)
-    return 3600 * int(found[1]) + 60 * int(found[2]) + float(found[3] or 0), ahead
+    return 3600 * int(match[1]) + 60 * int(match[2]) + float(match[3] or 0), ahead

@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from lineal.verify import cells
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 from lineal.verify.terms import written
 from lineal.verify.terms.dates import moment
-from lineal.verify.terms.number import filled
+from lineal.verify.terms.number import filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -31,8 +32,7 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "born", "part": "elapsed", "indicator": False})
     ['born (days)']
     """
-    found = [f"{term['column']} ({'days' if term['part'] == 'elapsed' else term['part']})"]
-    return [*found, f"{term['column']} is missing"] if term["indicator"] else found
+    return with_mark(term, [f"{term['column']} ({'days' if term['part'] == 'elapsed' else term['part']})"])
 
 
 def number(term: Mapping[str, Any], cell: object) -> float:
@@ -47,7 +47,7 @@ def number(term: Mapping[str, Any], cell: object) -> float:
     return (day - dt.date(1970, 1, 1)).days + (seconds - ahead) / 86400.0 - float(term["origin"])
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row."""
     return filled(term, written.numbers(term, column, number))
 
@@ -59,7 +59,7 @@ class Learner(written.Learner):
         super().__init__(term, number)
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term."""
+        """Return what is wrong with the term, None if nothing is."""
         part, first = self._term["part"], self._mean.low
         if part == "elapsed" and first not in (0.0, math.inf):
             return f"the earliest training row is {first!r} days after the origin"

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 from lineal.verify.terms import category
 
 FIELDS: Final = category.FIELDS
@@ -21,22 +22,26 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "city", "levels": ["Bonn", "Rome"], "reference": "Rome", "missing": True})
     ['city=Bonn', 'city=(rare)', 'city is missing']
     """
-    found = [f"{term['column']}={level}" for level in term["levels"] if level != term["reference"]]
-    found.append(f"{term['column']}=(rare)")
-    return [*found, f"{term['column']} is missing"] if term["missing"] else found
+    columns = [f"{term['column']}={level}" for level in term["levels"] if level != term["reference"]]
+    columns.append(f"{term['column']}=(rare)")
+    return [*columns, f"{term['column']} is missing"] if term["missing"] else columns
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"column": "c", "levels": ["A", "B"], "reference": "A", "missing": False}
-    >>> [found.tolist() for found in values(term, ["B", "Z", "A", ""])]
+    >>> [column.tolist() for column in values(term, ["B", "Z", "A", ""])]
     [[1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]]
     """
     kept = set(term["levels"])
-    rare = [float(text is not None and text not in kept) for text in category.spelled(column)]
-    found = category.values(term, column)
-    return [*found[: len(found) - int(term["missing"])], np.array(rare), *found[len(found) - int(term["missing"]) :]]
+    rare = [float(text is not None and text not in kept) for text in cells.texts(column)]
+    columns = category.values(term, column)
+    return [
+        *columns[: len(columns) - int(term["missing"])],
+        np.array(rare),
+        *columns[len(columns) - int(term["missing"]) :],
+    ]
 
 
 class Learner:
@@ -47,10 +52,10 @@ class Learner:
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        self._counts.update(category.spelled(column))
+        self._counts.update(cells.texts(column))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term.
+        """Return what is wrong with the term, None if nothing is.
 
         >>> one = Learner({"levels": ["A"], "reference": "A", "missing": False})
         >>> one.see(["A", "A", "B", "C"])

@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
-from lineal.verify.arithmetic import total
+from lineal.verify.arithmetic import Array, total
+from lineal.verify.reading import cells
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {"column": (str,), "fill": (float, int), "indicator": (bool,)}
 TYPE: Final = "n"
@@ -21,22 +21,27 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "age", "fill": 41.5, "indicator": True})
     ['age', 'age is missing']
     """
-    return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
+    return with_mark(term, [term["column"]])
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def with_mark(term: Mapping[str, Any], columns: list[str]) -> list[str]:
+    """Return the names of columns, and perhaps of one that marks missing cells."""
+    return [*columns, f"{term['column']} is missing"] if term["indicator"] else columns
+
+
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
-    >>> [found.tolist() for found in values({"column": "age", "fill": 41.5, "indicator": True}, ["7", "NA"])]
+    >>> [column.tolist() for column in values({"column": "age", "fill": 41.5, "indicator": True}, ["7", "NA"])]
     [[7.0, 41.5], [0.0, 1.0]]
     """
     return filled(term, cells.numbers(column))
 
 
-def filled(term: Mapping[str, Any], found: cells.Array) -> list[cells.Array]:
-    """Return numbers with the fill where there is none, and perhaps a column that marks these."""
-    gone = np.isnan(found)
-    whole = np.where(gone, float(term["fill"]), found)
+def filled(term: Mapping[str, Any], numbers: Array) -> list[Array]:
+    """Return numbers, the fill where one is missing, and perhaps a column that marks these."""
+    gone = np.isnan(numbers)
+    whole = np.where(gone, float(term["fill"]), numbers)
     return [whole, gone.astype(np.float64)] if term["indicator"] else [whole]
 
 
@@ -51,12 +56,12 @@ class Learner:
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
-        found = cells.numbers(column)
-        self._gone = self._gone or bool(np.any(np.isnan(found)))
-        self._mean.see(found)
+        present = cells.numbers(column)
+        self._gone = self._gone or bool(np.any(np.isnan(present)))
+        self._mean.see(present)
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term.
+        """Return what is wrong with the term, None if nothing is.
 
         >>> one = Learner({"column": "age", "fill": 9.0, "indicator": False})
         >>> one.see(["4", "", "6"])
@@ -77,17 +82,17 @@ class Mean:
         self._count, self._sums, self._sizes = 0, list[float](), list[float]()
         self.low, self.high = math.inf, -math.inf
 
-    def see(self, numbers: cells.Array) -> None:
-        """Take some more numbers; NaN is none."""
-        found = numbers[~np.isnan(numbers)]
-        if len(found):
-            self._count += len(found)
-            self._sums.append(total(found))
-            self._sizes.append(float(np.sum(np.abs(found))))
-            self.low, self.high = min(self.low, float(found.min())), max(self.high, float(found.max()))
+    def see(self, numbers: Array) -> None:
+        """Take some more numbers; NaN does not count."""
+        present = numbers[~np.isnan(numbers)]
+        if len(present):
+            self._count += len(present)
+            self._sums.append(total(present))
+            self._sizes.append(float(np.sum(np.abs(present))))
+            self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
 
     def wrong(self, fill: float) -> str | None:
-        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum."""
+        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum, else None."""
         if not self._count:
             return "no cell is present"
         mean = total(np.array(self._sums)) / self._count

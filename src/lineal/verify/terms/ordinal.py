@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
-from lineal.verify.terms.category import spelled
-from lineal.verify.terms.number import Mean, filled
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
+from lineal.verify.terms.number import Mean, filled, with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "column": (str,),
@@ -26,10 +26,10 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "size", "indicator": False})
     ['size']
     """
-    return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
+    return with_mark(term, [term["column"]])
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"column": "size", "levels": ["S", "M", "L"], "fill": 0.5, "indicator": False}
@@ -39,10 +39,10 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
     return filled(term, _placed(term, column))
 
 
-def _placed(term: Mapping[str, Any], column: cells.Column) -> cells.Array:
+def _placed(term: Mapping[str, Any], column: cells.Column) -> Array:
     """Return the place of every level, NaN where a cell holds nothing."""
     places: dict[str | None, float] = {level: float(number) for number, level in enumerate(term["levels"])}
-    texts = spelled(column)
+    texts = cells.texts(column)
     strange = set(texts) - {*places, None}
     if strange:
         raise ValueError(f"{min(map(str, strange))!r} is none of the levels")
@@ -60,5 +60,5 @@ class Learner:
         self._mean.see(_placed(self._term, column))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term."""
+        """Return what is wrong with the term, None if nothing is."""
         return self._mean.wrong(float(self._term["fill"]))

@@ -1,11 +1,17 @@
-"""Powers of a number up to a degree, on a basis that keeps digits: the twin is in curve.py."""
+"""Powers of a number up to a degree, on a basis that keeps digits."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
+import numpy as np
+
+from lineal.errors import ModelFileError
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 from lineal.verify.terms import curve
-from lineal.verify.terms.curve import TYPE, Learner, names, values
+from lineal.verify.terms.number import with_mark
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {
     **curve.FIELDS,
@@ -14,5 +20,49 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "half": (float, int),
     "origin": (bool,),
 }
+TYPE: Final = curve.TYPE
+OWN_LISTS: Final = curve.OWN_LISTS
 
-__all__ = ["FIELDS", "TYPE", "Learner", "names", "values"]
+
+def check(term: Mapping[str, Any]) -> None:
+    """Refuse functions that are no names, and a degree that no polynomial has."""
+    curve.check(term)
+    if not 0 < term["degree"] <= 20:
+        raise ModelFileError("the degree of a polynomial must be 1 to 20.")
+
+
+def names(term: Mapping[str, Any]) -> list[str]:
+    """Return the design columns of the term.
+
+    >>> names({"column": "x", "functions": ["log"], "indicator": False, "degree": 2})
+    ['poly(log(x), 2)[1]', 'poly(log(x), 2)[2]']
+    """
+    degree = term["degree"]
+    return with_mark(term, [f"poly({curve.name(term)}, {degree})[{k + 1}]" for k in range(degree)])
+
+
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
+    """Return Chebyshev's polynomials by their recurrence; without a constant to lean on, one degree lower and times x."""
+    x, marks = curve.bent(term, column)
+    t = (x - term["centre"]) / term["half"]
+    basis = [np.ones_like(t), t]
+    while len(basis) <= term["degree"]:
+        basis.append(2.0 * t * basis[-1] - basis[-2])
+    if not term["origin"]:
+        return [*basis[1:], *marks]
+    return [*(T * (x / (abs(term["centre"]) + term["half"])) for T in basis[:-1]), *marks]
+
+
+class Learner(curve.Learner):
+    """What the training cells teach: the fill, and the range of the powers."""
+
+    def wrong(self) -> str | None:
+        """Return what is wrong with the term, None if nothing is."""
+        problem = super().wrong()
+        if problem is not None:
+            return problem
+        reach = curve.through(np.linspace(self._mean.low, self._mean.high, 101), self._term)
+        low, high = float(reach.min()), float(reach.max())
+        if (self._term["centre"], self._term["half"]) != (low / 2 + high / 2, high / 2 - low / 2) or not low < high:
+            return "the range of the powers is not that of the training rows"
+        return None

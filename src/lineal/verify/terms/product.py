@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import product
 from math import prod
 
-from lineal.verify.cells import Array
+from lineal.verify.arithmetic import Array
 
 
 def names(factors: Sequence[Sequence[str]]) -> list[str]:
@@ -26,7 +26,7 @@ def values(factors: Sequence[Sequence[Array]]) -> list[Array]:
     """Return the products of columns, the last factor's running fastest.
 
     >>> import numpy as np
-    >>> [found.tolist() for found in values([[np.array([1.0, 2.0])], [np.array([3.0, 4.0]), np.array([5.0, 6.0])]])]
+    >>> [column.tolist() for column in values([[np.array([1.0, 2.0])], [np.array([3.0, 4.0]), np.array([5.0, 6.0])]])]
     [[3.0, 8.0], [5.0, 12.0]]
     """
     return [prod(chosen[1:], start=chosen[0]) for chosen in product(*factors)]

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
 from lineal.verify.terms import text
 
 FIELDS: Final[dict[str, tuple[type, ...]]] = {"column": (str,), "spelling": (list, type(None))}
@@ -30,24 +31,24 @@ def names(term: Mapping[str, Any]) -> list[str]:
     return [f"{term['column']} {name}" for name in shown]
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> [float(row[0]) for row in values({"column": "note", "spelling": ["go"]}, ["Go (at) 10"])]
     [3.0, 10.0, 2.0, 1.0, 0.2, 0.2, 0.3333333333333333, 0.1, 0.3333333333333333]
     """
-    known = None if term["spelling"] is None else set(term["spelling"])
-    rows = [_described(cell, known) for cell in cells.listed(column)]
+    dictionary = None if term["spelling"] is None else set(term["spelling"])
+    rows = [_described(cell, dictionary) for cell in cells.listed(column)]
     return list(np.array(rows, dtype=np.float64).reshape(len(rows), len(names({"column": "", **term}))).T)
 
 
-def _described(cell: object, known: set[str] | None) -> list[float]:
+def _described(cell: object, dictionary: set[str] | None) -> list[float]:
     """Return the statistics of one cell."""
     body = "" if cells.missing(cell) else cells.text(cell)
     words = list(text.terms_of(WORDS, cell))
     kinds = [unicodedata.category(c) for c in body]
     numbers = [word.isdecimal() for word in words]
-    found = [
+    figures = [
         float(len(words)),
         float(len(body)),
         _share(sum(map(len, words)), len(words)),
@@ -57,10 +58,10 @@ def _described(cell: object, known: set[str] | None) -> list[float]:
         _share(sum(numbers), len(words)),
         _share(sum(c.isupper() for c in body), len(body)),
     ]
-    if known is not None:
-        strange = sum(word not in known and not number for word, number in zip(words, numbers, strict=True))
-        found.append(_share(strange, len(words)))
-    return found
+    if dictionary is not None:
+        strange = sum(word not in dictionary and not number for word, number in zip(words, numbers, strict=True))
+        figures.append(_share(strange, len(words)))
+    return figures
 
 
 def _share(part: int, whole: int) -> float:
@@ -77,6 +78,6 @@ class Learner:
         """Take some more cells."""
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term."""
+        """Return what is wrong with the term, None if nothing is."""
         words = self._words
         return None if words is None or words == sorted(set(words)) else "the list of words is not in order"

@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from lineal.verify import cells
+from lineal.verify.reading import cells
 
 Array = npt.NDArray[np.float64]
 Nothing = type(None)
@@ -24,13 +24,10 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "terms": (list,), "documents": (list, Nothing), "rows": (int,),
 }  # fmt: skip
 TYPE: Final = "t"
-NUMBERS: Final = ("terms", "documents")
+OWN_LISTS: Final = ("terms", "documents")
 """Lists that may hold numbers."""
-FINAL_SIGMA: Final = "\N{GREEK SMALL LETTER FINAL SIGMA}"
-LONGEST: Final = 4096
-"""Terms of more bytes are left out."""
-K: Final = 0x9E3779B97F4A7C15
-ONES: Final = 2**64 - 1
+TERM_MAX_BYTES: Final = 4096
+"""Longer terms are left out."""
 
 
 @cache
@@ -41,7 +38,7 @@ def becomes(c: str, lower: bool, fold: bool) -> str:
     ('e', 'é', 'σ')
     """
     if lower:
-        c = c.casefold() if c == FINAL_SIGMA else c.lower()
+        c = c.casefold() if c == "\N{GREEK SMALL LETTER FINAL SIGMA}" else c.lower()
     if not fold:
         return c
     parts = (one if "가" <= one <= "힣" else unicodedata.normalize("NFD", one) for one in c)
@@ -82,11 +79,12 @@ def hashed(text: str) -> int:
     10965067365587084685
     """
     data = text.encode()
-    h = len(data) * K & ONES
+    factor, ones = 0x9E3779B97F4A7C15, 2**64 - 1
+    h = len(data) * factor & ones
     for at in range(0, max(len(data), 1), 8):
-        h = (h ^ int.from_bytes(data[at : at + 8], "little")) * K & ONES
+        h = (h ^ int.from_bytes(data[at : at + 8], "little")) * factor & ones
         h ^= h >> 32
-    h = h * 0xBF58476D1CE4E5B9 & ONES
+    h = h * 0xBF58476D1CE4E5B9 & ones
     return h ^ h >> 29
 
 
@@ -122,10 +120,10 @@ def values(term: Mapping[str, Any], column: cells.Column) -> Array:
     if tfidf:
         idf = [math.log((1 + term["rows"]) / (1 + seen)) + 1.0 for seen in term["documents"]]
     for row, cell in enumerate(cells.listed(column)):
-        found = {place[key]: times for key, times in _keys(term, cell).items() if key in place}
+        counts = {place[key]: times for key, times in _keys(term, cell).items() if key in place}
         if term["weighting"] == "binary":
-            found = dict.fromkeys(found, 1)
-        weighed = {number: times * idf[number] for number, times in found.items()}
+            counts = dict.fromkeys(counts, 1)
+        weighed = {number: times * idf[number] for number, times in counts.items()}
         length = math.sqrt(math.fsum(value * value for value in weighed.values())) if tfidf else 1.0
         for number, value in weighed.items():
             out[number, row] = value / length
@@ -144,12 +142,12 @@ class Learner:
         """Take some more cells."""
         self._rows += len(column)
         for cell in cells.listed(column) if self._fields is None else ():
-            found = _keys(self._term, cell)
-            self._documents.update(found.keys())
-            self._times.update(found)
+            counts = _keys(self._term, cell)
+            self._documents.update(counts.keys())
+            self._times.update(counts)
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term."""
+        """Return what is wrong with the term, None if nothing is."""
         if self._fields is not None:
             return self._fields
         term, documents = self._term, self._documents
@@ -157,7 +155,7 @@ class Learner:
         most = term["common"] * self._rows + 1e-9  # a share of the rows is known to rounding only
         kept = [key for key, seen in documents.items() if least <= seen <= most]
         if term["bits"] is None:
-            kept = [key for key in kept if len(key.encode()) <= LONGEST]
+            kept = [key for key in kept if len(key.encode()) <= TERM_MAX_BYTES]
         if term["size"] is not None:
             kept = sorted(kept, key=lambda key: (-self._times[key], key))[: term["size"]]
         kept.sort()
@@ -175,7 +173,7 @@ class Learner:
 def _fields(term: Mapping[str, Any]) -> str | None:
     """Return which field of a term is out of its range."""
     lists = [] if term["documents"] is None else [term["documents"]]
-    known = (
+    fine = (
         term["unit"] in ("words", "characters")
         and term["weighting"] in ("counts", "binary", "tfidf")
         and 1 <= term["low"] <= term["high"] <= 8
@@ -183,4 +181,4 @@ def _fields(term: Mapping[str, Any]) -> str | None:
         and all(isinstance(item, str if term["bits"] is None else int) for item in term["terms"])
         and (term["bits"] is None or (1 <= term["bits"] <= 30 and term["least"] == 1 and term["size"] is None))
     )
-    return None if known else "a field is out of its range"
+    return None if fine else "a field is out of its range"

@@ -8,8 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from lineal.verify import cells
-from lineal.verify.terms.number import Mean, filled
+from lineal.verify.arithmetic import Array
+from lineal.verify.reading import cells
+from lineal.verify.terms.number import Mean, filled, with_mark
 
 Number = Callable[[Mapping[str, Any], object], float]
 """What reads a present cell of a term."""
@@ -32,7 +33,7 @@ def names(term: Mapping[str, Any]) -> list[str]:
     >>> names({"column": "price", "indicator": True})
     ['price', 'price is missing']
     """
-    return [term["column"], f"{term['column']} is missing"] if term["indicator"] else [term["column"]]
+    return with_mark(term, [term["column"]])
 
 
 def absent(term: Mapping[str, Any], cell: object) -> bool:
@@ -75,20 +76,20 @@ def number(term: Mapping[str, Any], cell: object) -> float:
     return float(sign + "".join(groups) + ("." if mark else "") + part + (f"e{power}" if power else ""))
 
 
-def values(term: Mapping[str, Any], column: cells.Column) -> list[cells.Array]:
+def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     """Return the values of the design columns, row by row.
 
     >>> term = {"decimal": ",", "group": "", "unit": "%", "markers": ["-"], "fill": 2.0, "indicator": True}
-    >>> [found.tolist() for found in values(term, ["1,5 %", "-", ""])]
+    >>> [column.tolist() for column in values(term, ["1,5 %", "-", ""])]
     [[1.5, 2.0, 2.0], [0.0, 1.0, 1.0]]
     """
     return filled(term, numbers(term, column, number))
 
 
-def numbers(term: Mapping[str, Any], column: cells.Column, number: Number) -> cells.Array:
+def numbers(term: Mapping[str, Any], column: cells.Column, number: Number) -> Array:
     """Return the numbers that cells mean, NaN where one holds nothing."""
-    found = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
-    return np.array(found, dtype=np.float64)
+    doubles = [np.nan if absent(term, cell) else number(term, cell) for cell in cells.listed(column)]
+    return np.array(doubles, dtype=np.float64)
 
 
 class Learner:
@@ -103,7 +104,7 @@ class Learner:
         self._mean.see(numbers(self._term, column, self._number))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term.
+        """Return what is wrong with the term, None if nothing is.
 
         >>> one = Learner({"decimal": ",", "group": "", "unit": "", "markers": [], "fill": 2.0, "indicator": False})
         >>> one.see(["1,5", "2,5"])

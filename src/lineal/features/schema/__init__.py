@@ -1,1 +1,0 @@
-"""Terms out of a model file, every member checked."""

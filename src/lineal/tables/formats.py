@@ -1,0 +1,247 @@
+"""The catalogue of file formats: endings, marks, readers and writers of each. Readers load when such a file arrives."""
+
+from __future__ import annotations
+
+import io
+import re
+from abc import ABC, abstractmethod
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Final
+
+import numpy as np
+
+from lineal.errors import InputError
+from lineal.tables.file import File
+from lineal.tables.tabular import Table
+from lineal.tables.writing import Csv, Parquet, Sink
+
+_SVMLIGHT_LINE = re.compile(rb"\s*[-+.0-9eE]+(\s+qid:\d+)?(\s+\d+:[-+.0-9eE]+)+\s*(#.*)?\r?$")
+
+
+class Format(ABC):
+    """One way to store a table in a file.
+
+    ``title`` is what sentences call it, ``endings`` are those of its files' names, ``written`` those under which lineal
+    writes it. ``compresses`` says that it packs its data itself, so that a ``.gz`` of it is refused; ``mark`` are the
+    bytes that stand first in its files.
+    """
+
+    title: ClassVar[str]
+    endings: ClassVar[tuple[str, ...]]
+    written: ClassVar[tuple[str, ...]] = ()
+    compresses: ClassVar[bool] = False
+    mark: ClassVar[bytes] = b""
+
+    @classmethod
+    def begins(cls, data: bytes) -> bool:
+        """Whether the first bytes of a file without a known ending are of this format."""
+        return data.startswith(cls.mark)
+
+    @classmethod
+    @abstractmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file."""
+
+    @classmethod
+    @abstractmethod
+    def example(cls) -> bytes:
+        """Return a small file for the laws: two columns, two rows."""
+
+    @classmethod
+    def sink(cls, stream: BinaryIO) -> Sink:
+        """Return what writes batches in this format."""
+        raise NotImplementedError(f"{cls.title} is read, not written")
+
+
+class DelimitedText(Format):
+    """CSV, TSV and their kin; what no other format recognizes."""
+
+    title = "delimited text"
+    endings = (".csv", ".tsv", ".tab", ".txt")
+    written = (".csv",)
+
+    @classmethod
+    def open(
+        cls, file: File, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None
+    ) -> Table:
+        """Return the table of a file; delimiter, quotes and header are detected where they are not given."""
+        from lineal.tables.delimited import Delimited
+
+        return Delimited.open(file, delimiter=delimiter, quote=quote, header=header)
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return comma-separated text."""
+        return b"y,x\n1,0.5\n2,1.5\n"
+
+    @classmethod
+    def sink(cls, stream: BinaryIO) -> Sink:
+        """Return what writes comma-separated text."""
+        return Csv(stream)
+
+
+class ParquetFile(Format):
+    """Parquet."""
+
+    title = "Parquet"
+    endings = (".parquet", ".pq")
+    written = (".parquet", ".pq")
+    compresses = True
+    mark = b"PAR1"
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file, vectors as columns side by side."""
+        from lineal.tables.columnar import Parquet as Reader
+        from lineal.tables.vectors import widened
+
+        return widened(Reader(file))
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return a Parquet file as it is written here."""
+        stream = io.BytesIO()
+        sink = cls.sink(stream)
+        sink.write(_example_batch())
+        sink.close()
+        return stream.getvalue()
+
+    @classmethod
+    def sink(cls, stream: BinaryIO) -> Sink:
+        """Return what writes row groups."""
+        return Parquet(stream)
+
+
+class ArrowFile(Format):
+    """Feather (version 2), Arrow IPC files and streams."""
+
+    title = "Feather or Arrow"
+    endings = (".feather", ".arrow", ".ipc")
+    compresses = True
+    mark = b"ARROW1"
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file, vectors as columns side by side."""
+        from lineal.tables.columnar import Feather
+        from lineal.tables.vectors import widened
+
+        return widened(Feather(file))
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return an Arrow IPC file."""
+        from pyarrow import ipc
+
+        stream, batch = io.BytesIO(), _example_batch()
+        with ipc.new_file(stream, batch.schema) as writer:
+            writer.write(batch)
+        return stream.getvalue()
+
+
+class NumpyFile(Format):
+    """NumPy's arrays."""
+
+    title = "NumPy arrays"
+    endings = (".npy", ".npz")
+    compresses = True
+    mark = b"\x93NUMPY"
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file: matrices are columns of vectors."""
+        from lineal.tables.vectors import from_file
+
+        return from_file(file.path)
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return a matrix."""
+        stream = io.BytesIO()
+        np.save(stream, np.array([[1.0, 0.5], [2.0, 1.5]]))
+        return stream.getvalue()
+
+
+class JsonLinesText(Format):
+    """One JSON object per line."""
+
+    title = "JSON lines"
+    endings = (".jsonl", ".ndjson", ".json")
+
+    @classmethod
+    def begins(cls, data: bytes) -> bool:
+        """Whether an object stands first."""
+        return data.lstrip().startswith(b"{")
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file."""
+        from lineal.tables.jsonlines import JsonLines
+
+        return JsonLines.open(file.decoded())
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return two objects."""
+        return b'{"y": 1, "x": 0.5}\n{"y": 2, "x": 1.5}\n'
+
+
+class SvmlightText(Format):
+    """Labels with numbered features."""
+
+    title = "SVMlight"
+    endings = (".svmlight", ".svm", ".libsvm")
+
+    @classmethod
+    def begins(cls, data: bytes) -> bool:
+        """Whether the first line is a label with features."""
+        lines = [line for line in data.split(b"\n", 20)[:20] if line.strip()]
+        return bool(lines and _SVMLIGHT_LINE.match(lines[0]))
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file."""
+        from lineal.tables.svmlight import Svmlight
+
+        return Svmlight(file)
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return two labels with a feature."""
+        return b"1 7:0.5\n2 7:1.5\n"
+
+
+def _example_batch() -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatch.from_pydict({"y": [1, 2], "x": [0.5, 1.5]})
+
+
+ALL: tuple[type[Format], ...] = (ParquetFile, ArrowFile, NumpyFile, JsonLinesText, SvmlightText, DelimitedText)
+"""Every format, in the order in which the first bytes of a file are held against them."""
+PACKED: Final = ".gz"
+"""The ending of a file packed with gzip, after that of its format."""
+
+
+def format_of(file: File) -> type[Format]:
+    """Return the format of a file: by the ending of its name, else by its content."""
+    endings = [ending.lower() for ending in file.path.suffixes]
+    if endings and endings[-1] == PACKED:
+        endings.pop()
+    for one in ALL:
+        if endings and endings[-1] in one.endings:
+            return one
+    data, _ = file.sample()
+    return next(one for one in ALL if one.begins(data))
+
+
+def opened(file: File, chosen: type[Format]) -> Table:
+    """Return the table of a file in a format; an InputError for a packed file of a format that packs itself."""
+    if chosen.compresses and file.gzipped:
+        raise InputError(f"{file.name} is packed with gzip; unpack it: this format compresses by itself.")
+    return chosen.open(file)
+
+
+def written_as(path: Path) -> type[Format] | None:
+    """Return the format that the name of a file to be written asks for, or None if lineal writes no such file."""
+    return next((one for one in ALL if path.suffix.lower() in one.written), None)

@@ -1,0 +1,85 @@
+"""Tables going out: batches written as comma-separated text or Parquet."""
+
+from __future__ import annotations
+
+from typing import Any, BinaryIO, Protocol
+
+
+class Sink(Protocol):
+    """Something that takes record batches, all of one schema."""
+
+    def write(self, batch: Any) -> None:
+        """Take one batch."""
+
+    def close(self) -> None:
+        """Write what has to stand at the end."""
+
+
+class Csv:
+    """Comma-separated text with a header; a cell is quoted only where it must be."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._started = False
+
+    def write(self, batch: Any) -> None:
+        """Write one batch, the header before the first."""
+        if not self._started:
+            self._stream.write((",".join(quoted(name) for name in batch.schema.names) + "\n").encode())
+            self._started = True
+        from pyarrow import compute  # what only reads never pays for it
+
+        from lineal.tables.arrow import from_texts
+
+        comma = from_texts([","])[0]  # (a plain one would load pandas)
+        lines = compute.binary_join_element_wise(*(_texts(array) for array in batch.columns), comma)
+        self._stream.write("".join(f"{line}\n" for line in lines.to_pylist()).encode())
+
+    def close(self) -> None:
+        """Nothing stands at the end of a CSV file."""
+
+
+def quoted(cell: str) -> str:
+    """Return a cell as CSV wants it.
+
+    >>> quoted("plain"), quoted("a, b")
+    ('plain', '"a, b"')
+    """
+    special = any(mark in cell for mark in ',"\n\r') or cell != cell.strip()
+    return '"' + cell.replace('"', '""') + '"' if special else cell
+
+
+def _texts(array: Any) -> Any:
+    """Return an array as cells; a number has the fewest digits that give it back exactly."""
+    import pyarrow as pa
+
+    from lineal.tables.arrow import from_texts
+
+    if not pa.types.is_string(array.type):
+        return array.cast(pa.string())
+    codes = array.dictionary_encode()
+    return from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
+
+
+class Parquet:
+    """A Parquet file."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._writer: Any = None
+
+    def write(self, batch: Any) -> None:
+        """Write one batch as a row group."""
+        if self._writer is None:
+            from pyarrow.parquet import ParquetWriter  # slow to load, so only for Parquet files
+
+            self._writer = ParquetWriter(self._stream, batch.schema)
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """Write the footer."""
+        if self._writer is not None:
+            try:
+                self._writer.close()
+            finally:
+                self._writer.is_open = False  # or its destructor tries again, and complains on stderr

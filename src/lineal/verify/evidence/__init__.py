@@ -1,0 +1,1 @@
+"""What a verdict of each kind states, compared line by line with what the data shows."""

@@ -1,0 +1,1 @@
+"""From the data file to the cells of the rows that were fitted."""

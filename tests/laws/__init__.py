@@ -1,0 +1,1 @@
+"""Laws over whole catalogues, against exact arithmetic and other programs."""
