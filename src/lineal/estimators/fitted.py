@@ -63,7 +63,7 @@ class _Centered(NamedTuple):
 
     def scores(self, X: Any, stacked: Array) -> Array:
         """Return ``(X - center) b``; ``X b`` where intercept or coefficients were edited since."""
-        design = as_design(X.toarray() if hasattr(X, "toarray") else X)
+        design = as_design(X)
         if not np.array_equal(stacked, self.plain):
             return design.times(stacked)
         return less(design, self.center).times(self.coef)

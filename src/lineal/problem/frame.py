@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import Doubled, two_product
 from lineal.designs import as_design
-from lineal.designs.center import less, plain_columns, unrounded
+from lineal.designs.center import less, plain_columns, sparse_columns, unrounded
 from lineal.designs.design import Design
 from lineal.ground.records import dataclass
 from lineal.problem.problem import Problem
@@ -95,10 +95,10 @@ def _sums(own: Array, row: Array, coef: Array, *more: float | Array) -> list[flo
 
 
 def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | None:
-    """Return the problem with the means of dense columns in memory taken off that are more than ``far`` sds from zero.
+    """Return the problem with the means of columns in memory taken off that are more than ``far`` sds from zero.
 
     None where there are none, or no intercept to pay for them. ``exact`` leaves a column alone whose numbers would be
-    rounded by it.
+    rounded by it. Columns of sparse matrices are taken if they are FAR_MEAN_SDS from zero: they have hardly a zero then.
     """
     moments, free = problem.moments, problem.intercept and 0 in problem.unpenalized
     away = np.abs(moments.mean) > far * moments.sd
@@ -107,9 +107,10 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
     away[0] = False
     blocks = problem.source.held()
     plain = plain_columns(blocks[0].design)
-    if sum(block.n_rows for block in blocks) * int(plain.sum()) > 20_000_000:  # cells to copy
+    full = sparse_columns(blocks[0].design) & (np.abs(moments.mean) > FAR_MEAN_SDS * moments.sd) & (moments.sd > 0.0)
+    if sum(block.n_rows for block in blocks) * int((plain | (away & full)).sum()) > 20_000_000:  # cells to copy
         return None
-    center = np.where(away & plain, moments.mean, 0.0)
+    center = np.where(away & (plain | full), moments.mean, 0.0)
     if exact:
         center = np.where(np.all([unrounded(block.design, center) for block in blocks], axis=0), center, 0.0)
     if not center.any():
@@ -120,7 +121,7 @@ def centered(problem: Problem, far: float, *, exact: bool = False) -> Frame | No
 
 
 def projected(problem: Problem) -> Frame | None:
-    """Return the problem with dense columns that are nearly combinations of unpenalized ones less those combinations.
+    """Return the problem with columns that are nearly combinations of unpenalized ones less those combinations.
 
     Means are taken off first, where nothing is rounded by it. None where no column is nearly a combination, or one is but for
     rounding.
@@ -129,7 +130,8 @@ def projected(problem: Problem) -> Frame | None:
     if not problem.source.resident or not 0 < len(free) <= 60:
         return None
     blocks = problem.source.held()
-    if not plain_columns(blocks[0].design)[int(problem.intercept) :].all():
+    design = blocks[0].design
+    if not (plain_columns(design) | sparse_columns(design))[int(problem.intercept) :].all():
         return None
     # two million cells take about a second in double-double for ten columns
     if sum(block.n_rows for block in blocks) * problem.shape[0] > 2_000_000:
