@@ -67,6 +67,24 @@ def test_a_sample_that_misleads_is_given_up():
     assert ours.objective == pytest.approx(other.objective, rel=1e-9)
 
 
+def test_levels_that_a_sample_hardly_sees_do_not_lead_it_astray():
+    # A power law of levels, the penalty on standardized columns: an unseen level has next to no curvature of its own.
+    rng = np.random.default_rng(5)
+    levels, rows = 800, 60_000
+    share = np.arange(1.0, levels + 2.0) ** -1.2
+    codes = rng.choice(levels + 1, rows, p=share / share.sum()).astype(np.int32) - 1
+    x = rng.normal(size=(rows, 3))
+    score = x.sum(axis=1) + (0.5 * rng.normal(size=levels + 1))[codes]
+    y = (rng.random(rows) < 1 / (1 + np.exp(-score))).astype(float)[:, None]
+    source = Memory(HStack([Ones(rows), Dense(x), Categorical(codes, levels)]), y)
+    seen = np.bincount(codes[codes >= 0], minlength=levels) / rows
+    penalty = Ridge(1e-4, np.r_[0.0, np.ones(3), np.maximum(seen, 1.0 / rows)])
+    ours = fit(source, Logistic(), penalty, solver="sampled-newton", tol=1e-6)
+    assert ours.verdict.kind == "optimal"
+    # fifteen gradients, the samples before them, a few whole second derivatives; it took 2383 passes before
+    assert ours.trace.records[-1].passes <= 40
+
+
 def test_any_partition_into_blocks_gives_the_same_optimum():
     source = table(2)
     (whole,) = source.blocks()
