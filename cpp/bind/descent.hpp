@@ -27,31 +27,6 @@ std::vector<double> values_of(const Matrix& from) {
     return out;
 }
 
-// F with its gradient, mean |slope| and second derivative; `square`, `largest` and `bound` as in struct Charges
-nb::tuple objective_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef, Index hessian,
-                         nb::handle square_array, nb::handle largest_array, double bound, double parameter) {
-    const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
-    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
-    const Index p = rows.columns(), k = asked.request.outputs;
-    if (hessian < 0 || hessian > p)
-        throw nb::value_error(("hessian must be between 0 and " + std::to_string(p) + ", got " + std::to_string(hessian)).c_str());
-    const std::vector<double> square = values_of(Input(square_array, "square", {p}).matrix()),
-                              largest = values_of(Input(largest_array, "largest", {p}).matrix());
-    const bool coupled = asked.request.loss == Loss::softmax;
-    const Index side = coupled ? k * hessian : hessian;
-    const Output slope({k}), gradient({p, k});
-    std::optional<Output> second;
-    if (hessian > 0) second.emplace(std::vector<Index>{coupled || asked.request.loss == Loss::squared ? 1 : k, side, side});
-    const Charges charges{square.data(), largest.data(), bound};
-    Value value;
-    without_lock([&] {
-        value = objective(Passes(rows, team(), asked.request, false), charges, asked.coef.matrix(), hessian, slope.data, gradient.data,
-                          second ? second->data : nullptr);
-    });
-    return nb::make_tuple(value.value, value.error, gradient.array, slope.array, second ? second->array : nb::none());
-}
-
 // `here` = (value, error, gradient[p, k], hessian[parts * p, p]) at `coef`
 nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
                        const nb::tuple& here, nb::handle square_array, nb::handle largest_array, double bound, double baseline,

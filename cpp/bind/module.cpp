@@ -333,8 +333,6 @@ NB_MODULE(_core, m) {
         .def("rough", rough, nb::arg("weight").none(), nb::arg("unit"), nb::arg("y"), nb::arg("centre"), nb::arg("factor"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
-        .def("objective", objective_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(),
-             nb::arg("coef"), nb::arg("hessian"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("parameter") = 0.0)
         .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"),
              nb::arg("coef"), nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"),
              nb::arg("tol"), nb::arg("most"))

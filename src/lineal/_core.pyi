@@ -138,19 +138,6 @@ class Rows:
     def rough(self, weight: Array | None, unit: float, y: Array, centre: Array, factor: Array) -> Array: ...
     def gram_dd(self, weight: Array | None, y: Array) -> tuple[Array, Array]: ...
     def dependence(self, high: Array, low: Array) -> float: ...
-    def objective(
-        self,
-        loss: int,
-        y: Array,
-        weight: Array | None,
-        offset: Array | None,
-        coef: Array,
-        hessian: int,
-        square: Array,
-        largest: Array,
-        bound: float,
-        parameter: float = 0.0,
-    ) -> tuple[float, float, Array, Array, Array | None]: ...
     def follow(
         self,
         weight: Array,

@@ -11,6 +11,7 @@ import pytest
 from lineal.designs import Dense, as_design
 from lineal.errors import InputError
 from lineal.sources.memory import Blocks, Memory
+from lineal.sources.rowwise import Count
 from lineal.sources.source import Block
 
 
@@ -49,6 +50,25 @@ def test_wrong_shapes_are_refused(wrong):
 def test_no_blocks_are_refused():
     with pytest.raises(InputError, match="at least one block"):
         Blocks([])
+
+
+def test_what_shows_the_same_rows_counts_the_same_passes():
+    """A pass is a pass over the rows, through whichever view of them it was asked for."""
+    source = Memory(Dense(np.ones((3, 2))), np.zeros(3))
+    views = [
+        source,
+        source.map(_same),
+        source.map(_same, keep=True),
+        source.map(_same, keep=True).map(_same, keep=True),
+    ]
+    for view in views:
+        view.sum(Count())
+    assert [view.pass_count.made for view in views] == [4, 4, 4, 4]
+    assert Memory(Dense(np.ones((3, 2))), np.zeros(3)).pass_count.made == 0
+
+
+def _same(block: Block) -> Block:
+    return block
 
 
 def test_reading_a_text_table_wakes_neither_pandas_nor_scikit_learn(tmp_path):

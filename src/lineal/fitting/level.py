@@ -46,7 +46,7 @@ class Level:
         left = 0.0 if level else float(np.max(np.maximum(np.abs(low - constant), np.abs(high - constant))))
         source = problem.source.map(Lower(constant, level), keep=True)
         moments = replace(problem.moments, offset=left)
-        return Level(constant, Problem(source, problem.loss, problem.penalty, moments, passes=problem.passes))
+        return Level(constant, Problem(source, problem.loss, problem.penalty, moments, problem.before))
 
     def inward(self, coef: Array) -> Array:
         """Return coefficients of the problem as it is as those of the problem within."""

@@ -78,7 +78,8 @@ class SmallFit:
         """Return the problem that the coefficients solve, on its rows."""
         found = self._found
         baseline = Baseline(found.start, found.baseline_value)
-        return Problem(source, self.loss, self.penalty, self.moments, passes=self.passes, baseline=baseline)
+        before = source.pass_count.made - self.passes
+        return Problem(source, self.loss, self.penalty, self.moments, before, baseline)
 
 
 def small_fit(source: Source, rows: _core.Rows, loss: Loss, penalty: Penalty, tol: float) -> SmallFit | None:
@@ -119,8 +120,9 @@ def posed(sums: _core.SmallFit, source: Source, loss: Loss, penalty: Penalty) ->
     """Return the problem with what the native call learned of it: moments and baseline."""
     total = sums.weight_sum
     moments = Moments(sums.rows, total, sums.mean, sums.scatter, sums.largest, sums.target * total, 0.0)
-    baseline = Baseline(sums.start, sums.baseline_value)
-    return Problem(source, loss, penalty, moments, passes=sums.passes[-1] + 2, baseline=baseline)
+    baseline, before = Baseline(sums.start, sums.baseline_value), source.pass_count.made
+    source.pass_count.made += sums.passes[-1] + 2
+    return Problem(source, loss, penalty, moments, before, baseline)
 
 
 def proven(problem: Problem, coef: Array, sums: _core.SmallFit) -> Proof | None:

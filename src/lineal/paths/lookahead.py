@@ -125,7 +125,7 @@ class Lookahead:
         loss, k = self.problem.loss, self.problem.shape[1]
         inner = np.hstack([coef[self.work] for coef in coefs])
         total = np.zeros((self.problem.shape[0], k * len(coefs)))
-        self.problem.passes += 1
+        self.problem.source.pass_count.made += 1
         for block, few in zip(self.columns.blocks, self.part.source.held(), strict=True):
             eta = few.design.times(np.ascontiguousarray(inner))
             weight = block.weights[:, None]

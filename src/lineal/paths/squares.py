@@ -290,7 +290,7 @@ class Squares:
 
     def _product(self, scaled: Array) -> Array:
         """Return the products of all columns with some weighted numbers of the rows, in one pass."""
-        self.problem.passes += 1
+        self.problem.source.pass_count.made += 1
         total = None
         for design, part in zip(self.picker.turned, self._split(scaled), strict=True):
             product = design.transpose_times(part)

@@ -122,7 +122,7 @@ def undecided(problem: Problem) -> str:
 
 def _nearly(problem: Problem, high: Array, low: Array) -> bool:
     """Whether these combinations of columns are zero in every row, to the rounding of their terms."""
-    return problem.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING
+    return problem.source.sum(Dependence(high, low, ROUNDING)).value <= ROUNDING
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +21,7 @@ from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments, survey
 from lineal.problem.passes import Conjugate, Curve, Dual, Evaluate, Kept, NormalEquations, Sums
 from lineal.problem.products import Products
-from lineal.sources.source import Block, Result, Source, T, Task
+from lineal.sources.source import Source
 
 if TYPE_CHECKING:
     from lineal.certify.baseline import Baseline
@@ -78,7 +77,8 @@ class Problem:
     loss: Loss
     penalty: Penalty
     moments: Moments
-    passes: int = 0
+    before: int = -1
+    """Passes over the source that were made before this problem was posed; those made so far, unless given."""
     baseline: Baseline | None = None
     light: Problem | None = None
     bases: dict[bytes, Basis | None] = field(default_factory=dict, repr=False)
@@ -94,9 +94,9 @@ class Problem:
     ) -> Problem:
         """Return the problem after a survey of the source (or with one made before), with ``products`` if there is use."""
         products = products and loss.quadratic and penalty.smooth and len(source.columns) <= GRAM_MAX_COLUMNS
-        passes = 0
+        before = source.pass_count.made
         if moments is None:
-            moments, passes = survey(source, loss, products=products), 1
+            moments = survey(source, loss, products=products)
         factors, columns = len(penalty.penalized), len(moments.mean)
         if factors != columns:
             raise InputError(f"the penalty has factors for {factors} columns, the data has {columns}.")
@@ -104,7 +104,17 @@ class Problem:
         if moments.products is not None:
             shared = Shared(gram=moments.products.hessian, products=moments.products)
             moments = replace(moments, products=None)
-        return Problem(source, loss, penalty, moments, passes=passes, _shared=shared)
+        return Problem(source, loss, penalty, moments, before, _shared=shared)
+
+    def __post_init__(self) -> None:
+        """Count passes from here on."""
+        if self.before < 0:
+            self.before = self.source.pass_count.made
+
+    @property
+    def passes(self) -> int:
+        """Passes over the source since the problem was posed."""
+        return self.source.pass_count.made - self.before
 
     @cached_property
     def shape(self) -> tuple[int, int]:
@@ -137,21 +147,10 @@ class Problem:
         """How many leading columns hold all unpenalized ones."""
         return int(self.unpenalized[-1]) + 1 if len(self.unpenalized) else 0
 
-    def sum(self, task: Task[Result]) -> Result:
-        """Return a task's results added over all rows, and count the pass."""
-        self.passes += 1
-        return self.source.sum(task)
-
-    def collect(self, task: Callable[[Block], T]) -> tuple[T, ...]:
-        """Return a task's result for every block, and count the pass."""
-        self.passes += 1
-        return self.source.collect(task)
-
     def majorant(self, coef: Array) -> Evaluation | None:
         """Return the evaluation of a quadratic above the loss, which touches it at ``coef``; None where there is none."""
         if (above := self.loss.majorant()) is None:
             return None
-        self.passes += 1
         return replace(self, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=self.shape[0])
 
     def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
@@ -168,37 +167,17 @@ class Problem:
         constant = self.loss.quadratic and sample == 1
         held = self._constant if constant else None
         width = 0 if held is not None else hessian
-        if sample == 1 and kept is None and self._has_native_objective:
-            evaluation = self._native_objective(coef, width, held)
-        else:
-            evaluation = self._assembled(self._sums(coef, width, sample, kept), coef, hessian, held)
+        evaluation = self.objective(self._sums(coef, width, sample, kept), coef, hessian, held)
         if constant and evaluation.hessian is not None and evaluation.hessian.shape[1] == self.shape[0]:
             self._constant = evaluation.hessian
         self.keep(coef, evaluation, sample)
         return evaluation
 
-    @property
-    def _has_native_objective(self) -> bool:
-        """Whether one native call evaluates F: rows in one block, a penalty of squares, sums for this problem alone."""
-        block = self.source.whole
-        if block is None or self.loss.native is None or not self.penalty.square or self.shared:
-            return False
-        return block.design.rows is not None
+    def objective(self, sums: Sums, coef: Array, hessian: int = 0, held: Array | None = None) -> Evaluation:
+        """Return F and its derivatives from sums over the rows, whoever made them: F is written here alone.
 
-    def _native_objective(self, coef: Array, hessian: int, held: Array | None) -> Evaluation:
-        """Return the evaluation from one native call."""
-        block, loss, moments = self.source.whole, self.loss, self.moments
-        assert block is not None
-        assert block.design.rows is not None
-        assert loss.native is not None
-        self.passes += 1
-        bounds = (self.penalty.curvature(), moments.largest, moments.offset)
-        arguments = (loss.native, block.y, block.weight, block.offset, coef, hessian, *bounds)
-        value, error, gradient, slope, second = block.design.rows.objective(*arguments, loss.parameter)
-        return Evaluation(value, error, gradient, slope, second if held is None else held)
-
-    def _assembled(self, sums: Sums, coef: Array, hessian: int, held: Array | None) -> Evaluation:
-        """Return F and its derivatives from sums over the rows."""
+        ``held`` is a second derivative known before.
+        """
         total, second = sums.weight_sum, held
         if held is None and hessian:
             raw = sums.hessian if sums.hessian is not None else self._shared.gram
@@ -239,7 +218,7 @@ class Problem:
             sums_of_products = shared.products.quadratic(coef)
             if sums_of_products is not None:
                 return sums_of_products
-        sums = self.sum(Evaluate(self.loss, coef, hessian, sample, keep=kept is not None))
+        sums = self.source.sum(Evaluate(self.loss, coef, hessian, sample, keep=kept is not None))
         if kept is not None and sums.kept is not None:
             kept.update(sums.kept)
             sums = replace(sums, kept=None)
@@ -291,7 +270,7 @@ class Problem:
         ``unscaled`` is the same point with scale 1, whose gradient need not be summed again.
         """
         coef, shift = np.ascontiguousarray(coef), np.ascontiguousarray(shift)
-        dual = self.sum(Conjugate(self.loss, coef, shift, scale, wanted=unscaled is None))
+        dual = self.source.sum(Conjugate(self.loss, coef, shift, scale, wanted=unscaled is None))
         total = self.moments.weight_sum
         gradient = dual.gradient / total if unscaled is None else scale * unscaled.gradient
         return Dual(dual.high / total, dual.low / total, gradient, dual.largest_shift, dual.slope_sum / total)
@@ -313,7 +292,7 @@ class Problem:
         stored so.
         """
         points = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.sum(Curve(self.loss, *points, sample, turn, kept, single, keep=kept is not None))
+        product = self.source.sum(Curve(self.loss, *points, sample, turn, kept, single, keep=kept is not None))
         if kept is not None and product.kept is not None:
             kept.update(product.kept)
         bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array
@@ -379,7 +358,7 @@ class Problem:
 
     @cached_property
     def _products(self) -> Doubled:
-        return self.sum(NormalEquations())
+        return self.source.sum(NormalEquations())
 
     def normal_of(self, columns: Index) -> Normal:
         """Return normal equations in which all columns but some are held by a square as large as their own."""

@@ -57,7 +57,7 @@ def descend(problem: Problem, coef: Array, evaluation: Evaluation) -> Descent | 
     )
     before = problem.passes
     steps = [Step(coefs[i], values[i], abs(estimates[i]), before + passes[i]) for i in range(len(values))]
-    problem.passes = before + count
+    problem.source.pass_count.made += count
     if slope is None:
         return Descent(steps, coef, evaluation, bool(steps))
     end = Evaluation(value, error, gradient, slope, hessian)

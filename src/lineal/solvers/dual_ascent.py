@@ -82,7 +82,7 @@ class DualAscent(Solver):
                 look.coef,
                 look.value,
                 look.gap,
-                problem.passes + state.passes,
+                problem.passes,
                 f"epoch {epoch}",
                 theta=state.theta(settle=settle),
             )
@@ -111,7 +111,6 @@ class _State:
 
     def __init__(self, problem: Problem, start: Array, rng: np.random.Generator) -> None:
         self.problem, self.rng, self.intercept = problem, rng, problem.intercept
-        self.passes = 0
         step = problem.loss.dual_step()
         assert step is not None
         self.rows = [_Rows(problem, block, margin=step.margin) for block in problem.source.held() if block.n_rows]
@@ -211,7 +210,7 @@ class _State:
         """
         problem = self.problem
         coef = 0.5 * (self.means[0] + self.means[1]) if self.lanes else self.coef.copy()
-        self.passes += 1
+        problem.source.pass_count.made += 1
         scores = [rows.scores(coef) for rows in self.rows]
         if problem.shape[1] == 1:
             parts = [

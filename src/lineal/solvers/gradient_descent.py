@@ -46,7 +46,7 @@ class GradientDescent(Solver):
         step, number = 1.0 if self.step is None else self.step, 0
         while np.isfinite(evaluation.value):
             square = float(np.sum(evaluation.gradient**2))
-            passes = problem.passes + inner.passes
+            passes = problem.passes
             yield Step(
                 standardized.inner_coef(coef), evaluation.value, 0.5 * step * square, passes, f"step size {step:.3g}"
             )
@@ -63,5 +63,5 @@ class GradientDescent(Solver):
             coef, evaluation, number = trial, trial_evaluation, number + 1
             step = 1.5 * step if self.step is None else self.step / (1.0 + self.decay * number)
         # Divergence is an outcome like any other: the trace ends with it.
-        passes = problem.passes + inner.passes
+        passes = problem.passes
         yield Step(standardized.inner_coef(coef), evaluation.value, np.inf, passes, "diverged")

@@ -88,7 +88,7 @@ class InteriorPoint(Solver):
             coef = problem.penalty.prox(state.rounded(), np.zeros(problem.shape[0]))  # within its bounds
             value = problem.penalty.value(coef) + state.value()
             gap = state.gap()
-            last = Step(coef, value, gap, state.passes + problem.passes, theta=state.by_row(state.theta))
+            last = Step(coef, value, gap, problem.passes, theta=state.by_row(state.theta))
             yield last
             if gap <= 1e-9 * abs(value) and (exact := state.corner(0.1 * gap)) is not None:
                 last = exact
@@ -122,7 +122,6 @@ class _State:
         self.problem, self.light = problem, light
         self.linear = np.zeros(problem.shape) if linear is None else linear
         self.coef = start.copy()
-        self.passes = 0
         self.smooth = problem.penalty.curvature()
         self._corners()
         self._begin()
@@ -172,13 +171,11 @@ class _State:
 
     def _times(self, coef: Array) -> Array:
         """Return X coef for every corner."""
-        self.passes += 1
         eta = rowwise.times(self.problem.source, coef)[self.present, 0]
         return np.concatenate([eta] * self.corners + [self.unit * coef[self.places, 0]])
 
     def _transpose(self, values: Array) -> Array:
         """Return X' values summed over all corners."""
-        self.passes += 1
         result = rowwise.transpose_times(self.problem.source, self._by_row(values)[:, None])
         np.add.at(result[:, 0], self.places, self.unit * values[self.corners * self.rows :])
         return result
@@ -194,7 +191,6 @@ class _State:
 
     def _gram(self, weights: Array) -> Array:
         """Return X' diag(weights) X + D."""
-        self.passes += 1
         result = rowwise.gram(self.problem.source, self._by_row(weights))
         diagonal = self.smooth.copy()
         np.add.at(diagonal, self.places, self.unit**2 * weights[self.corners * self.rows :])
@@ -259,7 +255,7 @@ class _State:
         if not gap <= enough:
             return None
         evaluation = problem.evaluate(coef)
-        return Step(coef, evaluation.value, gap, self.passes + problem.passes, "at a corner", theta=self.by_row(theta))
+        return Step(coef, evaluation.value, gap, problem.passes, "at a corner", theta=self.by_row(theta))
 
     def _rows(self, corners: Index) -> Array:
         """Return the rows of some corners as a plain array."""
@@ -290,7 +286,7 @@ class _State:
         fixed = (self.w, self.low, self.high, self.smooth, np.ascontiguousarray(self.linear), self.coef)
         moved = (self.residual, self.u, self.v, self.theta)
         steps, gap, _ = rows.follow(*fixed, *moved, CENTRALITY_MIN_SHARE, MIN_RECIPROCAL_CONDITION, tol, most)
-        self.passes += 6 * steps
+        self.problem.source.pass_count.made += 6 * steps
         return gap
 
     def advance(self) -> bool:

@@ -108,7 +108,7 @@ class Float32Gram:
         size = float(np.sqrt(baseline)) if baseline > 0.0 else 1.0
         centre = np.concatenate([self.centre, self.target])
         factor = np.concatenate([self.scale, np.full(problem.shape[1], 1.0 / size)])
-        gram = problem.sum(Rounded(centre, factor, moments.weight_sum / moments.rows)).array
+        gram = problem.source.sum(Rounded(centre, factor, moments.weight_sum / moments.rows)).array
         gram /= moments.rows
         columns = len(self.scale)
         self.right = size * gram[:columns, columns:]

@@ -61,7 +61,7 @@ class NewtonCG(Solver):
                     hint = standardized.inner_coef(shift)
                     if kept:
                         _complete(problem, at, kept)
-            yield Step(at, evaluation.value, estimate, problem.passes + inner.passes, hint=hint, ready=ready)
+            yield Step(at, evaluation.value, estimate, problem.passes, hint=hint, ready=ready)
             # what a step that solves all of the system would leave; the last ones foretell it to a factor of ten at best
             left, gain = 0.5 * preconditioner.ratio * (bent * system.first) ** 2, goal.baseline - evaluation.value
             if left <= 0.1 * goal.near * gain:

@@ -27,7 +27,7 @@ def steps(problem: Problem, start: Array, memory: int) -> Iterator[Step]:
         direction = -product(pairs, steepest)
         direction[direction * steepest >= 0.0] = 0.0
         slope = float(np.sum(direction * steepest))
-        yield Step(standardized.inner_coef(coef), evaluation.value, -0.5 * slope, problem.passes + inner.passes)
+        yield Step(standardized.inner_coef(coef), evaluation.value, -0.5 * slope, problem.passes)
         if not slope < 0.0:
             return
         orthant = np.where(coef != 0.0, np.sign(coef), -np.sign(steepest))

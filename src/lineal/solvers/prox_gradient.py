@@ -49,7 +49,7 @@ class ProxGradient(Solver):
         point, weight, size = coef, 1.0, 1.0 if self.step is None else self.step
         estimate, number = np.inf, 0
         while np.isfinite(evaluation.value):
-            passes = problem.passes + inner.passes
+            passes = problem.passes
             yield Step(standardized.inner_coef(coef), evaluation.value, estimate, passes, f"step size {size:.3g}")
             if self.step is not None:
                 size = self.step / (1.0 + self.decay * number)
@@ -73,7 +73,7 @@ class ProxGradient(Solver):
             coef, evaluation, weight = trial, trial_evaluation, following
             ahead = evaluation if share == 0.0 else inner.evaluate(point)
             size = size if self.step is not None else 1.2 * size
-        yield Step(standardized.inner_coef(coef), evaluation.value, np.inf, problem.passes + inner.passes, "diverged")
+        yield Step(standardized.inner_coef(coef), evaluation.value, np.inf, problem.passes, "diverged")
 
     def _move(
         self, problem: Problem, point: Array, evaluation: Evaluation, size: float

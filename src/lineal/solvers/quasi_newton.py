@@ -48,7 +48,7 @@ class QuasiNewton(Solver):
             direction = -product(pairs, evaluation.gradient)
             slope = float(np.sum(direction * evaluation.gradient))
             inner = standardized.inner_coef(coef)
-            yield Step(inner, evaluation.value, -0.5 * slope, problem.passes + standardized.problem.passes)
+            yield Step(inner, evaluation.value, -0.5 * slope, problem.passes)
             if not slope < 0.0:
                 return
             step = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(evaluation.gradient).sum()))

@@ -91,18 +91,18 @@ def _sample_size(problem: Problem) -> int:
 
 def _scores(problem: Problem, coef: Array) -> tuple[Array, Array]:
     """Return scores and targets of all rows."""
-    y, eta, _ = (rowwise.joined(parts) for parts in zip(*problem.collect(Scored(coef)), strict=True))
+    y, eta, _ = (rowwise.joined(parts) for parts in zip(*problem.source.collect(Scored(coef)), strict=True))
     return eta, y
 
 
 def _pull(problem: Problem, values: Array) -> Array:
     """Return X' values / S."""
-    return np.asarray(problem.sum(rowwise.TransposeTimes(values)) / problem.moments.weight_sum)
+    return np.asarray(problem.source.sum(rowwise.TransposeTimes(values)) / problem.moments.weight_sum)
 
 
 def _part(problem: Problem, rows: Index, rate: float) -> Problem:
     """Return the problem on some rows, their weights times ``rate``, in memory; S stays that of all rows."""
-    x, y, weight, offset = (np.concatenate(parts) for parts in zip(*problem.collect(Picked(rows)), strict=True))
+    x, y, weight, offset = (np.concatenate(parts) for parts in zip(*problem.source.collect(Picked(rows)), strict=True))
     source = Memory(Dense(x), y, rate * weight, offset, problem.source.columns)
     return Problem(source, problem.loss, problem.penalty, problem.moments)
 

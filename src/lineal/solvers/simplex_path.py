@@ -33,7 +33,7 @@ def steps(problem: Problem, start: Array) -> Iterator[Step]:
     while True:
         coef = problem.penalty.prox(path.rounded(), np.zeros(problem.shape[0]))
         value, gap = problem.evaluate(coef).value, path.gap()
-        yield Step(coef, value, gap, problem.passes + path.passes, theta=path.theta())
+        yield Step(coef, value, gap, problem.passes, theta=path.theta())
         stalled = 0 if gap < 0.9 * best else stalled + 1
         best = min(best, gap)
         if not np.isfinite(gap) or stalled > 20 or gap <= 1e-15 * abs(value) or not path.advance():
@@ -44,7 +44,7 @@ class _Path:
     """A point of the path: coefficients, u and q of every row and class; distances and theta of the penalty's corners."""
 
     def __init__(self, problem: Problem, start: Array) -> None:
-        self.problem, self.coef, self.passes = problem, start.copy(), 0
+        self.problem, self.coef = problem, start.copy()
         fields = zip(*problem.source.collect(Targets(problem.shape[1])), strict=True)
         y, weight, offset = (rowwise.joined(parts) for parts in fields)
         self.weight, self.hot = weight / problem.moments.weight_sum, hot(y, problem.shape[1])
@@ -63,12 +63,10 @@ class _Path:
 
     def times(self, coef: Array) -> Array:
         """Return X coef, zero for absent rows."""
-        self.passes += 1
         return np.where((self.weight > 0.0)[:, None], rowwise.times(self.problem.source, coef), 0.0)
 
     def transpose(self, values: Array) -> Array:
         """Return X' w values."""
-        self.passes += 1
         return rowwise.transpose_times(self.problem.source, self.weight[:, None] * values)
 
     def own_times(self, coef: Array) -> Array:
@@ -84,7 +82,6 @@ class _Path:
     def factor(self, d: Array, corners: Array) -> Cholesky:
         """Return the factored X' w M X + curvature + corners, output-major."""
         p, k = self.problem.shape
-        self.passes += 1
         total = np.sum(d, axis=1)
         full = np.zeros((k, p, k, p))
         for a in range(k):

@@ -55,7 +55,6 @@ class Rounded:
     def at(self, coef: Array, threshold: float) -> tuple[float, Array, Array]:
         """Return value, gradient and second derivative."""
         p, problem = len(coef), self.problem
-        self.problem.passes += len(self.corners)
         scale = 0.5 * self.width / (threshold * problem.moments.weight_sum)
         value = float(np.sum(self.linear * coef)) + problem.penalty.value(coef)
         slope, bend = self.linear + problem.penalty.gradient(coef), np.diag(problem.penalty.curvature())

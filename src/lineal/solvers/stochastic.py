@@ -130,7 +130,7 @@ class Stochastic(Solver):
                         f"the last {self.patience} epochs brought no more than {100.0 * self.least:.2g} % of all before"
                     )
             epoch += 1
-            problem.passes += 1
+            problem.source.pass_count.made += 1
             self._present(problem, learner, epoch, tables)
             if not loss.smooth:
                 _mix(duals, tables, 2.0 / (epoch + 1.0))
@@ -170,7 +170,7 @@ class Stochastic(Solver):
         bend = bound if np.isfinite(bound) and problem.loss.smooth else 1.0
         factor = problem.moments.rows / problem.moments.weight_sum
         largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
-        problem.passes += 1
+        problem.source.pass_count.made += 1
         penalty_factor = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
         caution = 3.0 if self.method == "saga" else 1.0
         return float(1.0 / max(caution * (largest + penalty_factor), np.finfo(float).tiny))
@@ -278,37 +278,15 @@ def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float
     """Return F, and half the squared slack in scaled columns: a guess of the distance where the loss bends by one."""
     if not np.all(np.isfinite(coef)):
         return np.inf, np.inf
-    if not problem.loss.smooth and problem.loss.native is None:
-        return _value(problem, coef), np.inf  # the gradient of corners is of no use
     evaluation = problem.evaluate(coef)
+    if not problem.loss.smooth and problem.loss.native is None:
+        return evaluation.value, np.inf  # the gradient of corners is of no use
     gradient = evaluation.gradient - problem.penalty.gradient(coef)
     if frame.shift is not None:
         gradient = gradient - frame.shift[:, None] * gradient[0]
     slack = problem.penalty.slack(coef, gradient)
     bend = problem.loss.curvature_bound if 0.0 < problem.loss.curvature_bound < np.inf else 1.0
     return evaluation.value, 0.5 * float(np.sum(frame.rate[:, None] * slack**2)) / bend
-
-
-def _value(problem: Problem, coef: Array) -> float:
-    """Return F, which needs one product with the rows less than its gradient."""
-    return problem.sum(Value(problem.loss, coef)) / problem.moments.weight_sum + problem.penalty.value(coef)
-
-
-@dataclass(frozen=True)
-class Value:
-    """The task that sums losses at ``coef``, and nothing else."""
-
-    loss: Loss
-    coef: Array
-
-    def __call__(self, block: Block) -> float:
-        """Sum over one block."""
-        eta = block.design.times(self.coef) if np.any(self.coef) else np.zeros((block.n_rows, self.coef.shape[1]))
-        eta = eta if block.offset is None else eta + block.offset
-        if block.weight is None:
-            return float(np.sum(self.loss.value(block.y, eta)))
-        present = block.weight > 0.0
-        return float(np.sum(block.weight[present] * self.loss.value(block.y[present], eta[present])))
 
 
 def _mix(duals: list[Array], tables: list[Array], share: float) -> None:

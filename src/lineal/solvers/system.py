@@ -181,7 +181,7 @@ class System:
         within = (max(goal, 1e-24 * self.first), self.rounds - self.count, self.sample, self.turn, self.single)
         closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, *limits)
         count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*arguments, *within, *closing)
-        self.problem.passes += count
+        self.problem.source.pass_count.made += count
         if count and self.count == 0:
             preconditioner.learn(self.direction, bend)
         self.solution, self.residual, self.direction = place
@@ -242,7 +242,7 @@ class Preconditioner:
         gram, sample, price = None, 1, np.inf
         if columns <= largest:
             sample = max(1, moments.rows // max(10 * columns, 2000))
-            sums = problem.sum(Diagonal(problem.loss, None, sample))
+            sums = problem.source.sum(Diagonal(problem.loss, None, sample))
             gram = sums.array[0] / max(sums.weight_sum, 1e-300)
             if problem.loss.coupled:
                 # multiplications, those of a product weighing 10: they wait for memory, those of grams and inverses do not
@@ -271,7 +271,7 @@ class Preconditioner:
             return
         if any((block.start, block.n_rows) not in kept for block in problem.source.held()):
             return
-        sums = problem.sum(Diagonal(problem.loss, kept, self.sample))
+        sums = problem.source.sum(Diagonal(problem.loss, kept, self.sample))
         self.gram = sums.array / max(sums.weight_sum, 1e-300)
         self.mean, self.changed, self.taken = 1.0, 0.0, 0
 

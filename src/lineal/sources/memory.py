@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lineal.designs.design import Design
 from lineal.errors import InputError
-from lineal.sources.source import Access, Block, Change, Source
+from lineal.sources.source import Access, Block, Change, PassCount, Source
 
 Array = npt.NDArray[np.float64]
 
@@ -76,14 +76,16 @@ class Memory(Source):
 
     def map(self, change: Change, *, keep: bool = False) -> Source:
         """Return the changed source; with ``keep``, the block is changed here and now."""
-        return Blocks([change(self.block)], self.columns) if keep else super().map(change)
+        return Blocks([change(self.block)], self.columns, self.pass_count) if keep else super().map(change)
 
 
 class Blocks(Source):
     """Blocks that are already there, numbered anew from the first row."""
 
-    def __init__(self, blocks: Sequence[Block], columns: Sequence[str] | None = None) -> None:
-        """Hold the blocks; at least one."""
+    def __init__(
+        self, blocks: Sequence[Block], columns: Sequence[str] | None = None, pass_count: PassCount | None = None
+    ) -> None:
+        """Hold the blocks; at least one. ``pass_count`` is that of the source whose rows they show."""
         if not blocks:
             raise InputError("a source needs at least one block.")
         self._blocks, start = [], 0
@@ -91,6 +93,8 @@ class Blocks(Source):
             self._blocks.append(Block(block.design, block.y, block.weight, block.offset, start))
             start += block.n_rows
         self._columns = default_columns(blocks[0].design) if columns is None else tuple(columns)
+        if pass_count is not None:
+            self.pass_count = pass_count
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -113,7 +117,9 @@ class Blocks(Source):
 
     def map(self, change: Change, *, keep: bool = False) -> Source:
         """Return the changed source; with ``keep``, all blocks are changed here and now."""
-        return Blocks([change(block) for block in self._blocks], self._columns) if keep else super().map(change)
+        if not keep:
+            return super().map(change)
+        return Blocks([change(block) for block in self._blocks], self._columns, self.pass_count)
 
 
 def _plain(values: Array) -> Array:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from enum import Flag, auto
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
@@ -127,8 +128,21 @@ class Access(Flag):
     """Blocks that stay in memory, the same ones every time."""
 
 
+class PassCount:
+    """How many passes were made over the rows of a source, and over what other sources show of the same rows."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self.made = 0
+
+
 class Source(ABC):
     """Rows in memory, in a file or on a cluster."""
+
+    @cached_property
+    def pass_count(self) -> PassCount:
+        """The passes made: one for every ``sum``, and those that a native call over rows in memory says it made."""
+        return PassCount()
 
     @property
     @abstractmethod
@@ -160,7 +174,8 @@ class Source(ABC):
         """Yield the blocks in order. Every call starts again from the first row."""
 
     def sum(self, task: Task[Result]) -> Result:
-        """Return the task's results added over all blocks, in order."""
+        """Return the task's results added over all blocks, in order: one pass."""
+        self.pass_count.made += 1
         total: Result | None = None
         for block in self.blocks():
             result = task(block)
@@ -197,6 +212,11 @@ class Mapped(Source):
 
     inner: Source
     change: Change
+
+    @property
+    def pass_count(self) -> PassCount:
+        """Those of the source behind it."""
+        return self.inner.pass_count
 
     @property
     def columns(self) -> tuple[str, ...]:
