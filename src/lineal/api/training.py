@@ -168,7 +168,10 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
     }
     if estimated.penalty_factors is not None:
         report["charges"] = estimated.penalty_factors
-    return Model(
+    return Model.of_rows(
+        moments.rows,
+        moments.weight_sum,
+        dataset.training,
         coef=fitted.coef,
         columns=tuple(dataset.train.columns),
         loss=loss,
@@ -180,7 +183,6 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
         reason=fitted.reason,
         tol=tol,
         roles=dataset.roles,
-        training={"rows": moments.rows, "weight_sum": moments.weight_sum, **dataset.training},
         report=report,
         arrays=fitted.arrays,
         trace=fitted.trace,

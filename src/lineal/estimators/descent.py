@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from lineal.errors import InputError, near
-from lineal.estimators.fitted import Fitted, model_of, training_of
+from lineal.estimators.fitted import Fitted, model_of
 from lineal.estimators.intake import blame, features
 from lineal.estimators.parameters import count, flag, number, only, seed, until
 from lineal.estimators.penalty_maker import penalty_maker
@@ -217,7 +217,9 @@ class Descent(Fitted):
 
 def _model(state: State, columns: tuple[str, ...], plan: Plan, penalty: Penalty, target: Target) -> Model:
     """Return a stream's state as a model that can be saved, and continued."""
-    return Model(
+    return Model.of_rows(
+        state.rows,
+        state.weight_sum,
         coef=state.result,
         columns=columns,
         loss=plan.loss,
@@ -227,7 +229,6 @@ def _model(state: State, columns: tuple[str, ...], plan: Plan, penalty: Penalty,
         solver="sgd",
         reason="asked for",
         tol=plan.tol,
-        training=training_of(state.rows, state.weight_sum),
         arrays=state.arrays(),
     )
 

@@ -256,41 +256,21 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 def _model(closed: _Closed, verdict: Verdict) -> Model:
     """Return a closed fit as a Model."""
     fit = closed.fit
-    return Model(
-        coef=fit.coef,
-        columns=fit.columns,
-        loss=fit.loss,
-        penalty=fit.penalty,
-        target=closed.target,
-        verdict=verdict,
-        solver=fit.solver,
-        reason=closed.reason,
-        tol=closed.tol,
-        training=training_of(fit.moments.rows, fit.moments.weight_sum),
-    )
+    return Model.of_rows(
+        fit.moments.rows, fit.moments.weight_sum,
+        coef=fit.coef, columns=fit.columns, loss=fit.loss, penalty=fit.penalty, target=closed.target, verdict=verdict,
+        solver=fit.solver, reason=closed.reason, tol=closed.tol,
+    )  # fmt: skip
 
 
 def model_of(result: Fit, target: Target, tol: float) -> Model:
     """Return a fit as a Model."""
-    problem = result.problem
-    return Model(
-        coef=result.coef,
-        columns=problem.source.columns,
-        loss=problem.loss,
-        penalty=problem.penalty,
-        target=target,
-        verdict=result.verdict,
-        solver=result.solver,
-        reason=result.reason,
-        tol=tol,
-        training=training_of(problem.moments.rows, problem.moments.weight_sum),
-        arrays=result.arrays,
-    )
-
-
-def training_of(rows: int, weight_sum: float) -> dict[str, Any]:
-    """Return what a model says of the arrays it was fitted on."""
-    return {"rows": rows, "weight_sum": weight_sum, "without_target": 0, "split": None, "fingerprint": None}
+    problem, moments = result.problem, result.problem.moments
+    return Model.of_rows(
+        moments.rows, moments.weight_sum,
+        coef=result.coef, columns=problem.source.columns, loss=problem.loss, penalty=problem.penalty, target=target,
+        verdict=result.verdict, solver=result.solver, reason=result.reason, tol=tol, arrays=result.arrays,
+    )  # fmt: skip
 
 
 def _columns(estimator: Any, *, intercept: bool) -> tuple[str, ...]:

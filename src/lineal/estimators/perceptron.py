@@ -13,7 +13,6 @@ from lineal.designs import as_design
 from lineal.errors import InputError
 from lineal.estimators.classification import Classifier, target_of
 from lineal.estimators.descent import begin, one_of, seeded, unused
-from lineal.estimators.fitted import training_of
 from lineal.estimators.intake import blame, features, features_and_target, weights
 from lineal.estimators.labels import Codes, places, stream_classes
 from lineal.estimators.parameters import cores, count, flag, number, only, until
@@ -294,7 +293,9 @@ def _model(coef: Array, source: Memory, verdict: Verdict, labels: npt.NDArray[An
     """Return the fit as a Model that can be saved and verified."""
     weight, n = source.block.weight, source.block.n_rows
     rows, weight_sum = (n, n) if weight is None else (int(np.count_nonzero(weight)), weight.sum())
-    return Model(
+    return Model.of_rows(
+        rows,
+        float(weight_sum),
         coef=coef,
         columns=source.columns,
         loss=Criterion(coef.shape[1], float(TIES[tie])),
@@ -303,5 +304,4 @@ def _model(coef: Array, source: Memory, verdict: Verdict, labels: npt.NDArray[An
         verdict=verdict,
         solver="perceptron",
         reason=variant,
-        training=training_of(rows, float(weight_sum)),
     )

@@ -59,6 +59,15 @@ class Model:
     arrays: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     trace: Trace | None = field(default=None, repr=False, compare=False)
 
+    @staticmethod
+    def of_rows(rows: int, weight_sum: float, table: Mapping[str, Any] | None = None, **known: Any) -> Model:
+        """Return the model of a fit to some rows with some sum of weights: the one way in which fits end as models.
+
+        ``table`` says where the rows are from, nothing of them unless given; ``known`` are the other fields.
+        """
+        table = {"without_target": 0, "split": None, "fingerprint": None} if table is None else table
+        return Model(training={"rows": rows, "weight_sum": weight_sum, **table}, **known)
+
     @property
     def has_intercept(self) -> bool:
         """Whether the first column is the intercept."""
