@@ -259,7 +259,7 @@ def test_most_columns_are_looked_at_through_few_directions():
     look = walk._look
     walk._look = lambda *given: looks.append(look(*given)) or looks[-1]
     top = float(np.max(np.abs(walk.origin[1:])))
-    found = list(walk.points(np.geomspace(top, top / 10, 40)))
-    assert {verdict.kind for *_, verdict in found} == {"optimal"}
+    points = list(walk.points(np.geomspace(top, top / 10, 40)))
+    assert {point.verdict.kind for point in points} == {"optimal"}
     assert any(not shown.ways.whole and len(shown.residuals.columns) < 600 for shown in looks)
     assert all(design.upright for design in problem.source.block.design.designs[1:])

@@ -21,7 +21,8 @@ from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.metrics.scoring import Score
 from lineal.model.verdict import TOLERANCE
-from lineal.paths.strengths import Point, path
+from lineal.paths.point import Point
+from lineal.paths.strengths import path
 from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
 from lineal.solvers.solver import Solver

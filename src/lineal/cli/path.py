@@ -22,7 +22,7 @@ from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.errors import InputError
-from lineal.paths.strengths import Point
+from lineal.paths.point import Point
 
 MAX_COLUMNS_SHOWN: Final = 20
 """Columns that are drawn, the first to enter first."""

@@ -185,10 +185,10 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
 
     @property
     def _steps(self) -> int:
-        """How many steps the solver took; the first record of a closed form or of dual ascent is a step already."""
+        """How many steps the solver took."""
         if "_closed" in self.__dict__:
             return self._closed.fit.steps
-        return len(self.trace_) - (self.model_.solver not in ("direct", "refined", "dual-ascent"))
+        return self.trace_.steps_of(self.model_.solver)
 
     def _ready(self) -> None:
         """Raise NotFittedError before a fit."""

@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify.baseline import baseline_fit
 from lineal.errors import InputError
 from lineal.estimators.intake import features_and_target, numbers, weights
 from lineal.estimators.parameters import cores, count, flag, number, numerals, only, seed, until
@@ -19,6 +18,7 @@ from lineal.ground.deadline import on_trial, shared
 from lineal.losses import Squared
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.folds import Trials, pick, trials
+from lineal.paths.strengths import critical_strength
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
@@ -159,9 +159,7 @@ class ElasticNetCV(Regressor):
         problem = Problem.of(
             source, Squared(1), penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors)
         )
-        start = baseline_fit(problem).coef
-        largest = problem.penalty.critical(problem.evaluate(start).gradient)
-        largest = max(largest, float(np.finfo(np.float64).resolution))
+        largest = max(critical_strength(problem), float(np.finfo(np.float64).resolution))
         return np.geomspace(largest, largest * number("eps", self.eps, above=0.0, most=1.0), int(self.alphas))
 
     def _refuse(self) -> None:

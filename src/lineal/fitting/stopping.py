@@ -50,6 +50,11 @@ class Fit:
     arrays: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
+    def steps(self) -> int:
+        """How many steps the solver took."""
+        return self.trace.steps_of(self.solver)
+
+    @property
     def plain(self) -> Array:
         """Coefficients of the columns as they are, also where the fit keeps a ``center``: ``b_0 - center.b``, rounded."""
         if (center := self.arrays.get("center")) is None:

@@ -44,6 +44,10 @@ class Trace:
         """Return one field of all records."""
         return [getattr(record, name) for record in self.records]
 
+    def steps_of(self, solver: str) -> int:
+        """Return how many steps a solver took: the first record of most is where they begin, of some a step already."""
+        return max(len(self.records) - (solver not in ("direct", "refined", "dual-ascent")), 0)
+
     def to_dict(self) -> dict[str, list[object]]:
         """Return the trace as columns, ready for any data frame."""
         return {name: self.column(name) for name in Record._fields}

@@ -16,17 +16,16 @@ from lineal.algebra import lapack
 from lineal.algebra.spectrum import eigen
 from lineal.designs import Dense
 from lineal.designs.design import Design
-from lineal.fitting import fitting
 from lineal.ground.deadline import LATE, Deadline, in_time, shared
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE, Verdict
-from lineal.paths.strengths import Point, path, unreached
+from lineal.paths.point import Point
+from lineal.paths.strengths import path
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import alone
 from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.moments import survey
-from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
@@ -36,9 +35,6 @@ Rule = Literal["best", "one-se"]
 
 CHUNK_CELLS = 2**20
 """Numbers of the rows that leave-one-out works on at a time."""
-
-_Fold = tuple[list["Point"], list[int]]
-"""The points of a fold, and the steps of those that there was time for."""
 
 Strengths = Callable[[float], Sequence[float]]
 """From the sum of weights of the rows that are fitted to the strengths on trial, strongest first."""
@@ -77,7 +73,7 @@ def trials(
     """
     block = source.block
     weight = block.weights
-    folds: list[_Fold] = []
+    folds: list[tuple[Sequence[Point], int]] = []
     for rows in seen:
         part = weight * np.bincount(rows, minlength=block.n_rows)
         fold = Memory(block.design, block.y, part, block.offset, source.columns)
@@ -88,50 +84,28 @@ def trials(
     return Trials(
         np.stack([[point.coef for point in points] for points, _ in folds]),
         [[point.verdict for point in points] for points, _ in folds],
-        np.array([[*taken, *[0] * (len(points) - len(taken))] for points, taken in folds], dtype=np.int32),
-        min((len(taken) for _, taken in folds), default=0),
+        np.array([[point.steps for point in points] for points, _ in folds], dtype=np.int32),
+        min((reached for _, reached in folds), default=0),
     )
 
 
-def _nothing(grid: Sequence[float], shape: tuple[int, int]) -> _Fold:
+def _fold(
+    fold: Memory, loss: Loss, penalty: Penalty, grid: Sequence[float], solver: str, tol: float, max_iter: int | None,
+    deadline: Deadline | None,
+) -> tuple[Sequence[Point], int]:  # fmt: skip
+    """Return the points of one fold, and how many of them there was time for."""
+    moments = survey(fold, loss)
+    walked = path(
+        fold, loss, penalty, grid, solver=solver, tol=tol, max_iter=max_iter, time_limit=deadline, moments=moments
+    )
+    return walked.points, walked.reached
+
+
+def _nothing(grid: Sequence[float], shape: tuple[int, int]) -> tuple[Sequence[Point], int]:
     """Return the points of a fold that there was no time for."""
     reason = f"{LATE}; nothing was fitted to this fold"
     late = Verdict("budget", f"Stopped without a proof: {reason}.", None, None, {}, reason)
-    return [Point(strength, np.zeros(shape), math.nan, late) for strength in grid], []
-
-
-def _fold(
-    fold: Memory,
-    loss: Loss,
-    penalty: Penalty,
-    grid: Sequence[float],
-    solver: str,
-    tol: float,
-    max_iter: int | None,
-    deadline: Deadline | None,
-) -> _Fold:
-    """Return the points of one fold, and the steps of those that there was time for."""
-    moments = survey(fold, loss)
-    if loss.quadratic and solver == "auto" and max_iter is None:
-        solved = path(fold, loss, penalty, grid, tol=tol, time_limit=deadline, moments=moments)
-        return list(solved.points), [0] * solved.reached
-    points: list[Point] = []
-    taken: list[int] = []
-    problem: Problem | None = None
-    for strength in grid:
-        if problem is not None and deadline is not None and deadline.passed:
-            points.append(unreached(problem.at(penalty.at(strength)), strength, points[-1], tol))
-            continue
-        fitted = fitting.fit(
-            fold, loss, penalty.at(strength),
-            solver=solver, start=points[-1].coef if points else None, tol=tol, max_iter=max_iter, time_limit=deadline,
-            moments=moments,
-        )  # fmt: skip
-        problem = fitted.problem
-        points.append(Point(strength, fitted.coef, fitted.objective, fitted.verdict))
-        if deadline is None or not deadline.passed:
-            taken.append(max(len(fitted.trace) - (fitted.solver not in ("direct", "refined")), 0))
-    return points, taken
+    return [Point(strength, np.zeros(shape), math.nan, late) for strength in grid], 0
 
 
 def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int:

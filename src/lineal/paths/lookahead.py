@@ -16,7 +16,7 @@ import numpy.typing as npt
 from lineal.certify import prove
 from lineal.certify.baseline import Baseline, baseline_fit
 from lineal.certify.wording import judge
-from lineal.model.verdict import Verdict
+from lineal.paths.point import Point
 from lineal.penalties.penalty import Penalty
 from lineal.problem.passes import Dual, Kept
 from lineal.problem.problem import Evaluation, Problem
@@ -38,6 +38,7 @@ class Lookahead:
         self.coef = self.base.coef
         self.work = problem.unpenalized if len(problem.unpenalized) else np.zeros(1, dtype=np.intp)
         self.part = self._restricted(self.work)
+        self.origin = self._gradients([self.coef])[0]
 
     @staticmethod
     def fits(problem: Problem) -> bool:
@@ -47,23 +48,23 @@ class Lookahead:
         zero = not problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0])).any()
         return many and kinked and zero and Coordinate().refuses(problem) is None
 
-    def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
-        """Yield strength, coefficients, objective and verdict of every point."""
-        gradient = self._gradients([self.coef])[0]
+    def points(self, grid: Array) -> Iterator[Point]:
+        """Yield every point."""
+        gradient = self.origin
         before, at = max(float(grid[0]), self.penalty.entry_strengths(gradient).max(initial=0.0)), 0
         while at < len(grid):
             # at most 12 strengths, down to three quarters of the last one solved
             ahead = grid[at:]
             stretch = ahead[: max(1, min(12, int(np.count_nonzero(ahead >= 0.75 * before))))]
             watched = self._watched(gradient, 2.0 * float(stretch[-1]) - before)
-            coefs = [self._solve(float(strength), watched) for strength in stretch]
-            for strength, coef, slopes in zip(stretch, coefs, self._gradients(coefs), strict=True):
+            coefs, steps = zip(*(self._solve(float(strength), watched) for strength in stretch), strict=True)
+            for strength, coef, slopes, taken in zip(stretch, coefs, self._gradients(coefs), steps, strict=True):
                 missed = self._missed(slopes, coef, float(strength))
                 if len(missed):
                     self._take_up(missed, self.penalty.entry_strengths(slopes))
                     self.coef = coef
                     break
-                yield self._judged(float(strength), coef, slopes)
+                yield self._judged(float(strength), coef, slopes, taken)
                 gradient, before, at = slopes, float(strength), at + 1
 
     def _restricted(self, columns: Index) -> Problem:
@@ -97,12 +98,13 @@ class Lookahead:
         out = np.flatnonzero((excess > GRADIENT_SLACK * penalty.linear) & ~coef.any(axis=1))
         return np.setdiff1d(out if columns is None else columns[out], self.work)
 
-    def _solve(self, strength: float, watched: tuple[Index, Problem]) -> Array:
-        """Return the coefficients at one strength, optimal among the watched columns."""
-        index, wider = watched
+    def _solve(self, strength: float, watched: tuple[Index, Problem]) -> tuple[Array, int]:
+        """Return the coefficients at one strength, optimal among the watched columns, and how many steps they took."""
+        (index, wider), steps = watched, 0
         while True:
             part = self.part.at(self.penalty.at(strength).take(self.work))
-            coef = self._descend(part, self.coef[self.work])
+            coef, taken = self._descend(part, self.coef[self.work])
+            steps += taken
             self.coef = np.zeros(self.problem.shape)
             self.coef[self.work] = coef
             inner = wider.at(self.penalty.at(strength).take(index))
@@ -111,14 +113,15 @@ class Lookahead:
             gradient[index] = evaluation.gradient - inner.penalty.gradient(self.coef[index])
             missed = self._missed(gradient[index], self.coef[index], strength, index)
             if not len(missed):
-                return self.coef
+                return self.coef, steps
             self._take_up(missed, self.penalty.entry_strengths(gradient))
 
-    def _descend(self, part: Problem, coef: Array) -> Array:
+    def _descend(self, part: Problem, coef: Array) -> tuple[Array, int]:
         """Return the minimizer over the columns worked on, to rounding: few columns are cheap, a pass over all is not."""
+        steps = -1  # the first iterate is where it begins
         for point, *_ in iterates(part, coef):
-            coef = point
-        return coef
+            coef, steps = point, steps + 1
+        return coef, max(steps, 0)
 
     def _gradients(self, coefs: Sequence[Array]) -> list[Array]:
         """Return the gradients of the loss at some coefficients, in one pass over all columns."""
@@ -138,14 +141,14 @@ class Lookahead:
         total /= self.problem.moments.weight_sum
         return [np.ascontiguousarray(total[:, m * k : (m + 1) * k]) for m in range(len(coefs))]
 
-    def _judged(self, strength: float, coef: Array, slopes: Array) -> tuple[float, Array, float, Verdict]:
+    def _judged(self, strength: float, coef: Array, slopes: Array, steps: int) -> Point:
         penalty = self.penalty.at(strength)
         part = self.part.at(penalty.take(self.work))
         lifted = Lifted(self.problem, penalty, part, self.work, coef, slopes)
         proof = prove(lifted, coef, hint=np.zeros(self.problem.shape))
         stopped = "rounding error allows no further progress"
         verdict, _ = judge(lifted, proof.objective, proof, self.tol, stopped, None, self.labels)
-        return strength, coef, proof.objective, verdict
+        return Point(strength, coef, proof.objective, verdict, steps)
 
 
 class Lifted(Problem):

@@ -10,7 +10,6 @@ from typing import Any, Final, Literal
 import numpy as np
 import numpy.typing as npt
 
-from lineal.certify.baseline import baseline_fit
 from lineal.fitting.fitting import fit
 from lineal.ground.deadline import Deadline, LateError, watched
 from lineal.ground.records import dataclass
@@ -18,6 +17,7 @@ from lineal.losses.loss import Loss
 from lineal.metrics.metrics import ClassFigures, NumberFigures
 from lineal.metrics.scoring import Score
 from lineal.model.trace import Record
+from lineal.paths.strengths import critical_strength
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments, Survey
 from lineal.problem.problem import Problem
@@ -94,13 +94,8 @@ class Choice:
 
 
 def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
-    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
-
-    The critical strength is the least at which every penalized coefficient is zero.
-    """
-    problem = Problem.of(source, loss, family, moments)
-    begin = baseline_fit(problem).coef
-    critical = family.critical(problem.evaluate(begin).gradient - family.gradient(begin))
+    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down."""
+    critical = critical_strength(Problem.of(source, loss, family, moments))
     if not (math.isfinite(critical) and critical > 0.0):
         return GRID
     return tuple(float(critical * 10.0 ** (-step / 4)) for step in range(13))  # three decades, four strengths each

@@ -22,7 +22,7 @@ from lineal.certify.squares import Prover, Residuals
 from lineal.certify.wording import judge
 from lineal.designs.design import Design
 from lineal.ground.records import dataclass
-from lineal.model.verdict import Verdict
+from lineal.paths.point import Point
 from lineal.penalties.penalty import Penalty
 from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.problem import Problem
@@ -91,7 +91,7 @@ class Squares:
         alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
         self.part, self.missed = Part(nothing, alone, np.zeros((0, 0))), nothing
         self.coef, self.support = np.zeros(problem.shape[0]), _core.Support()
-        self.origin = self._product(self._centred(np.zeros((1, 0)))[0] * self.weight[:, None])[:, 0]
+        self.origin = self._product(self._centred(np.zeros((1, 0)))[0] * self.weight[:, None])
         if self.all:
             self.part = self._part(np.arange(self.ones, problem.shape[0]))
 
@@ -107,12 +107,12 @@ class Squares:
         free = not (bounded or penalty.at(1.0).penalized[:ones].any())
         return bool(free and problem.shape[0] > ones and Columns.refuse(problem) is None)
 
-    def points(self, grid: Array) -> Iterator[tuple[float, Array, float, Verdict]]:
-        """Yield strength, coefficients, objective and verdict of the points, until a proof is not found."""
+    def points(self, grid: Array) -> Iterator[Point]:
+        """Yield the points, until a proof is not found."""
         if not np.all(np.isfinite(self.origin)):
             return
-        at, top = 0, float(np.max(self.rates.entry_strengths(self.origin[:, None]), initial=0.0))
-        place = Place(max(float(grid[0]), top), self.origin, None)
+        at, top = 0, float(np.max(self.rates.entry_strengths(self.origin), initial=0.0))
+        place = Place(max(float(grid[0]), top), self.origin[:, 0], None)
         while at < len(grid) and grid[at] > 0.0:
             stretch, columns = self._stretch(grid[at:], place)
             self._work(columns, anew=True)
@@ -132,7 +132,7 @@ class Squares:
                 whole = np.zeros(self.problem.shape)
                 whole[design_columns, 0] = short[good]
                 verdict, _ = judge(self.problem, proof.objective, proof, self.tol, "", None, self.labels)
-                yield float(strength), whole, proof.objective, verdict
+                yield Point(float(strength), whole, proof.objective, verdict)
                 good += 1
             place, at = self._after(place, stretch[:good], shown), at + good
             self.coef = np.zeros(self.problem.shape[0])
@@ -172,7 +172,7 @@ class Squares:
         """Find the points of a stretch from number ``begin`` on, among the columns worked on."""
         part, unit = self.part, self.prover.costs(self.part.columns)
         coef = self.coef[part.columns]
-        origin = self.origin[part.columns]
+        origin = self.origin[part.columns, 0]
         gradient = origin + part.gram @ coef
         parts = (unit.linear, unit.square, unit.least, unit.most)
         numbers = (self.loss, 0.3 * self.tol, 1e-24 * self.loss, 1e5 + POINT_MAX_SWEEPS * len(coef) ** 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import field
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +18,7 @@ from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.paths.lookahead import Lookahead
+from lineal.paths.point import Point
 from lineal.paths.squares import Squares
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
@@ -31,28 +31,13 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Point:
-    """One fit of a path."""
-
-    strength: float
-    coef: Array = field(repr=False)
-    objective: float
-    verdict: Verdict
-
-    @property
-    def used(self) -> int:
-        """How many columns have a coefficient that is not zero, the unpenalized ones included."""
-        return int(np.count_nonzero(self.coef.any(axis=1)))
-
-
-@dataclass(frozen=True)
 class Path:
     """The points of a path, strongest first, and the smallest strength for which nothing penalized is used."""
 
     points: tuple[Point, ...]
     critical: float
     reached: int
-    """How many of the points there was time for; all, where no time limit is given."""
+    """How many of the points there was time for; all, where no time limit is given. The others are not to be compared."""
 
     @property
     def strengths(self) -> Array:
@@ -79,6 +64,7 @@ def path(
     ratio: float = 1e-3,
     solver: Solver | str = "auto",
     tol: float = TOLERANCE,
+    max_iter: int | None = None,
     time_limit: Limit = None,
     moments: Moments | None = None,
     labels: Sequence[str] | None = None,
@@ -88,8 +74,8 @@ def path(
 
     ``strengths`` are numbers, or how many of them to take from the critical strength, where nothing penalized is used, down
     to ``ratio`` times it (evenly in the logarithm). The strength that ``penalty`` has itself does not matter.
-    The points that ``time_limit`` leaves no time for are not fitted: they have the coefficients of the last point that was,
-    and the verdict ``budget``.
+    ``max_iter`` limits the steps of every fit. The points that ``time_limit`` leaves no time for are not fitted: they have
+    the coefficients of the last point that was, and the verdict ``budget``.
 
     >>> from lineal.designs import as_design
     >>> from lineal.losses import Squared
@@ -104,15 +90,16 @@ def path(
     with one_thread(source, loss.outputs):
         problem = beforehand(deadline, lambda: Problem.of(source, loss, penalty.at(1.0), moments))
         base = baseline_fit(problem)
-        stretches = _by_stretches(problem, penalty, tol, labels) if solver == "auto" else None
-        critical = penalty.at(1.0).critical(_baseline_slopes(problem, penalty, stretches))
+        together = solver == "auto" and max_iter is None
+        stretches = _by_stretches(problem, penalty, tol, labels) if together else None
+        critical = critical_strength(problem.at(penalty.at(1.0)), None if stretches is None else stretches.origin)
         grid = _grid(strengths, critical, ratio, penalty)
         points: list[Point] = []
         reached = len(grid)
 
         def solve_stretches() -> None:
             for point in () if stretches is None else stretches.points(grid):
-                _add(points, Point(*point), progress)
+                _add(points, point, progress)
 
         in_time(deadline, solve_stretches, lambda: None)
         for strength in grid[len(points) :].tolist():
@@ -121,16 +108,36 @@ def path(
             fitted = None
             if deadline is None or not deadline.passed:
                 start = base.coef if last is None else last.coef
-                fitted = solve(problem_at, solver=solver, start=start, tol=tol, time_limit=deadline, labels=labels)
-            if fitted is None or math.isnan(fitted.objective):  # no step was taken
+                fitted = solve(
+                    problem_at,
+                    solver=solver,
+                    start=start,
+                    tol=tol,
+                    max_iter=max_iter,
+                    time_limit=deadline,
+                    labels=labels,
+                )
+            if fitted is None or (deadline is not None and fitted.verdict.kind == "budget" and deadline.passed):
                 reached = min(reached, len(points))
-                _add(points, unreached(problem_at, strength, last, tol), progress)
+            if fitted is None or math.isnan(fitted.objective):  # no step was taken
+                _add(points, _unreached(problem_at, strength, last, tol), progress)
             else:
-                _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict), progress)
+                _add(points, Point(strength, fitted.coef, fitted.objective, fitted.verdict, fitted.steps), progress)
     return Path(tuple(points), critical, reached)
 
 
-def unreached(problem: Problem, strength: float, last: Point | None, tol: float) -> Point:
+def critical_strength(problem: Problem, slopes: Array | None = None) -> float:
+    """Return the least strength at which every penalized coefficient is zero; infinite where there is none.
+
+    ``slopes`` is the gradient of the loss at the null fit, where it is known.
+    """
+    if slopes is None:
+        coef = baseline_fit(problem).coef
+        slopes = problem.evaluate(coef, hessian=problem.lead).gradient - problem.penalty.gradient(coef)
+    return problem.penalty.at(1.0).critical(slopes)
+
+
+def _unreached(problem: Problem, strength: float, last: Point | None, tol: float) -> Point:
     """Return the point of a strength that there was no time for: the coefficients before it, with what it costs them."""
     if last is None:
         coef, objective = baseline_fit(problem).coef, baseline_fit(problem).value
@@ -140,15 +147,6 @@ def unreached(problem: Problem, strength: float, last: Point | None, tol: float)
     reason = "nothing was fitted at this strength, whose coefficients are the last ones that were found"
     proof = Proof(objective, math.nan, None, reason=reason)
     return Point(strength, coef, objective, judge(problem, objective, proof, tol, LATE, None)[0])
-
-
-def _baseline_slopes(problem: Problem, penalty: Penalty, stretches: Squares | Lookahead | None) -> Array:
-    """Return the gradient of the loss at the null fit, from which the critical strength follows."""
-    if isinstance(stretches, Squares):
-        return stretches.origin[:, None]
-    coef = baseline_fit(problem).coef
-    evaluation = problem.at(penalty.at(1.0)).evaluate(coef, hessian=problem.lead)
-    return np.asarray(evaluation.gradient - problem.penalty.gradient(coef))
 
 
 def _by_stretches(
