@@ -73,7 +73,7 @@ def test_folds_share_the_time(loss: Any, end: int) -> None:
     seen = [np.flatnonzero(np.arange(90) % 3 != k) for k in range(3)]
     family = L1(1.0, np.r_[0.0, np.ones(4)])
     grid = np.geomspace(0.3, 1e-4, 60).tolist()
-    found = trials(source, loss, family, lambda _: grid, seen, deadline=Deadline(float(end), 1.0, clock))
+    (found,) = trials(source, loss, [(family, lambda _: grid)], seen, deadline=Deadline(float(end), 1.0, clock))
     assert found.coef.shape == (3, 60, 5, 1)
     assert found.reached < 60
     for verdicts in found.verdicts:

@@ -14,11 +14,12 @@ from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.regression import Regressor, target_of
 from lineal.estimators.validation import rule_named, split
 from lineal.fitting import fitting
-from lineal.ground.deadline import on_trial, shared
+from lineal.ground.deadline import on_trial
 from lineal.losses import Squared
 from lineal.model.verdict import TOLERANCE, Verdict
-from lineal.paths.folds import Trials, pick, trials
+from lineal.paths.folds import Trials, pick_of, trials
 from lineal.paths.strengths import critical_strength
+from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import Problem
 from lineal.sources.memory import Memory
 
@@ -103,31 +104,26 @@ class ElasticNetCV(Regressor):
         """Choose alpha and l1_ratio on folds of the rows X and the target y, then fit all rows."""
         self._refuse()
         deadline = until("time_limit", self.time_limit)
-        trying = on_trial(deadline)
         intercept, tol, most = flag("fit_intercept", self.fit_intercept), number("tol", self.tol), self.max_iter
         rule, ratios = rule_named(self.rule), self._ratios()
         X, y = features_and_target(self, X, y, numeric=True, several=False)
         values, weight = numbers(y), weights(sample_weight, X)
         source, penalty_factors = self._source(X, values, weight, None, outputs=1, intercept=intercept)
         self._look(source, Squared(1), deadline)
-        parts = split(self.cv, X, y, classifier=False)
-        parts = [part for part in parts if weight is None or weight[part[1]].sum() > 0.0]
-        tried: list[tuple[Array, Array, Trials]] = []
-        for ratio in ratios:
-            alphas = self._grid(source, ratio, penalty_factors)
-            family = penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors)
-            seen = [rows for rows, _ in parts]
-            share = shared(trying, len(ratios) - len(tried))
-            outcomes = trials(
-                source, Squared(1), family, _given(alphas.tolist()), seen, tol=tol, max_iter=most, deadline=share
-            )
-            tried.append((alphas, _errors(source, outcomes, [rows for _, rows in parts]), outcomes))
-        # With several ratios the best error of each decides first; the rule then moves along its alphas.
-        means = [float(np.min(np.nan_to_num(np.mean(errors, axis=1), nan=np.inf))) for _, errors, _ in tried]
-        best = int(np.argmin(means))
-        self.alpha_ = float(tried[best][0][pick(tried[best][1], rule=rule)])
-        self.l1_ratio_ = ratios[best]
-        self._report(tried)
+        seen, held = split(self.cv, X, y, weight, classifier=False)
+        families = [
+            penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors) for ratio in ratios
+        ]
+        grids = [self._grid(source, family) for family in families]
+        strengths = [_given(alphas.tolist()) for alphas in grids]
+        tried = trials(
+            source, Squared(1), list(zip(families, strengths, strict=True)), seen,
+            tol=tol, max_iter=most, deadline=on_trial(deadline),
+        )  # fmt: skip
+        errors = [_errors(source, outcomes, held) for outcomes in tried]
+        best, place = pick_of(errors, rule)
+        self.alpha_, self.l1_ratio_ = float(grids[best][place]), ratios[best]
+        self._report(grids, errors, [outcomes.verdicts for outcomes in tried])
         final = penalty_maker(_given(self.alpha_), self.l1_ratio_, positive=bool(self.positive))
         result = fitting.fit(
             source, Squared(1), final(0.0, penalty_factors), tol=tol, max_iter=most, time_limit=deadline
@@ -137,13 +133,12 @@ class ElasticNetCV(Regressor):
         self.n_iter_, self.dual_gap_ = self._steps, result.verdict.gap
         return self
 
-    def _report(self, tried: list[tuple[Array, Array, Trials]]) -> None:
+    def _report(self, grids: list[Array], errors: list[Array], verdicts: list[list[list[Verdict]]]) -> None:
         """Note what was tried, without the axis of ratios where there is one."""
-        verdicts: list[list[list[Verdict]]] = [outcomes.verdicts for _, _, outcomes in tried]
         several = np.ndim(self.l1_ratio) > 0
         self.verdicts_ = verdicts if several else verdicts[0]
-        self.mse_path_ = np.stack([errors for _, errors, _ in tried]) if several else tried[0][1]
-        self.alphas_ = np.stack([alphas for alphas, _, _ in tried]) if several else tried[0][0]
+        self.mse_path_ = np.stack(errors) if several else errors[0]
+        self.alphas_ = np.stack(grids) if several else grids[0]
 
     def _ratios(self) -> list[float]:
         """Return the shares of l1 to try."""
@@ -152,13 +147,11 @@ class ElasticNetCV(Regressor):
             raise InputError("l1_ratio is 0, for which no alpha makes all coefficients zero; give alphas as a list.")
         return ratios
 
-    def _grid(self, source: Memory, ratio: float, penalty_factors: Array) -> Array:
+    def _grid(self, source: Memory, family: Penalty) -> Array:
         """Return the alphas to try, strongest first."""
         if not _whole(self.alphas):
             return np.array(sorted(numerals("alphas", self.alphas), reverse=True))
-        problem = Problem.of(
-            source, Squared(1), penalty_maker(_given(1.0), ratio, positive=bool(self.positive))(0.0, penalty_factors)
-        )
+        problem = Problem.of(source, Squared(1), family)
         largest = max(critical_strength(problem), float(np.finfo(np.float64).resolution))
         return np.geomspace(largest, largest * number("eps", self.eps, above=0.0, most=1.0), int(self.alphas))
 

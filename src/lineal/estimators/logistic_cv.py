@@ -15,11 +15,11 @@ from lineal.estimators.parameters import cores, count, flag, number, numerals, o
 from lineal.estimators.penalty_maker import penalty_maker
 from lineal.estimators.validation import Scorer, rule_named, scorer_named, split
 from lineal.fitting import fitting
-from lineal.ground.deadline import on_trial, shared
+from lineal.ground.deadline import on_trial
 from lineal.losses import Logistic, Softmax
 from lineal.losses.loss import Loss
 from lineal.model.verdict import TOLERANCE, Verdict
-from lineal.paths.folds import Index, Strengths, Trials, pick, trials
+from lineal.paths.folds import Index, Strengths, Trials, pick_of, trials
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
@@ -108,7 +108,6 @@ class LogisticRegressionCV(LogisticRegression):
         """Choose C and l1_ratio on folds of the rows X and the labels y, then fit all rows."""
         Cs, ratios, rule = self._chosen()
         deadline = until("time_limit", self.time_limit)
-        trying = on_trial(deadline)
         intercept, tol = flag("fit_intercept", self.fit_intercept), number("tol", self.tol)
         solver, most = solver_named(self.solver), count("max_iter", self.max_iter)
         score = scorer_named("accuracy" if self.scoring is None else self.scoring)
@@ -120,23 +119,12 @@ class LogisticRegressionCV(LogisticRegression):
             X, codes.astype(np.float64)[:, None], weight, None, outputs=outputs, intercept=intercept
         )
         self._look(source, loss, deadline)
-        parts = split(self.cv, X, labels[codes], classifier=True)
-        if weight is not None:
-            parts = [part for part in parts if weight[part[1]].sum() > 0.0]
-        tried: list[Trials] = []
-        seen = [rows for rows, _ in parts]
-        for ratio in ratios:
-            family = penalty_maker(lambda _: 1.0, ratio)(0.0, penalty_factors)
-            share = shared(trying, len(ratios) - len(tried))
-            outcomes = trials(
-                source, loss, family, _strengths(Cs), seen, solver=solver, tol=tol, max_iter=most, deadline=share
-            )
-            tried.append(outcomes)
-        self._report(source, X, labels[codes], tried, [rows for _, rows in parts], score, intercept=intercept)
-        losses = -self.scores_
-        means = np.mean(losses, axis=0)
-        best = int(np.argmin(np.min(np.where(np.isnan(means), np.inf, means), axis=1)))
-        self.l1_ratio_, self.C_ = ratios[best], Cs[pick(losses[:, best].T, rule=rule)]
+        seen, held = split(self.cv, X, labels[codes], weight, classifier=True)
+        families = [(penalty_maker(lambda _: 1.0, ratio)(0.0, penalty_factors), _strengths(Cs)) for ratio in ratios]
+        tried = trials(source, loss, families, seen, solver=solver, tol=tol, max_iter=most, deadline=on_trial(deadline))
+        self._report(source, X, labels[codes], tried, held, score, intercept=intercept)
+        best, place = pick_of([-scores.T for scores in np.moveaxis(self.scores_, 1, 0)], rule)
+        self.l1_ratio_, self.C_ = ratios[best], Cs[place]
         self.Cs_, self.l1_ratios_ = np.array(Cs), np.array(ratios)
         final = penalty_maker(lambda total: strength_of_C(self.C_, total), self.l1_ratio_)
         penalty = final(float(len(codes) if weight is None else weight.sum()), penalty_factors)

@@ -143,37 +143,32 @@ class RidgeCV(MultiOutputMixin, Regressor):  # type: ignore[misc]
             return np.mean(errors**2, axis=1).T, weight
         score, targets = scorer_named(self.scoring), np.asarray(y, dtype=np.float64)
         guesses = [(source.block.y - errors[:, :, k]).reshape(targets.shape) for k in range(len(alphas))]
-        return np.array([[-score(_Told(), guess, targets, weight)] for guess in guesses]), None
+        return np.array([[-score(_Given(), guess, targets, weight)] for guess in guesses]), None
 
     def _folded(
         self, source: Memory, X: Any, y: npt.NDArray[Any], alphas: list[float], penalty_factors: Array, tol: float,
         deadline: Deadline | None,
     ) -> tuple[Array, None]:  # fmt: skip
         """Return the negative score of every alpha on every fold."""
-        parts = split(self.cv, X, y, classifier=False)
         weight, loss = source.block.weight, Squared(source.block.y.shape[1])
-        if weight is not None:
-            parts = [part for part in parts if weight[part[1]].sum() > 0.0]
-        outcomes = trials(
-            source,
-            loss,
-            Ridge(1.0, penalty_factors),
-            lambda total: [strength_of_alpha(alpha, total) for alpha in alphas],
-            [seen for seen, _ in parts],
-            tol=tol,
-            deadline=on_trial(deadline),
-        )
+        seen, held = split(self.cv, X, y, weight, classifier=False)
+        family = Ridge(1.0, penalty_factors), partial(_strengths, alphas)
+        (outcomes,) = trials(source, loss, [family], seen, tol=tol, deadline=on_trial(deadline))
         self.verdicts_ = outcomes.verdicts
         score, targets = scorer_named("r2" if self.scoring is None else self.scoring), np.asarray(y, dtype=np.float64)
-        losses = np.full((len(alphas), len(parts)), np.nan)
-        for k, (_, rows) in enumerate(parts):
+        losses = np.full((len(alphas), len(held)), np.nan)
+        for k, rows in enumerate(held):
             for j in range(outcomes.reached):
                 guess = source.block.design.times(outcomes.coef[k, j])[rows].reshape(targets[rows].shape)
-                losses[j, k] = -score(_Told(), guess, targets[rows], None if weight is None else weight[rows])
+                losses[j, k] = -score(_Given(), guess, targets[rows], None if weight is None else weight[rows])
         return losses, None
 
 
-class _Told(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+def _strengths(alphas: list[float], total: float) -> list[float]:
+    return [strength_of_alpha(alpha, total) for alpha in alphas]
+
+
+class _Given(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Predicts given numbers, for scorers that ask an estimator."""
 
     def fit(self, X: Any, y: Any = None) -> Self:

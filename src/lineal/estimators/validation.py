@@ -18,10 +18,15 @@ Array = npt.NDArray[np.float64]
 Scorer = Callable[[Any, Any, Any, Array | None], float]
 
 
-def split(cv: Any, X: Any, y: Any, *, classifier: bool) -> list[tuple[Index, Index]]:
-    """Return the rows each fold is fitted to and judged on; ``cv`` is None for five folds, or what scikit-learn takes."""
-    folds = list(check_cv(cv, y, classifier=classifier).split(X, y))
-    return [(np.asarray(seen, dtype=np.intp), np.asarray(held, dtype=np.intp)) for seen, held in map(_numbered, folds)]
+def split(cv: Any, X: Any, y: Any, weight: Array | None, *, classifier: bool) -> tuple[list[Index], list[Index]]:
+    """Return the rows each fold is fitted to, and those it is judged on, some of which must have weight.
+
+    ``cv`` is None for five folds, or what scikit-learn takes.
+    """
+    folds = list(map(_numbered, check_cv(cv, y, classifier=classifier).split(X, y)))
+    if weight is not None:
+        folds = [(seen, held) for seen, held in folds if weight[held].sum() > 0.0]
+    return [seen for seen, _ in folds], [held for _, held in folds]
 
 
 def rule_named(rule: object) -> Rule:
@@ -53,7 +58,8 @@ def _weighs(scorer: Callable[..., Any]) -> bool:
     return any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters)
 
 
-def _numbered(fold: tuple[Any, Any]) -> tuple[Any, Any]:
+def _numbered(fold: tuple[Any, Any]) -> tuple[Index, Index]:
     """Return masks as row numbers."""
     seen, held = (np.asarray(part) for part in fold)
-    return tuple(np.flatnonzero(part) if part.dtype == bool else part for part in (seen, held))  # type: ignore[return-value]
+    numbers = (np.flatnonzero(part) if part.dtype == bool else part for part in (seen, held))
+    return tuple(part.astype(np.intp) for part in numbers)  # type: ignore[return-value]

@@ -56,21 +56,32 @@ class Trials:
 def trials(
     source: Memory,
     loss: Loss,
-    penalty: Penalty,
-    strengths: Strengths,
+    families: Sequence[tuple[Penalty, Strengths]],
     seen: Sequence[Index],
     *,
     solver: str = "auto",
     tol: float = TOLERANCE,
     max_iter: int | None = None,
     deadline: Deadline | None = None,
-) -> Trials:
-    """Fit a penalty at every strength to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
+) -> list[Trials]:
+    """Fit penalties at their strengths to every fold: ``seen`` are the rows a fold is fitted to, twice there counting twice.
 
     Each fit starts where the one before ended, and the folds share the rows, of which those that are not seen have
-    weight zero. Where one call solves a whole path, steps are not counted and stay zero. The folds share the time until
-    the deadline.
+    weight zero. Where one call solves a whole path, steps are not counted and stay zero. Penalties and folds share the time
+    until the deadline.
     """
+    given, tried = (solver, tol, max_iter), list[Trials]()
+    for penalty, strengths in families:
+        share = shared(deadline, len(families) - len(tried))
+        tried.append(_trials(source, loss, penalty, strengths, seen, given, share))
+    return tried
+
+
+def _trials(
+    source: Memory, loss: Loss, penalty: Penalty, strengths: Strengths, seen: Sequence[Index],
+    given: tuple[str, float, int | None], deadline: Deadline | None,
+) -> Trials:  # fmt: skip
+    """Return the trials of one penalty."""
     block = source.block
     weight = block.weights
     folds: list[tuple[Sequence[Point], int]] = []
@@ -79,7 +90,7 @@ def trials(
         fold = Memory(block.design, block.y, part, block.offset, source.columns)
         share = shared(deadline, len(seen) - len(folds))
         grid = strengths(float(part.sum()))
-        work = partial(_fold, fold, loss, penalty, grid, solver, tol, max_iter, share)
+        work = partial(_fold, fold, loss, penalty, grid, *given, share)
         folds.append(in_time(share, work, partial(_nothing, grid, (block.design.shape[1], loss.outputs))))
     return Trials(
         np.stack([[point.coef for point in points] for points, _ in folds]),
@@ -128,6 +139,16 @@ def pick(losses: Array, weight: Array | None = None, rule: Rule = "best") -> int
     spread = float(share @ (losses[best] - mean[best]) ** 2) / max(1.0 - float(share @ share), 1e-300)
     error = np.sqrt(spread * float(share @ share))
     return int(np.argmax(mean <= mean[best] + error))
+
+
+def pick_of(losses: Sequence[Array], rule: Rule = "best") -> tuple[int, int]:
+    """Return the places of the penalty and of its point to take, given the losses of every penalty, ``(points, folds)``.
+
+    The least mean loss of each penalty decides among them; the rule then moves along its strengths.
+    """
+    means = [float(np.min(np.nan_to_num(np.mean(own, axis=1), nan=np.inf))) for own in losses]
+    best = int(np.argmin(means))
+    return best, pick(losses[best], rule=rule)
 
 
 @alone
