@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Literal
 
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
@@ -53,6 +53,9 @@ class Scale:
 class Dialect:
     """One way to write a strength: ``strength = factor value n^rows S^total spread^spread``, value^-1 if inverse.
 
+    ``columns`` says in which unit it penalizes coefficients (docs/statistics.md), ``charges_intercept`` whether it counts the
+    intercept among them.
+
     >>> BY_DIALECT["sklearn-C"].strength(0.5, Scale(10)), BY_DIALECT["sklearn-C"].value(0.2, Scale(10))
     (0.2, 0.5)
     """
@@ -66,6 +69,8 @@ class Dialect:
     spread: int = 0
     inverse: bool = False
     spread_is: str = ""
+    columns: Literal["raw", "standardized"] = "raw"
+    charges_intercept: bool = False
 
     def _rate(self, scale: Scale) -> float:
         if self.spread and scale.spread is None:
@@ -89,7 +94,12 @@ class Dialect:
 
 
 DIALECTS: Final[tuple[Dialect, ...]] = (
-    Dialect("strength", "(1/S) sum s loss + (strength/2) |b|^2", "lineal: lineal.fit, --penalty, Ridge of the engine"),
+    Dialect(
+        "strength",
+        "(1/S) sum s loss + (strength/2) |b|^2",
+        "lineal: lineal.fit, --penalty, Ridge of the engine",
+        columns="standardized",
+    ),
     Dialect(
         "sklearn-C",
         "C sum s loss + |b|^2 / 2",
@@ -130,6 +140,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "glmnet-lambda",
         "(1/S) sum s loss + lambda (a |b|_1 + (1 - a)/2 |b|^2)",
         "R's glmnet: binomial, multinomial, poisson, and the lasso of any family",
+        columns="standardized",
     ),
     Dialect(
         "glmnet-lambda-gaussian",
@@ -137,6 +148,7 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         "R's glmnet: ridge with family gaussian, which scales y first",
         spread=-1,
         spread_is="the standard deviation of y (with 1/n)",
+        columns="standardized",
     ),
     Dialect("liblinear-C", "C sum loss + |b|^2 / 2", "LIBLINEAR -s 0, 3, 6, 7, 13", total=-1, inverse=True),
     Dialect(
@@ -148,9 +160,16 @@ DIALECTS: Final[tuple[Dialect, ...]] = (
         inverse=True,
     ),
     Dialect("sigma2-tau2", "sum s (y - eta)^2 / (2 sigma^2) + |b|^2 / (2 tau^2)", "MAP: sigma^2 / tau^2", total=-1),
-    Dialect("LM1", "lambda |w|^2 + sum (y - eta)^2", "the notes, linear models 1", total=-1),
-    Dialect("LM2", "(lambda/2) |W|^2 + sum loss", "the notes, linear models 2", total=-1),
-    Dialect("LC", "(1/2) sum (y - eta)^2 + lambda |w|^2", "the notes, linear classifiers", factor=2.0, total=-1),
+    Dialect("LM1", "lambda |w|^2 + sum (y - eta)^2", "the notes, linear models 1", total=-1, charges_intercept=True),
+    Dialect("LM2", "(lambda/2) |W|^2 + sum loss", "the notes, linear models 2", total=-1, charges_intercept=True),
+    Dialect(
+        "LC",
+        "(1/2) sum (y - eta)^2 + lambda |w|^2",
+        "the notes, linear classifiers",
+        factor=2.0,
+        total=-1,
+        charges_intercept=True,
+    ),
 )
 """Every dialect lineal translates. Squared losses are (y - eta)^2 / 2 and max(1 - z, 0)^2 / 2 in lineal."""
 
@@ -181,6 +200,29 @@ def translations(value: float, name: str, scale: Scale) -> dict[str, float | Non
         other.name: None if other.spread and scale.spread is None else other.value(strength, scale)
         for other in DIALECTS
     }
+
+
+def options(value: float, name: str, scale: Scale) -> dict[str, str]:
+    """Return what to type for a value: ``meant`` is what the dialect means, beside both conventions.
+
+    ``raw`` penalizes columns as they are, ``standardized`` in units of their standard deviation; the notes count the
+    intercept, whose feature is 1, among the weights. ridge may be replaced by l1 where the dialect speaks of one.
+
+    >>> options(24.0, "sklearn-alpha-ridge", Scale(96))["meant"]
+    '--penalty ridge:0.25 --penalize raw'
+    """
+    meant, strength = dialect(name), dialect(name).strength(value, scale)
+    if math.isinf(strength):
+        raise InputError(
+            f"{value} in {name} is an infinite strength, at which every coefficient is zero; nothing fits that."
+        )
+    if strength == 0.0:
+        return dict.fromkeys(("meant", "raw", "standardized"), "--penalty none")
+    plain = f"--penalty ridge:{strength!r}"
+    typed = {"raw": f"{plain} --penalize raw", "standardized": plain}
+    if meant.charges_intercept:
+        return {"meant": f"{plain} --penalize 'raw,(intercept)=raw'", **typed}
+    return {"meant": typed[meant.columns], **typed}
 
 
 def strength_of_alpha(alpha: float, weight_sum: float) -> float:

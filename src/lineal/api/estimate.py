@@ -22,6 +22,7 @@ from lineal.api.options import (
     read_penalty,
     read_solver,
 )
+from lineal.api.penalizing import Penalize, Penalized, squared_scales, stated
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
@@ -35,7 +36,7 @@ from lineal.losses import Huber, Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
 from lineal.model.trace import Record
-from lineal.paths.selection import FALLBACK, FOLDS, GRID, Choice, cross_validate, strengths
+from lineal.paths.selection import FALLBACK, FOLDS, Choice, cross_validate, strengths
 from lineal.penalties import Bounds, NoPenalty, Ridge, by_name
 from lineal.penalties.penalty import Penalty
 from lineal.perceptron.mistakes import mistaking
@@ -66,12 +67,26 @@ class Request:
     penalty: PenaltyRequest
     bounds: Limits | None
     solver: Solver | str
+    penalize: Penalize = field(default_factory=Penalize)
 
     @staticmethod
-    def of(model: str, penalty: str | float, bounds: Limits | None, solver: Solver | str) -> Request:
+    def of(
+        model: str,
+        penalty: str | float,
+        bounds: Limits | None,
+        solver: Solver | str,
+        penalize: Penalized | None = None,
+    ) -> Request:
         """Read the words, and refuse those that would have no effect together."""
         name = read_model(model)
-        request = Request(name, read_penalty(penalty, name), bounds or None, read_solver(solver))
+        units = Penalize() if not penalize else Penalize.read(penalize)
+        request = Request(name, read_penalty(penalty, name), bounds or None, read_solver(solver), units)
+        if penalize and name.name != "bayes" and request.penalty.name in ("none", "firth"):
+            which = "there is none" if request.penalty.name == "none" else "Firth's penalty sees no single column"
+            raise InputError(
+                f"penalize says how a penalty sees the columns, and {which}; leave it out, or ask for another penalty, such "
+                "as ridge:0.1."
+            )
         if name.name in OWN_METHOD:
             own = f"model {name.name}"
         elif request.penalty.name == "firth":
@@ -118,20 +133,34 @@ class Estimate:
     penalty: str
     level: Array
     choice: Choice | None = None
-    penalty_factors: Literal["variance", "sd"] | None = None
+    penalty_factors: str | list[str] | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What is known before anything is minimised; ``report`` are entries for the model's report."""
+    """What is known before anything is minimised; ``report`` are entries for the model's report.
+
+    ``raw`` says which columns a penalty sees as they are, not standardized.
+    """
 
     loss: Loss
     moments: Moments
     variance: Array
+    raw: npt.NDArray[np.bool_]
+    intercept: bool
     limits: tuple[Array, Array] | None
     labels: list[str] | None
     report: Mapping[str, Any]
+
+    @property
+    def squared_scales(self) -> Array:
+        """The square of what each coefficient is multiplied with before a penalty sees it."""
+        return squared_scales(self.variance, self.raw)
+
+    def stated(self, unit: Literal["variance", "sd"]) -> str | list[str]:
+        """Return what a model file says of penalty factors in this unit."""
+        return stated(unit, self.raw, self.intercept)
 
 
 def prepare(
@@ -141,8 +170,13 @@ def prepare(
     loss, report = _loss(request.model, dataset, deadline)
     moments = beforehand(first, lambda: survey(dataset.train, loss))
     labels = None if dataset.target.classes is None else [str(label) for label in dataset.target.classes]
-    limits = read_bounds(request.bounds, dataset.train.columns)
-    return Ready(loss, moments, _variance(dataset.train, moments), limits, labels, report)
+    columns = tuple(dataset.train.columns)
+    limits = read_bounds(request.bounds, columns)
+    raw = request.penalize.raw(columns, dataset.encoder)
+    if request.penalty.name == "group" and raw[:1].any() and columns[:1] == ("(intercept)",):
+        raise InputError("the group penalty leaves the intercept alone; take (intercept)=raw out of penalize.")
+    variance, intercept = _variance(dataset.train, moments), columns[:1] == ("(intercept)",)
+    return Ready(loss, moments, variance, raw, intercept, limits, labels, report)
 
 
 def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
@@ -169,7 +203,7 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         )  # fmt: skip
         report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}"}
         return Estimate(fitted, ready, "none", majority(moments), report=report)
-    penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.variance, ready.limits), None
+    penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.squared_scales, ready.limits), None
     if request.penalty.picked:
         choice = _pick(dataset, loss, penalty, moments, run)
         penalty = penalty.at(choice.strength)
@@ -188,7 +222,8 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         keep=True,
     )
     kind = by_name()[request.penalty.name]
-    return Estimate(fitted, ready, kind.name, level, choice, kind.factor_unit if kind.parameters else None, report)
+    units = ready.stated(kind.factor_unit) if kind.parameters else None
+    return Estimate(fitted, ready, kind.name, level, choice, units, report)
 
 
 def _of_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, run: Run) -> Estimate:
@@ -219,7 +254,7 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
     try:
         posterior = evidence(
             source,
-            penalty_factors=ready.variance,
+            penalty_factors=ready.squared_scales,
             tol=run.tol,
             time_limit=run.deadline,
             moments=ready.moments,
@@ -228,22 +263,24 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
     except KeyboardInterrupt:
         if run.interrupt == "raise":
             raise
-        plain = Ridge(FALLBACK, ready.variance)
+        plain = Ridge(FALLBACK, ready.squared_scales)
         fitted = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
-        return Estimate(fitted, ready, "ridge", level, penalty_factors="variance", report=ready.report)
+        return Estimate(fitted, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report)
     if posterior.late:
-        return Estimate(posterior.fit, ready, "ridge", level, penalty_factors="variance", report=ready.report)
+        return Estimate(
+            posterior.fit, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report
+        )
     reason = "one eigendecomposition of the gram, then a search for the two variances"
     fitted = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
     names = ("noise", "prior", "degrees", "log_evidence")
     report = {**ready.report, "bayes": {name: float(getattr(posterior, name)) for name in names}}
-    return Estimate(fitted, ready, "bayes", level, penalty_factors="variance", report=report)
+    return Estimate(fitted, ready, "bayes", level, penalty_factors=ready.stated("variance"), report=report)
 
 
-def build(request: PenaltyRequest, strength: float, variance: Array, limits: tuple[Array, Array] | None) -> Penalty:
-    """Return a penalty on ``sd_j b_j``."""
+def build(request: PenaltyRequest, strength: float, squares: Array, limits: tuple[Array, Array] | None) -> Penalty:
+    """Return a penalty on ``c_j b_j``, the ``squares`` being ``c_j^2``: variances where columns are standardized."""
     kind = by_name()[request.name]
-    factors = variance if kind.factor_unit == "variance" else np.sqrt(variance)
+    factors = squares if kind.factor_unit == "variance" else np.sqrt(squares)
     penalty = kind.make(factors, strength=strength, l1_ratio=0.5 if request.l1_ratio is None else request.l1_ratio)
     return penalty if limits is None else Bounds(*limits, penalty)
 
@@ -274,7 +311,7 @@ def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: 
         classes=classes,
         unseen=dataset.validation,
         folds=FOLDS if cells <= CROSS_VALIDATED_MAX_CELLS else 1,
-        fallback=FALLBACK if grid is GRID else 0.1 * grid[0],
+        fallback=(FALLBACK if family.smooth else 0.1) * grid[0],
         deadline=trying,
         progress=run.progress,
         interrupt=run.interrupt,

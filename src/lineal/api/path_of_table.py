@@ -123,7 +123,7 @@ def table_path(
     dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))
     ready = prepare(dataset, request, deadline, deadline)
     dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
-    charging = build(family, 1.0, ready.variance, ready.limits)
+    charging = build(family, 1.0, ready.squared_scales, ready.limits)
     if len(charging.conflicts()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
     walked = path(

@@ -36,6 +36,7 @@ _OWN: Final = frozenset(
     (
         "model",
         "penalty",
+        "penalize",
         "bounds",
         "drop",
         "intercept",

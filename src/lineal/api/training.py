@@ -14,6 +14,7 @@ from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles, to_measure
 from lineal.api.estimate import Estimate, Request, Run, estimate, name
 from lineal.api.options import Limits
+from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, reduce, words_of
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
@@ -43,6 +44,7 @@ def fit(
     *,
     model: str = "auto",
     penalty: str | float = "auto",
+    penalize: Penalized | None = None,
     bounds: Limits | None = None,
     weight: Any = None,
     offset: Any = None,
@@ -66,7 +68,8 @@ def fit(
 ) -> Model:
     """Fit a linear model to a table or an array and return it with its verdict.
 
-    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties see ``sd_j b_j``, and not the intercept.
+    ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties see ``sd_j b_j``, and not the intercept, unless
+    ``penalize`` says "raw", for all columns (``b_j``, as scikit-learn and the lecture notes) or some: "raw,age=standardized".
 
     ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
     columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of numbers, and they
@@ -92,7 +95,7 @@ def fit(
     >>> model.verdict.kind, model.predict({"dose": [2.0]}).round(3)
     ('optimal', array([2.046]))
     """
-    request = Request.of(model, penalty, bounds, solver)
+    request = Request.of(model, penalty, bounds, solver, penalize)
     scheme, bits = read_multiclass(multiclass)
     deadline = Deadline.of(time_limit)
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)

@@ -18,6 +18,7 @@ from lineal.cli.options import (
     json_option,
     limit,
     parting,
+    penalizing,
     reading,
     roles,
     seed,
@@ -69,6 +70,7 @@ def lineal(context: click.Context) -> None:
     help="none, ridge:S, l1:S, elastic:S,R, group:S, firth or auto; S is a strength, or the word auto. If not given, a "
     "ridge strength is picked on rows the fit does not see.",
 )
+@penalizing
 @click.option(
     "--bounds",
     metavar="COL:LO:HI",

@@ -91,7 +91,8 @@ def _settled(options: Mapping[str, Any], recipe: Path | None, test_file: Path | 
     if test_file is not None or not holds_out(arguments["split"]):
         arguments["test_size"] = 0.0
     arguments["penalty"] = "auto" if arguments["penalty"] is None else arguments["penalty"]
-    request = Request.of(arguments["model"], arguments["penalty"], arguments["bounds"], arguments["solver"])
+    names = ("model", "penalty", "bounds", "solver", "penalize")
+    request = Request.of(*(arguments[name] for name in names))
     arguments["solver"] = request.solver
     if typed("seed") and arguments["test_size"] == 0 and not (request.penalty.picked or request.model.drawn):
         raise InputError("--seed has no effect here: no rows are held out and no strength is picked; leave it out.")

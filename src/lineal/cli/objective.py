@@ -13,7 +13,7 @@ from lineal.model.target import Target
 from lineal.penalties.penalty import Penalty
 
 MAX_BOUNDS_LISTED: Final = 6
-"""More bounds than this are counted, not listed."""
+"""More bounds, or columns penalized in a way of their own, than this are counted, not listed."""
 
 
 def objective(model: Model) -> str:
@@ -71,13 +71,44 @@ def _penalty(model: Model) -> str:
 
 def _penalized(model: Model, penalty: Penalty) -> str:
     """Return a penalty with its strength: penalty factors are ``sd_j`` where they were taken from the data."""
-    scale = "sqrt(charge_j) " if penalty.factor_unit == "variance" else "charge_j "
-    if model.report.get("charges") in ("variance", "sd"):
-        scale = "sd_j "
-    elif np.all(penalty.penalty_factors[model.has_intercept :] == 1):
-        scale = ""
+    scale, words = scales(model.report.get("charges"), model.columns)
+    if scale is None:
+        plain = bool(np.all(penalty.penalty_factors[model.has_intercept :] == 1))
+        scale = "" if plain else "sqrt(charge_j) " if penalty.factor_unit == "variance" else "charge_j "
     text = penalty.formula(repr(penalty.strength), scale, model.coef.shape[1])
-    return text + (", intercept not charged" if model.has_intercept else "")
+    charged = model.has_intercept and penalty.penalty_factors[0] > 0.0
+    return text + words + intercept_words(model.columns, charged=bool(charged))
+
+
+def intercept_words(columns: Sequence[str], *, charged: bool) -> str:
+    """Return whether the intercept, where there is one, is penalized."""
+    if tuple(columns[:1]) != ("(intercept)",):
+        return ""
+    return ", the intercept charged, too" if charged else ", intercept not charged"
+
+
+def scales(stated: object, columns: Sequence[str]) -> tuple[str | None, str]:
+    """Return what a coefficient is multiplied with before the penalty sees it, and what its letter is.
+
+    ``stated`` is what a model file says of its penalty factors; None for the scale where it says nothing.
+
+    >>> scales("variance", ["(intercept)", "age"]), scales("raw", ["age"])
+    (('sd_j ', ''), ('', ''))
+    >>> scales(["none", "variance", "raw"], ["(intercept)", "age", "dose"])[1]
+    ', c_j is 1 for dose and sd_j for age'
+    """
+    if isinstance(stated, str):
+        return {"variance": "sd_j ", "sd": "sd_j ", "raw": ""}.get(stated), ""
+    if not isinstance(stated, list) or len(stated) != len(columns):
+        return None, ""
+    raw = [name for name, unit in zip(columns, stated, strict=True) if unit == "raw" and name != "(intercept)"]
+    others = [name for name, unit in zip(columns, stated, strict=True) if unit in ("variance", "sd")]
+    if not others or not raw:
+        return ("sd_j " if others else ""), ""
+    few, many, first = (raw, others, "1") if len(raw) <= len(others) else (others, raw, "sd_j")
+    second = "sd_j" if first == "1" else "1"
+    shown = f"{', '.join(few[:MAX_BOUNDS_LISTED])}{', ...' if len(few) > MAX_BOUNDS_LISTED else ''}"
+    return "c_j ", f", c_j is {first} for {shown} and {second} for {many[0] if len(many) == 1 else 'the others'}"
 
 
 def _between(name: str, low: float | None, high: float | None) -> str:

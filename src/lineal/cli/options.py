@@ -100,6 +100,15 @@ def roles(command: Declared) -> Declared:
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 
+def penalizing(command: Declared) -> Declared:
+    """Add --penalize."""
+    words = (
+        "How the penalty sees columns: standardized (the default) or raw, as scikit-learn and the lecture notes; for some "
+        "columns raw,age=standardized. May be repeated."
+    )
+    return click.option("--penalize", metavar="HOW", multiple=True, help=words)(command)
+
+
 def intercept(words: str) -> Callable[[Declared], Declared]:
     """Return what adds --no-intercept."""
     return click.option("--intercept/--no-intercept", default=True, help=words)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lineal.cli.objective import is_firth, limits, objective
+from lineal.cli.objective import is_firth, limits, objective, scales
 from lineal.cli.words import top
 from lineal.model.model import Model
 from lineal.multiclass.committee import Committee
@@ -28,7 +28,7 @@ def summary(model: Model) -> dict[str, Any]:
             "objective_value": finite(model.verdict.evidence.get("objective")),
             "selection": report.get("selection"),
             "threshold": report.get("threshold"),
-            "bayes": report.get("bayes"),
+            "bayes": _bayes(model),
             "solver": {"name": model.solver, "reason": model.reason},
             "tol": model.tol,
             "roles": dict(model.roles),
@@ -42,12 +42,20 @@ def summary(model: Model) -> dict[str, Any]:
     }
 
 
+def _bayes(model: Model) -> dict[str, Any] | None:
+    """Return the variances of a posterior, and what the prior one is that of."""
+    variances = model.report.get("bayes")
+    scale = scales(model.report.get("charges"), model.columns)[0]
+    return variances if variances is None else {**variances, "prior_of": f"{scale or ''}b_j"}
+
+
 def _one(model: Model) -> dict[str, Any]:
     """Return what is minimised."""
     return {
         "loss": model.loss.name,
         "parameters": model.loss.parameters(),
         "penalty": {"name": "firth"} if is_firth(model) else model.to_dict()["penalty"],
+        "charges": model.report.get("charges"),
         "bounds": limits(model.penalty, model.columns),
         "objective": objective(model),
         "multiclass": None,

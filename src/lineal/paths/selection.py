@@ -94,11 +94,28 @@ class Choice:
 
 
 def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
-    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down."""
+    """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
+
+    GRID is for standardized columns; for others it is moved by the power of ten that is nearest to what they vary by.
+    """
     critical = critical_strength(Problem.of(source, loss, family, moments))
     if not (math.isfinite(critical) and critical > 0.0):
-        return GRID
+        unit = unit_of(family, moments)
+        return GRID if unit == 1.0 else tuple(unit * strength for strength in GRID)
     return tuple(float(critical * 10.0 ** (-step / 4)) for step in range(13))  # three decades, four strengths each
+
+
+def unit_of(family: Penalty, moments: Moments) -> float:
+    """Return the power of ten nearest to the mean of ``variance_j / factor_j``; 1 where columns count as standardized.
+
+    A ridge of strength ``s`` on raw columns is about one of ``s / variance`` on standardized ones.
+    """
+    variance, factors = moments.scatter / moments.weight_sum, family.penalty_factors
+    factors = factors if family.without_bounds().factor_unit == "variance" else factors**2
+    varied = (variance > 0.0) & (factors > 0.0)
+    if not varied.any():
+        return 1.0
+    return 10.0 ** round(math.log10(float(np.mean(variance[varied] / factors[varied]))))
 
 
 def cross_validate(

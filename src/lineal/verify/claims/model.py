@@ -28,7 +28,7 @@ class Claims(Ground):
     strength: float
     penalty: Penalty
     penalty_factors: Array
-    factors_stated_as: str | None
+    factor_units: tuple[str, ...] | None
     tol: float
     kind: str
     sentence: str
@@ -55,7 +55,8 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     shapes |= {"covariance": (len(columns) * outputs,) * 2, "direction": (len(columns), outputs)}
     evidence = field(meta, "verdict.evidence", dict)
     penalty_name, strength, factors, penalty = _penalty(meta, arrays, shapes)
-    factors_stated_as = field(meta, "report", dict).get("charges")
+    charges = field(meta, "report", dict).get("charges")
+    intercept = columns[:1] == ["(intercept)"]
     return Claims(
         **vars(ground(meta, classes, targets)),
         loss=loss,
@@ -65,7 +66,7 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         strength=strength,
         penalty=penalty,
         penalty_factors=factors,
-        factors_stated_as=factors_stated_as if isinstance(factors_stated_as, str) and penalty_name != "none" else None,
+        factor_units=None if penalty_name == "none" else _factor_units(charges, len(columns), intercept),
         tol=real(meta, "tol"),
         kind=field(meta, "verdict.kind", str),
         sentence=field(meta, "verdict.sentence", str),
@@ -78,6 +79,16 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         coef=_array(arrays, "coef", shapes),
         arrays={name: _array(arrays, name, shapes) for name in arrays},
     )
+
+
+def _factor_units(stated: object, columns: int, intercept: bool) -> tuple[str, ...] | None:
+    """Return what the file says each penalty factor is: variance, sd, raw (1) or none (0); None where it says nothing."""
+    units = ("variance", "sd", "raw")
+    if isinstance(stated, str) and stated in units:
+        return ("none",) * intercept + (stated,) * (columns - intercept)
+    if isinstance(stated, list) and len(stated) == columns and all(unit in (*units, "none") for unit in stated):
+        return tuple(stated)
+    return None
 
 
 def _loss(meta: Mapping[str, Any]) -> tuple[type[Loss], int, float]:

@@ -373,23 +373,29 @@ def _zero_fill(term: Mapping[str, Any]) -> str | None:
 
 
 def _penalty_factors(report: Report, claims: Claims, problem: Training) -> None:
-    """Check the penalty factors: none below zero, the intercept free, variances or their roots where the file says so."""
-    factors = claims.penalty_factors
+    """Check the penalty factors: none below zero, the intercept free unless said, each what the file says it is."""
+    factors, units = claims.penalty_factors, claims.factor_units
     if claims.strength > 0.0:
-        free = not claims.intercept or factors[0] == 0.0
-        report.check("no charge is below zero, and the intercept is not charged", bool(np.all(factors >= 0.0)) and free)
-    if claims.factors_stated_as not in ("variance", "sd"):
+        free = not claims.intercept or factors[0] == 0.0 or (units is not None and units[0] == "raw")
+        words = "no charge is below zero, and the intercept is not charged unless the file says so"
+        report.check(words, bool(np.all(factors >= 0.0)) and free)
+    if units is None:
         return
     variance = moments(problem, "x")[1]
     variance[: int(claims.intercept)] = 0.0
     # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
     slack = 1e-9 * variance + (64 * EPS * problem.extent.x) ** 2
-    root = claims.factors_stated_as == "sd"
-    off = np.abs((factors**2 if root else factors) - variance) > slack
+    unit = np.array(units)
+    measured, root = (unit == "variance") | (unit == "sd"), unit == "sd"
+    expected = np.where(measured, variance, np.where(unit == "raw", 1.0, 0.0))
+    off = np.abs(np.where(root, factors**2, factors) - expected) > np.where(measured, slack, 0.0)
     worst = int(np.argmax(off))
-    expected = float(variance[worst]) ** (0.5 if root else 1.0)
+    stated = f"{claims.columns[worst]}: {float(expected[worst]) ** (0.5 if root[worst] else 1.0)!r}"
+    whose = "every column" if measured[int(claims.intercept) :].all() else "every standardized column"
     report.check(
-        f"the charge of every column is its {'standard deviation' if root else 'variance'} in the training rows",
+        f"the charge of {whose} is its {'standard deviation' if root.any() else 'variance'} in the training rows"
+        if measured.any()
+        else "every column is charged as it is",
         not bool(np.any(off)),
-        f"{claims.columns[worst]}: {expected!r}, stated {float(factors[worst])!r}" if np.any(off) else "",
+        f"{stated}, stated {float(factors[worst])!r}" if np.any(off) else "",
     )

@@ -32,9 +32,9 @@ def baseline_objective(problem: Training) -> float:
         offset = times(block.x, rest, block.offset) if held else block.offset
         return replace(block, x=block.x[:, columns], offset=offset)
 
-    small = problem.changed(narrow, Penalty.ridge(np.zeros(len(columns)))).kept()
-    alone = len(columns) == 1 and problem.intercept
-    return _best(small, alone=alone) + total(penalty.terms(rest))
+    constant = problem.intercept and 0 in columns  # (an intercept that is penalized is not among them)
+    small = replace(problem.changed(narrow, Penalty.ridge(np.zeros(len(columns)))).kept(), intercept=constant)
+    return _best(small, alone=constant and len(columns) == 1) + total(penalty.terms(rest))
 
 
 def _best(problem: Training, *, alone: bool) -> float:
