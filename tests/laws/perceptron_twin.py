@@ -69,6 +69,22 @@ class Twin:
         self.w = np.array([[float(v) for v in row] for row in w]).T
         self.average = np.array([[float(v / shown) for v in row] for row in total]).T
 
+    def pocket(self, x, y, tie, repeats):
+        """The first of all weights held with the fewest mistakes, each counted on every row; and that count."""
+        rows = [
+            ([Fraction(float(v)) for v in row], int(own), int(s)) for row, own, s in zip(x, y, repeats, strict=True)
+        ]
+        counts = [
+            sum(
+                s
+                for row, own, s in rows
+                if wrong([sum(a * b for a, b in zip(wk, row, strict=True)) for wk in w], own, tie)[0]
+            )
+            for w, _ in self.votes
+        ]
+        first = counts.index(min(counts))
+        return np.array([[float(v) for v in row] for row in self.votes[first][0]]).T, counts[first]
+
     def tally(self, x):
         """Votes by brute force."""
         found = []

@@ -15,7 +15,7 @@ from lineal.designs import Categorical, Dense, HStack, Ones, as_design
 from lineal.errors import InputError
 from lineal.ground.deadline import Deadline
 from lineal.perceptron.halfspace import exact, judge
-from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, mistakes, order_of, present
+from lineal.perceptron.perceptron import TIES, VARIANTS, Plan, order_of, present
 from lineal.solvers.presentation import Window
 from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block
@@ -63,7 +63,42 @@ def test_runs_are_those_of_the_twin(table, tie, several, intercept, weights):
         if variant == "voted":
             assert np.array_equal(run.voters.tally(source.block.design), twin.tally(wide))
         if variant == "pocket":
-            assert mistakes(source, run.pocket, tie) <= mistakes(source, run.coef, tie)
+            assert np.array_equal(run.pocket, twin.pocket(wide, y, tie, repeats)[0])
+
+
+@pytest.mark.parametrize("tie", sorted(TIES))
+@pytest.mark.parametrize("several", [False, True])
+def test_the_pocket_holds_the_best_weights_visited(tie, several, monkeypatch):
+    """Against brute force over all states, also where few rows come first, looks are short and rows come in blocks."""
+    rng = np.random.default_rng(11 + several)
+    outputs = 3 if several else 1
+    counted = []
+    for trial in range(40):
+        n, p = int(rng.integers(5, 40)), int(rng.integers(1, 5))
+        x = rng.integers(-4, 5, size=(n, p)).astype(float)
+        y = (x[:, 0] + rng.normal(scale=2, size=n) > 0).astype(int) + several * rng.integers(0, 2, size=n)
+        weight = rng.integers(0, 4, size=n).astype(float) if trial % 2 else None
+        if weight is not None:
+            weight[0] = 1.0
+        monkeypatch.setattr("lineal.perceptron.pocket.COUNTS_BETWEEN_CHOICES", 3)
+        monkeypatch.setattr("lineal.perceptron.pocket.STATES_MAX", [256, 7, 1][trial % 3])
+        monkeypatch.setattr("lineal.perceptron.pocket.SCORES_MAX", [2**19, 50][trial % 2])
+        start = rng.integers(-3, 4, size=(p + 1, outputs)).astype(float) if trial % 5 == 0 else None
+        source = rows_of(sparse.csr_array(x) if trial % 4 == 0 else x, y, weight)
+        if trial % 4 == 1:
+            whole = source.block
+            source = Blocks([Block(whole.design.slice(a, b), whole.y[a:b], None if weight is None else weight[a:b], None, a)
+                             for a, b in ((0, n // 2), (n // 2, n))], source.columns)  # fmt: skip
+        run = present(source, outputs, Plan(tie=tie, variant="pocket", epochs=6), start)
+        repeats = np.ones(n) if weight is None else weight
+        wide = np.hstack([np.ones((n, 1)), x])
+        began = None if start is None else [[Fraction(v) for v in row] for row in start.T]
+        twin = Twin(wide, y, outputs, tie, 6, repeats, began)
+        best, fewest = twin.pocket(wide, y, tie, repeats)
+        assert np.array_equal(run.pocket, best)
+        counted.append((fewest, int(np.array_equal(run.pocket, run.coef)), len(twin.votes)))
+    assert sum(last for _, last, _ in counted) < 20, "the last weights are rarely the best, or this would test nothing"
+    assert max(states for _, _, states in counted) > 60
 
 
 @settings(max_examples=60, deadline=None)
@@ -238,7 +273,7 @@ def test_separable_rows_always_end_separated(seed):
     source = rows_of(x, y)
     found = judge(source, present(source, outputs, plan), plan)
     assert found.verdict.kind == "separated", found.verdict.sentence
-    assert mistakes(source, found.coef, "mistake") == 0
+    assert exact(source, found.coef, "mistake", 1.0).wrong == 0
 
 
 def test_a_repeated_state_is_named_and_weights_stay_bounded():

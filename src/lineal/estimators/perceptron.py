@@ -43,7 +43,7 @@ class Perceptron(Classifier):
     Parameters
     ----------
     variant : "plain"; "averaged", the mean of the weights over all presentations; "voted", every weight vector votes with
-        the number of rows it survived; "pocket", the weights with the fewest training mistakes among those tried.
+        the number of rows it survived; "pocket", of all weights held the first with the fewest training mistakes.
     tie : what a score of 0, or a shared best one, is: "positive" (the later class), "negative" (the earlier one), or
         "mistake" (always one in training, the earlier class in predictions).
     penalty, alpha, l1_ratio, verbose, early_stopping, validation_fraction : only their defaults.

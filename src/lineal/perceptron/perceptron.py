@@ -23,13 +23,13 @@ from lineal import _core
 from lineal.errors import InputError
 from lineal.ground.deadline import LATE, Deadline
 from lineal.ground.records import dataclass
-from lineal.losses.loss import chosen
 from lineal.model.trace import Record, Trace
 from lineal.perceptron.lengths import length, radius
+from lineal.perceptron.pocket import Pocket
 from lineal.perceptron.step_log import Line, StepLog
 from lineal.perceptron.voters import Voters
 from lineal.solvers.presentation import Segment, Window, hashed, windows
-from lineal.sources.source import Block, Source
+from lineal.sources.source import Source
 
 Array = npt.NDArray[np.float64]
 Index = npt.NDArray[np.intp]
@@ -47,9 +47,6 @@ LOG_MAX_NUMBERS: Final = 50_000_000
 
 CELLS_BETWEEN_CHECKS: Final = 2**27
 """Entries and products between two looks at the clock and at Ctrl-C."""
-
-POCKET_CHECKS_PER_EPOCH: Final = 32
-"""How often an epoch judges weights for the pocket that lasted no longer than the best did."""
 
 NO_LIMIT: Final = 2**62
 
@@ -90,8 +87,8 @@ class Run:
 
     ``clean``: the last epoch had no mistake; else ``stopped`` says why it ended. ``repeated`` are two epochs after which the
     weights were the same, ``longest`` is the largest length they had after an epoch, ``radius`` that of a row. ``average`` is
-    the mean of the weights over all presentations, ``pocket`` the weights with the fewest training mistakes among those
-    tried, ``voters`` all weights with the rows each survived. ``presented`` counts presentations.
+    the mean of the weights over all presentations, ``pocket`` the first of the weights it held with the fewest training
+    mistakes, ``voters`` all weights with the rows each survived. ``presented`` counts presentations.
     """
 
     coef: Array
@@ -182,10 +179,13 @@ class _Work:
         self.drift = np.zeros_like(self.coef) if plan.variant == "averaged" else None
         self.state = np.zeros(5, dtype=np.int64)
         self.log = np.empty((1024, 3), dtype=np.int64) if plan.variant == "voted" else None
-        self.longest, self.fewest = -1 if plan.variant == "pocket" else NO_LIMIT, math.inf
+        self.pocket: Pocket | None = None
+        if plan.variant == "pocket":
+            self.pocket = Pocket(source, TIES[plan.tie], plan.rate, plan.deadline)
+            self.log, self.base = np.empty((self.pocket.room(self.wide), 3), dtype=np.int64), coef
         self.ledger = StepLog(list(source.columns)) if plan.record else None
         self.epoch, self.began = 0, time.monotonic()
-        self.squares, self.within, self.looks = 0.0, 0.0, 0
+        self.squares, self.within = 0.0, 0.0
         if plan.variant == "voted" and not source.resident:
             raise InputError("a voted perceptron keeps the rows it mistook, so they must be in memory; use averaged.")
 
@@ -194,7 +194,6 @@ class _Work:
         seen = {_digest(self.start): 0}
         best, waited = math.inf, 0
         for epoch in range(1, self.plan.epochs + 1):
-            self.looks = 0
             self.epoch, before, rows = epoch, int(self.state[3]), int(self.state[1])
             kept = self._out(self.coef)
             if not self._windows():
@@ -238,9 +237,11 @@ class _Work:
         run.ledger = self.ledger
         if self.drift is not None and run.presented:
             run.average = run.coef - self._out(self.drift) / run.presented
-        if self.plan.variant == "pocket":
-            self._pocket()
-        if self.log is not None:
+        if self.pocket is not None:
+            if self.pocket.coef is None:  # no row was presented, or the time limit passed before the first look
+                self.pocket.coef = self.start
+            run.pocket = self.pocket.coef
+        elif self.log is not None:
             log = self.log[: self.state[4]]
             run.voters = Voters.of(self.source, log, run.presented, self.start, TIES[self.plan.tie], self.plan.rate)
         return run
@@ -283,39 +284,35 @@ class _Work:
                 self.run.stopped = LATE
                 return False
             self._chunk(rows, view, order, min(int(self.state[0]) + chunk, length))
+        if self.pocket is not None:
+            self._look(rows)
         return True
 
     def _chunk(self, rows: Window, view: _core.Presenter, order: Order | None, until: int) -> None:
-        """Present rows up to ``until``, pausing where the log is full or the weights have earned a look."""
+        """Present rows up to ``until``, pausing where the log is full."""
         while self.state[0] < until:
             at, mistakes = int(self.state[0]), int(self.state[3])
             before = None if self.ledger is None else self._out(self.coef)
             squares = view.run(
                 order, until, self.coef, self.drift, self.state, TIES[self.plan.tie], self.plan.rate,
-                self.longest, self.log, self.epoch == 1, self.within,
+                NO_LIMIT, self.log, self.epoch == 1, self.within,
             )  # fmt: skip
             self.squares = max(self.squares, squares)
             if self.ledger is not None and before is not None and self.state[0] > at:
                 row = at if order is None else int(order[at])
                 self._note(rows, view, row, before, mistaken=int(self.state[3]) > mistakes)
-            if self.state[0] == until:
-                return
             if self.log is not None and self.state[4] == len(self.log):
-                self.log = np.concatenate([self.log, np.empty_like(self.log)])
-            elif self.state[2] > self.longest:
-                self._pocket()
-                keep, self.longest = self.longest, NO_LIMIT  # past this mistake
-                self._chunk(rows, view, order, int(self.state[0]) + 1)
-                self.longest = keep
+                if self.pocket is None:
+                    self.log = np.concatenate([self.log, np.empty_like(self.log)])
+                else:
+                    self._look(rows)
 
-    def _pocket(self) -> None:
-        """Put the weights in the pocket if they make fewer mistakes on all rows; asked only of weights that lasted."""
-        self.looks += 1
-        self.longest = int(self.state[2]) - (self.looks < POCKET_CHECKS_PER_EPOCH)
-        coef = self._out(self.coef)
-        count = mistakes(self.source, coef, self.plan.tie)
-        if count < self.fewest:
-            self.fewest, self.run.pocket = count, coef
+    def _look(self, rows: Window) -> None:
+        """Let the pocket judge the weights held since its last look."""
+        assert self.pocket is not None
+        assert self.log is not None
+        self.pocket.look(self.base, self.log[: self.state[4]], rows)
+        self.state[4], self.base = 0, self._out(self.coef)
 
     def _note(self, rows: Window, view: _core.Presenter, row: int, before: Array, *, mistaken: bool) -> None:
         assert self.ledger is not None
@@ -354,31 +351,6 @@ class _Work:
     def _out(self, coef: Array) -> Array:
         """Return weights as (columns, outputs)."""
         return np.array(coef.T if self.across else coef, order="C")
-
-
-def mistakes(source: Source, coef: Array, tie: Tie) -> float:
-    """Return the weight of the rows that weights mistake; a tie is a mistake where ``tie`` says so."""
-    return source.sum(Mistaken(coef, tie))
-
-
-@dataclass(frozen=True)
-class Mistaken:
-    """The task that sums the weight of the rows that weights mistake."""
-
-    coef: Array
-    tie: Tie
-
-    def __call__(self, block: Block) -> float:
-        """Sum over one block."""
-        eta, own = block.design.times(self.coef), block.y[:, 0].astype(np.intp)
-        wrong = chosen(eta, upward=self.tie == "positive") != own
-        if self.tie == "mistake" and eta.shape[1] == 1:
-            wrong |= eta[:, 0] == 0.0
-        elif self.tie == "mistake":
-            mine = np.take_along_axis(eta, own[:, None], axis=1)
-            wrong |= np.count_nonzero(eta >= mine, axis=1) > 1
-        wrong |= ~np.all(np.isfinite(eta), axis=1)
-        return float(np.count_nonzero(wrong) if block.weight is None else block.weight[wrong].sum())
 
 
 def _rival(score: Array, own: int, tie: int) -> int:
