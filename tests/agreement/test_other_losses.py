@@ -9,7 +9,9 @@ import pytest
 import scipy.optimize
 import sklearn.linear_model
 import sklearn.svm
+from sklearn.datasets import load_diabetes
 
+import lineal
 from lineal.estimators import (
     BayesianRidge,
     HuberRegressor,
@@ -335,3 +337,18 @@ def test_bayesian_scores_end_at_the_log_evidence():
         theirs = sklearn.linear_model.BayesianRidge(compute_score=True, tol=1e-13, max_iter=10000).fit(X, y)
     assert np.all(np.diff(ours.scores_) > -1e-9)
     assert ours.scores_[-1] == pytest.approx(theirs.scores_[-1], rel=1e-6)
+
+
+@pytest.mark.parametrize(("word", "share"), [("median", 0.5), ("quantile:0.5", 0.5), ("absolute", 1.0)])
+@pytest.mark.parametrize("alpha", [0.0, 3.0])
+def test_the_median_by_its_words(word, share, alpha):
+    """scikit-learn's linear program: mean pinball loss + alpha |b|_1; |residual| is twice that loss."""
+    X, y = load_diabetes(return_X_y=True)
+    X = X[:, :4] * 20.0
+    theirs = sklearn.linear_model.QuantileRegressor(quantile=0.5, alpha=alpha, solver="highs").fit(X, y)
+    objective = np.mean(np.abs(y - theirs.predict(X))) * share + 2 * share * alpha * np.abs(theirs.coef_).sum()
+    penalty = f"l1:{2 * share * alpha}" if alpha else "none"
+    model = lineal.fit(X, y, model=word, penalty=penalty, **({"penalize": "raw"} if alpha else {}))
+    assert model.verdict.kind == "optimal"
+    assert model.verdict.evidence["objective"] == pytest.approx(objective, rel=1e-6)
+    assert model.loss.name == ("absolute" if word == "absolute" else "quantile")

@@ -78,16 +78,20 @@ def models() -> list[str]:
         word = text.partition(":")[0]
         return order.index(word if word in order else "")
 
-    return sorted(dict.fromkeys(["auto", *(text for loss in losses.ALL for text in loss.models)]), key=rank)
+    return sorted(
+        dict.fromkeys(["auto", *(text for loss in losses.ALL for text in (*loss.models, *loss.aliases))]), key=rank
+    )
 
 
 def read_model(text: str) -> ModelRequest:
     """Read the name of a model and its parameter.
 
-    >>> read_model("quantile:0.9")
-    ModelRequest(name='quantile', parameter=0.9)
+    >>> read_model("quantile:0.9"), read_model("median")
+    (ModelRequest(name='quantile', parameter=0.9), ModelRequest(name='quantile', parameter=0.5))
     """
     name, colon, rest = str(text).partition(":")
+    if alias := next((loss.aliases[text] for loss in losses.ALL if text in loss.aliases), None):
+        return read_model(alias)
     accepted = models()
     words = list(dict.fromkeys(word.partition(":")[0] for word in accepted))
     if name not in words:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from types import MappingProxyType
 from typing import ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -49,7 +50,8 @@ class Loss(ABC):
     ``__post_init__`` checks, and ``outputs_field``, where a row has several scores.
 
     In tables and files: ``name`` is the name in a model file; ``targets`` what a target may be; ``models`` the words that the
-    command line has for it (``word:LETTER`` where a number follows, of which ``argument`` says what it has to be), of losses
+    command line has for it (``word:LETTER`` where a number follows, of which ``argument`` says what it has to be; ``aliases``
+    are words for one of them with its number), of losses
     that share a word the first that suits the number of classes is taken, and ``instead`` says what to use if none does.
 
     In the core: ``native`` is the number of the row kernel, or None for a loss written in numpy only; ``row_kernel`` the name
@@ -78,6 +80,7 @@ class Loss(ABC):
     targets: ClassVar[Targets] = "numbers"
     outputs_field: ClassVar[str | None] = None
     models: ClassVar[tuple[str, ...]] = ()
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({})
     argument: ClassVar[str] = ""
     instead: ClassVar[str] = ""
     native: ClassVar[int | None] = None

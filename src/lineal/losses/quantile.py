@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -79,9 +80,14 @@ class Absolute(_Corner):
     """
 
     name: ClassVar[str] = "absolute"
+    models: ClassVar[tuple[str, ...]] = ("absolute",)
     row_kernel: ClassVar[str | None] = "epsilon-insensitive"
     low: ClassVar[float] = -1.0  # type: ignore[misc]
     high: ClassVar[float] = 1.0  # type: ignore[misc]
+
+    def title(self) -> str:
+        """Return what a model of this loss is called."""
+        return "least absolute deviations"
 
     def formula(self) -> str:
         """Return the loss of a row in text."""
@@ -99,6 +105,7 @@ class Quantile(_Corner):
     q: float
     name: ClassVar[str] = "quantile"
     models: ClassVar[tuple[str, ...]] = ("quantile:Q",)
+    aliases: ClassVar[Mapping[str, str]] = MappingProxyType({"median": "quantile:0.5"})
     argument: ClassVar[str] = "give the quantile, a number between 0 and 1, such as quantile:0.5."
     row_kernel: ClassVar[str | None] = "quantile"
 
@@ -123,7 +130,7 @@ class Quantile(_Corner):
 
     def title(self) -> str:
         """Return what a model of this loss is called."""
-        return f"regression of the {self.q:g} quantile"
+        return "regression of the median" if self.q == 0.5 else f"regression of the {self.q:g} quantile"
 
     def formula(self) -> str:
         """Return the loss of a row in text."""
