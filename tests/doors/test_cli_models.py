@@ -478,7 +478,7 @@ def test_a_trace_is_written_as_csv_and_parquet(folder: Path, lineal: Lineal) -> 
         "--penalty",
         "ridge:0.1",
         "--solver",
-        "gradient-descent:step=0.5",
+        "gradient-descent:step=0.5,scaled=true",
         "--json",
     )
     first = told(lineal(*words, "--trace", "t.csv"))
@@ -487,7 +487,10 @@ def test_a_trace_is_written_as_csv_and_parquet(folder: Path, lineal: Lineal) -> 
     assert first["model"]["solver"]["name"] == "gradient-descent"
     with (folder / "t.csv").open(newline="") as stream:
         rows = list(csv.DictReader(stream))
-    assert list(rows[0]) == ["step", "objective", "estimate", "passes", "seconds", "note"]
+    names = ("(intercept)", "bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g")
+    weights = [f"weight:{name}" for name in (*names, "species=Chinstrap", "species=Gentoo")]
+    records = ["step", "objective", "estimate", "passes", "seconds", "note", "gradient", "rows"]
+    assert list(rows[0]) == [*records, *weights]
     assert [int(row["step"]) for row in rows] == list(range(len(rows)))
     objectives = [float(row["objective"]) for row in rows]
     assert objectives == sorted(objectives, reverse=True)
@@ -545,6 +548,12 @@ GOOD = "x,z,y\n" + "".join(f"{i % 7},{(i * 5) % 11},{i % 2}\n" for i in range(60
         (["--solver", "gradient-descent:step=big"], "'big'"),
         (["--solver", "gradient-descent:step=-1"], "above zero"),
         (["--solver", "gradient-descent:step=1,step=2"], "twice"),
+        (["--solver", "gradient-descent:step=1:big"], "'1:big'"),
+        (["--solver", "gradient-descent:batch=4"], "need a step"),
+        (["--start", "1,2"], "(intercept), x, z"),
+        (["--start", "zero", "--model", "bayes"], "start has no effect"),
+        (["--steps", "3", "--penalty", "firth"], "steps has no effect"),
+        (["--start", "zero", "--multiclass", "ovo"], "start is for one fit"),
         (["--solver", "direct:fast=1"], "'fast'"),
         (["--solver", "sdg"], "Did you mean 'sgd'"),
         (["--solver", "sgd:method=saga"], "'method'"),

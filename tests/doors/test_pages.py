@@ -156,7 +156,12 @@ def test_transcripts_come_out(page: str, folder: Path, capsys: pytest.CaptureFix
             Path(name).write_text(content.replace("\\n", "\n"))
             continue
         assert run(shlex.split(command)[1:]) == 0
-        assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == [line.rstrip() for line in lines]
+        got = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+        wanted = [line.rstrip() for line in lines]
+        if "..." in wanted:
+            compared(got, wanted)
+        else:
+            assert got == wanted
 
 
 CALLS = [(page, call) for page in PAGES for call in dict.fromkeys(called(page))]

@@ -12,9 +12,11 @@ import math
 from collections.abc import Mapping
 from typing import Final, Literal
 
+from lineal.api.options import read_solver
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.solvers import BY_NAME
+from lineal.solvers.solver import Solver
 
 SOLVERS: Final[Mapping[str, str]] = {
     "cholesky": "direct",
@@ -247,17 +249,23 @@ def strength_of_C(C: float, weight_sum: float) -> float:
     return 1.0 / (C * weight_sum)
 
 
-def solver_named(name: object) -> str:
-    """Return our name of a solver, given ours or scikit-learn's.
+def solver_named(name: object) -> Solver | str:
+    """Return our name of a solver, given ours or scikit-learn's, or the solver, given its name with options or itself.
 
     >>> solver_named("lbfgs"), solver_named("auto"), solver_named("newton-cg")
     ('quasi-newton', 'auto', 'newton-cg')
+    >>> solver_named("gradient-descent:step=0.1").step
+    0.1
     """
     accepted = ("auto", *BY_NAME)
+    if isinstance(name, Solver):
+        return name
     if isinstance(name, str):
         ours = SOLVERS.get(name, name)
         if ours in accepted:
             return ours
+        if ours.partition(":")[0] in BY_NAME:
+            return read_solver(ours)
     theirs = ", ".join(f"{word} (= {ours})" for word, ours in SOLVERS.items())
     hint = near(name, (*accepted, *SOLVERS)) if isinstance(name, str) else ""
     raise InputError(f"solver is {name!r}; accepted are {', '.join(accepted)}, and scikit-learn's {theirs}.{hint}")

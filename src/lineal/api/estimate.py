@@ -21,6 +21,7 @@ from lineal.api.options import (
     read_model,
     read_penalty,
     read_solver,
+    read_start,
 )
 from lineal.api.penalizing import Penalize, Penalized, squared_scales, stated
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
@@ -110,6 +111,8 @@ class Run:
     """How a fit is to be run.
 
     ``first`` is the deadline of the first look at the columns, for a fit that is alone: an InputError says that it passed.
+    ``steps`` limits the final fit, which begins at ``start`` (see ``read_start``); ``iterates`` asks its trace for the
+    coefficients of every step.
     """
 
     seed: int
@@ -118,6 +121,9 @@ class Run:
     progress: Callable[[Record], None] | None = None
     interrupt: Literal["raise", "budget"] = "raise"
     first: Deadline | None = None
+    steps: int | None = None
+    start: object = None
+    iterates: bool = False
 
 
 @dataclass(frozen=True)
@@ -207,19 +213,25 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     if request.penalty.picked:
         choice = _pick(dataset, loss, penalty, moments, run)
         penalty = penalty.at(choice.strength)
+    start = read_start(run.start, source.columns, loss.outputs)
+    literal = isinstance(request.solver, Solver) and request.solver.literal
+    if start is None and choice is not None and not literal:
+        start = choice.start
     problem = Problem.of(source, loss, penalty, moments)
     if constant is not None:
         adopt(problem, constant)
     fitted = fitting.solve(
         problem,
         solver=request.solver,
-        start=None if choice is None else choice.start,
+        start=start,
         tol=run.tol,
+        max_iter=run.steps,
         time_limit=run.deadline,
         labels=ready.labels,
         progress=_stop if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
         keep=True,
+        iterates=run.iterates,
     )
     kind = by_name()[request.penalty.name]
     units = ready.stated(kind.factor_unit) if kind.parameters else None

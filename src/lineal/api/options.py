@@ -248,6 +248,9 @@ def _value(solver: str, key: str, text: str, kind: str) -> Any:
     """Read an option of a solver, whose type is written ``kind``."""
     types = {part.strip() for part in kind.split("|")}
     number = _number(text)
+    several = [_number(word) for word in text.split(":")]
+    if "tuple[float, ...]" in types and len(several) > 1 and None not in several:
+        return tuple(several)
     if "None" in types and text.lower() == "none":
         return None
     if "bool" in types and text.lower() in ("true", "false"):
@@ -259,6 +262,37 @@ def _value(solver: str, key: str, text: str, kind: str) -> Any:
     if types & {"str"} or any(part.startswith("Literal") for part in types):
         return text
     raise InputError(f"the option {key} of the solver {solver} is {text!r}; it must be {kind.replace('|', 'or')}.")
+
+
+def read_start(start: object, columns: Sequence[str], outputs: int) -> Array | None:
+    """Read where steps begin, ``(columns, outputs)``: the word zero, or a number for every design column of every output.
+
+    In words commas separate columns and semicolons outputs; an array has a row for every column.
+
+    >>> read_start("0.5,-1;0,1", ["(intercept)", "dose"], 2)
+    array([[ 0.5,  0. ],
+           [-1. ,  1. ]])
+    """
+    if start is None:
+        return None
+    if isinstance(start, str) and start.strip() == "zero":
+        return np.zeros((len(columns), outputs))
+    try:
+        if isinstance(start, str):
+            coef = np.array([[float(word) for word in part.split(",")] for part in start.split(";")]).T
+        else:
+            coef = np.array(start, dtype=np.float64)
+            coef = coef[:, None] if coef.ndim == 1 else coef
+    except (TypeError, ValueError):
+        coef = np.array(np.nan)
+    if coef.shape != (len(columns), outputs) or not np.all(np.isfinite(coef)):
+        shape = f"{len(columns)} numbers" + ("" if outputs == 1 else f" for each of {outputs} outputs")
+        named = ", ".join(columns[:8]) + (", ..." if len(columns) > 8 else "")
+        raise InputError(
+            f"the start is {start!r}; give the word zero, or {shape}, one for every design column ({named}), with commas "
+            "between columns and semicolons between outputs."
+        )
+    return coef
 
 
 def read_bounds(bounds: Limits | None, columns: Sequence[str]) -> tuple[Array, Array] | None:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles, to_measure
 from lineal.api.estimate import Estimate, Request, Run, estimate, name
-from lineal.api.options import Limits
+from lineal.api.options import OWN_METHOD, Limits
 from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, reduce, words_of
 from lineal.errors import InputError
@@ -62,6 +62,9 @@ def fit(
     tol: float = TOLERANCE,
     time_limit: Limit = None,
     solver: Solver | str = "auto",
+    steps: int | None = None,
+    start: object = None,
+    iterates: bool = False,
     progress: Callable[[Record], None] | None = None,
     multiclass: str = "direct",
     interrupt: Literal["raise", "budget"] = "raise",
@@ -79,7 +82,9 @@ def fit(
     "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge),
     or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
     ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
-    such as "gradient-descent:step=0.1". ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
+    such as "gradient-descent:step=0.1"; ``steps`` limits its steps, ``start`` is where they begin: "zero", or a number for
+    every design column, and ``iterates`` keeps the coefficients of every step in ``model.trace.iterates``.
+    ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
     without one, ``poly`` adds every product of up to that many columns. ``types`` maps columns to what they are:
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
     ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
@@ -99,6 +104,8 @@ def fit(
     scheme, bits = read_multiclass(multiclass)
     deadline = Deadline.of(time_limit)
     run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)
+    run = replace(run, steps=steps, start=start, iterates=iterates)
+    _check_steps(request, run, scheme)
     _check(test_size, test, seed, tol, time_limit)
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
@@ -152,6 +159,18 @@ def _check(test_size: float, test: object, seed: int, tol: float, time_limit: Li
         raise InputError(f"tol is {tol}; it is a relative gap and must be a number above 0, such as 1e-6.")
     if isinstance(time_limit, int | float) and not time_limit > 0:
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
+
+
+def _check_steps(request: Request, run: Run, scheme: str) -> None:
+    """Refuse what says how steps are taken where there are none, or several fits would share it."""
+    if run.steps is not None and not (isinstance(run.steps, int) and run.steps >= 1):
+        raise InputError(f"steps is {run.steps!r}; it must be a whole number of at least 1.")
+    given = [word for word, value in (("steps", run.steps), ("start", run.start)) if value is not None]
+    if given and (request.model.name in OWN_METHOD or request.penalty.name == "firth"):
+        own = f"model {request.model.name}" if request.model.name in OWN_METHOD else "Firth's penalty"
+        raise InputError(f"{given[0]} has no effect: {own} has a method of its own; leave it out.")
+    if run.start is not None and scheme != "direct":
+        raise InputError("a start is for one fit, and multiclass makes several; leave one of them out.")
 
 
 def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, *, measured: bool) -> Model:

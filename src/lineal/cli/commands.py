@@ -90,9 +90,21 @@ def lineal(context: click.Context) -> None:
     metavar="NAME",
     default="auto",
     show_default=True,
-    help="How to minimise, with options: gradient-descent:step=0.1. The answer does not depend on it.",
+    help="How to minimise, with options: gradient-descent:step=0.1. The answer does not depend on it, unless it is stopped.",
 )
-@click.option("--trace", type=File, help="Write the steps of the solver to this .csv or .parquet file.")
+@click.option(
+    "--steps", type=click.IntRange(min=1), metavar="N", help="Take N steps (epochs of sgd, mini-batch, saga) at most."
+)
+@click.option(
+    "--start",
+    metavar="NUMBERS",
+    help="Where steps begin: zero, or a number for each design column, commas between them.",
+)
+@click.option(
+    "--trace",
+    type=File,
+    help="Write the steps of the solver, with their coefficients, to this .csv or .parquet file.",
+)
 @roles
 @declared_types
 @shaping

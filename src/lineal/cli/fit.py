@@ -21,6 +21,8 @@ from lineal.cli.plain_model import text as as_text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
 from lineal.errors import InputError, ModelFileError
+from lineal.model.model import Model
+from lineal.model.trace import Trace
 from lineal.multiclass.codes import read_multiclass
 
 TRACE_SCHEMA: Final = {
@@ -30,8 +32,9 @@ TRACE_SCHEMA: Final = {
     "passes": pa.int64(),
     "seconds": pa.float64(),
     "note": pa.string(),
+    "gradient": pa.float64(),
 }
-"""The columns of --trace."""
+"""The first columns of --trace."""
 
 
 def run(
@@ -58,12 +61,13 @@ def run(
             test=None if test_file is None else data.open(test_file),
             progress=watch.step,
             interrupt="budget",
+            iterates=trace is not None,
             **wanted,
         )
     if trace is None or fitted.trace is None:
         fitted.save(path)
     else:
-        steps = {key: pa.array(fitted.trace.column(key), kind) for key, kind in TRACE_SCHEMA.items()}
+        steps = _columns(fitted, fitted.trace)
         with sink(trace, as_json=False, what="trace") as target:  # both files appear, or none
             target.write(pa.RecordBatch.from_pydict(steps))
             fitted.save(path)
@@ -79,6 +83,23 @@ def run(
         # never wrapped: it is copied
         click.echo(f"\nWritten to {path}.{note} To let an independent program check it:\n{check}")
     return 0 if accept else fitted.verdict.exit_code
+
+
+def _columns(model: Model, trace: Trace) -> dict[str, pa.Array]:
+    """Return the columns of --trace: those of the records, then one for every coefficient that was kept."""
+    columns = {key: pa.array(trace.column(key), kind) for key, kind in TRACE_SCHEMA.items()}
+    columns["rows"] = pa.array([" ".join(map(str, record.rows)) or None for record in trace], pa.string())
+    if not trace.iterates:
+        return columns
+    outputs = model.coef.shape[1]
+    named = model.target.classes if model.target.kind == "classes" else model.target.names
+    labels = [""] if outputs == 1 else [f"{label}:" for label in named or range(outputs)]
+    missing = [None] * (len(trace) - len(trace.iterates))
+    for k, label in enumerate(labels):
+        for j, name in enumerate(model.columns):
+            values = [float(coef[j, k]) for coef in trace.iterates]
+            columns[f"weight:{label}{name}"] = pa.array([*values, *missing], pa.float64())
+    return columns
 
 
 def _settled(options: Mapping[str, Any], recipe: Path | None, test_file: Path | None) -> dict[str, Any]:

@@ -30,7 +30,8 @@ class PoissonRegressor(Regressor):
     ----------
     alpha : the strength of the penalty on squared coefficients, at least 0.
     fit_intercept : whether to add an intercept.
-    solver : "auto", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
+    solver : "auto", "newton", "newton-cg", "quasi-newton", "conjugate-gradient", "gradient-descent", or scikit-learn's name of
+        one; options follow a colon: "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
     warm_start : start from the coefficients of the fit before.

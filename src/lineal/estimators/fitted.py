@@ -31,6 +31,7 @@ from lineal.model.target import Target
 from lineal.model.trace import Trace
 from lineal.model.verdict import Verdict
 from lineal.problem.moments import survey
+from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
@@ -124,7 +125,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         penalty: PenaltyMaker,
         target: Target,
         intercept: bool,
-        solver: str,
+        solver: Solver | str,
         tol: float,
         max_iter: int | None,
         start: Array | None = None,

@@ -83,7 +83,8 @@ class Ridge(MultiOutputMixin, Regressor):  # type: ignore[misc]
     copy_X : accepted for compatibility; X is neither copied nor changed, which is what both values promise.
     max_iter : at most this many steps of the solver; None for no limit.
     tol : the relative gap to prove, see ``verdict_``.
-    solver : "auto", "direct", "refined", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of it.
+    solver : "auto", "direct", "refined", "newton", "newton-cg", "quasi-newton", "conjugate-gradient",
+        "gradient-descent", or scikit-learn's name of it; options follow a colon, as in ``LogisticRegression``.
     positive : whether every coefficient but the intercept must be at least 0.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.

@@ -62,7 +62,8 @@ class LogisticRegression(Classifier):
     fit_intercept : whether to add an intercept.
     class_weight : None, "balanced" or a dict from class to weight; multiplies the sample weights.
     random_state : any seed; no solver draws random numbers, so all give the same fit.
-    solver : "auto", "newton", "newton-cg", "quasi-newton", "gradient-descent", or scikit-learn's name of one.
+    solver : "auto", "newton", "newton-cg", "quasi-newton", "conjugate-gradient", "gradient-descent", or scikit-learn's name of
+        one; options follow a colon: "gradient-descent:step=0.1" with ``max_iter=75`` takes 75 steps from zero (``trace_``).
     max_iter : at most this many steps of the solver; None for no limit.
     warm_start : start from the coefficients of the fit before.
     time_limit : seconds a fit may take, None for no limit; a fit that is cut short has the verdict ``budget``.

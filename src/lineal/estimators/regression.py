@@ -16,6 +16,7 @@ from lineal.ground.inputs import real
 from lineal.losses import Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
+from lineal.solvers.solver import Solver
 
 Array = npt.NDArray[np.float64]
 
@@ -37,7 +38,7 @@ class Regressor(RegressorMixin, Fitted):  # type: ignore[misc]
         intercept: bool,
         tol: float,
         loss: Loss | None = None,
-        solver: str = "auto",
+        solver: Solver | str = "auto",
         max_iter: int | None = None,
         warm_start: bool = False,
     ) -> Self:

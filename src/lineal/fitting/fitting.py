@@ -49,13 +49,15 @@ def fit(
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
     keep: bool = False,
+    iterates: bool = False,
 ) -> Fit:
     """Minimise ``F(b) = (1/S) sum s loss + penalty`` over a source, and prove how well that went.
 
     ``max_iter`` and ``time_limit`` (seconds, or a Deadline) are budgets; reaching one gives the verdict ``budget`` with the
     gap so far, as far as one can be proven within the grace of the deadline.
     ``interrupt`` says whether Ctrl-C is raised or ends the fit like a budget. ``moments`` saves the survey pass.
-    ``labels`` are what sentences call the outputs; ``keep`` as for ``solve``.
+    ``labels`` are what sentences call the outputs; ``keep`` as for ``solve``. ``iterates`` asks the trace for the coefficients
+    of every step. A literal solver begins at zero unless ``start`` is given, and takes ``max_iter`` steps, proven or not.
     """
     time_limit = Deadline.of(time_limit)
     if moments is None and progress is None:
@@ -68,7 +70,7 @@ def fit(
     return solve(
         pose(source, loss, penalty, solver, moments),
         solver=solver, start=start, tol=tol, max_iter=max_iter, time_limit=time_limit,
-        labels=labels, progress=progress, interrupt=interrupt, keep=keep,
+        labels=labels, progress=progress, interrupt=interrupt, keep=keep, iterates=iterates,
     )  # fmt: skip
 
 
@@ -100,22 +102,24 @@ def solve(
     progress: Callable[[Record], None] | None = None,
     interrupt: Literal["raise", "budget"] = "raise",
     keep: bool = False,
+    iterates: bool = False,
 ) -> Fit:
     """Do what ``fit`` does for a problem that is there already.
 
     ``keep`` says that the caller can predict about a center: ``eta = (x - center) b``, the array ``center`` of the fit.
     """
     deadline = Deadline.of(time_limit)
-    run = Run(problem, tol, max_iter, deadline, progress, np.zeros(problem.shape), labels)
+    run = Run(problem, tol, max_iter, deadline, progress, np.zeros(problem.shape), labels, iterates)
     infeasible_bounds = len(problem.penalty.conflicts()) > 0
     if solver == "auto" and not infeasible_bounds:
         fit = _centered_first(run, start, interrupt, keep=keep)
         if fit is not None:
             return fit
-    if (level := Level.of(problem)) is not None:
+    literal = isinstance(solver, Solver) and solver.literal
+    if not literal and (level := Level.of(problem)) is not None:
         inner = solve(
             level.problem, solver=solver, start=None if start is None else level.inward(start), tol=tol,
-            max_iter=max_iter, time_limit=deadline, labels=labels, progress=progress, interrupt=interrupt,
+            max_iter=max_iter, time_limit=deadline, labels=labels, progress=progress, interrupt=interrupt, iterates=iterates,
         )  # fmt: skip
         return level.outward(inner, problem, tol, labels)
     with one_thread(problem.source, problem.shape[1]), np.errstate(**QUIET):
@@ -123,6 +127,7 @@ def solve(
         if infeasible_bounds:
             rest = problem.penalty.prox(np.zeros(problem.shape), np.zeros(problem.shape[0]))
             return Fit(rest, infeasible(problem), float("inf"), chosen.name, reason, Trace(), problem)
+        start = np.zeros(problem.shape) if literal and start is None else start
         begin = run.coef = gauged(problem, starting_point(problem, start, deadline))
         best = None
         try:

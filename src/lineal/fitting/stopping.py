@@ -35,6 +35,9 @@ Array = npt.NDArray[np.float64]
 QUIET: Final[dict[str, Any]] = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 """For numpy.errstate: far from the optimum sums may overflow; infinity and NaN are looked at where they matter."""
 
+MAX_POLISH: Final = 30
+"""Newton steps in search of a dual point that bounds the distance of coefficients far away; the checker takes as many."""
+
 
 @dataclass(frozen=True)
 class Fit:
@@ -100,6 +103,8 @@ class Run:
     progress: Callable[[Record], None] | None
     coef: Array
     labels: Sequence[str] | None = None
+    iterates: bool = False
+    """Whether the trace keeps the coefficients of every step; those of a literal solver it keeps anyway."""
     trace: Trace = field(default_factory=Trace)
     proof: Proof | None = None
     answer: Answer | None = None
@@ -119,7 +124,7 @@ class Run:
     def afresh(self, problem: Problem, coef: Array) -> Run:
         """Return a run with the same tolerance and budget that begins at ``coef``, and has not taken a step."""
         limits = (self.tol, self.max_iter, self.deadline, self.progress)
-        return Run(problem, *limits, coef, self.labels, began=self.began)
+        return Run(problem, *limits, coef, self.labels, self.iterates, began=self.began)
 
     def follow(self, solver: Solver) -> None:
         """Take steps from ``coef`` until the gap is proven, no optimum exists, the solver ends or the budget does."""
@@ -136,8 +141,13 @@ class Run:
                     except StopIteration as end:
                         self.stopped = end.value or no_progress(self.problem)
                         return
-                    self._record(number, step)
+                    self._record(number, step, keep=self.iterates or solver.literal)
                     self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
+                    if solver.literal and self.max_iter is not None and math.isfinite(step.objective):
+                        if number < self.max_iter and not self.late:
+                            continue  # as many steps as are asked for, proven or not
+                        self._ends(number, step, solver, goal)
+                        return
                     if step.ready and replace(goal, near=share * self.tol).reached(step.objective, step.estimate):
                         proof = self._prove()
                         if proof.within(self.tol) or (not proof.interior and self._falls_forever()):
@@ -163,12 +173,15 @@ class Run:
         elif not math.isfinite(step.objective):
             self.stopped = "the steps were too long, and the objective is no longer finite"
         elif self.max_iter is not None and number >= self.max_iter:
-            self.stopped, self.out_of_budget = f"the limit of {self.max_iter} iterations was reached", True
+            self._stop_after_steps()
         elif self.late:
             self._stop_late()
         else:
             return False
         return True
+
+    def _stop_after_steps(self) -> None:
+        self.stopped, self.out_of_budget = f"the limit of {self.max_iter} iterations was reached", True
 
     def _stop_late(self) -> None:
         self.stopped, self.out_of_budget = LATE, True
@@ -203,10 +216,14 @@ class Run:
             self.answer = seek(self.problem, self.coef, end.last if end is not None and end.passed else end)
         return self.answer.direction is not None
 
-    def _record(self, number: int, step: Step) -> None:
+    def _record(self, number: int, step: Step, *, keep: bool) -> None:
         seconds = time.monotonic() - self.began
-        record = Record(number, step.objective, step.estimate, step.passes, seconds, step.note)
+        known = self.problem.remembered(step.coef)
+        gradient = None if known is None else float(np.linalg.norm(known.gradient))
+        record = Record(number, step.objective, step.estimate, step.passes, seconds, step.note, gradient, step.rows)
         self.trace.add(record)
+        if keep:
+            self.trace.keep(step.coef)
         if self.progress is not None:
             self.progress(record)
 
@@ -256,12 +273,13 @@ class Run:
             interrupted = self.stopped == "interrupted"
             # Whoever interrupted does not wait for a better proof than there is.
             if not (interrupted or self.late):
-                proof = self._without_hint(proof)
-            proof = self._nothing_to_gain(proof)
+                proof = self._from_afar(self._without_hint(proof))
+            proof = proof if solver.literal else self._nothing_to_gain(proof)
             settled = proof is None or (proof.interior and (self.out_of_budget or proof.within(self.tol)))
             if not (settled or interrupted):
                 self._falls_forever()
-        if proof is not None and proof.basis is not None and not self._at_infinity:
+        kept = solver.literal and proof is not None and not proof.within(self.tol)
+        if proof is not None and proof.basis is not None and not (kept or self._at_infinity):
             self.coef = proof.basis.minimum_norm(self.coef, intercept=problem.intercept)
             proof = prove(problem, self.coef)
         unproven = proof is not None and not (self._at_infinity or self.out_of_budget or proof.within(self.tol))
@@ -271,11 +289,11 @@ class Run:
             value = problem.evaluate(self.coef).value
             proof = Proof(value, proof.baseline_objective, None, undecided(problem))
         proof = self._widened(proof)
+        if kept and proof is not None and proof.objective > baseline_fit(problem).value:
+            self.answer = None  # coefficients worse than none are no example of what falls for ever
         objective = problem.evaluate(self.coef).value if proof is None else proof.objective
-        stopped = self.stopped
-        if not (self.out_of_budget or self._at_infinity or proof is None or proof.within(self.tol)):
-            stopped = explained(problem, self.coef, stopped)
-        verdict, arrays = judge(problem, objective, proof, self.tol, stopped, self.answer, self.labels)
+        ending = self._ending(solver, proof)
+        verdict, arrays = judge(problem, objective, proof, self.tol, ending, self.answer, self.labels)
         if not problem.loss.smooth and proof is not None and proof.theta is not None:
             arrays["theta"] = proof.theta
         if verdict.kind == "optimal" and problem.loss.likelihood and len(problem.unpenalized) == problem.shape[0]:
@@ -283,6 +301,16 @@ class Run:
             if spread is not None:
                 arrays["covariance"] = spread
         return Fit(self.coef, verdict, objective, solver.name, reason, self.trace, problem, arrays)
+
+    def _ending(self, solver: Solver, proof: Proof | None) -> str:
+        """Return why the fit ended, with what explains that it is not proven."""
+        if self._at_infinity or (proof is not None and proof.within(self.tol)):
+            return self.stopped
+        stopped = self.stopped
+        if not (self.out_of_budget or proof is None):
+            stopped = explained(self.problem, self.coef, stopped)
+        diverged = solver.diverged(self.problem, [record.objective for record in self.trace])
+        return "; ".join(filter(None, (stopped, diverged)))
 
     def _widened(self, proof: Proof | None) -> Proof | None:
         """Return what a proof says of coefficients whose scores are up to ``score_shift`` from these.
@@ -314,6 +342,14 @@ class Run:
             return proof
         other = prove(self.problem, self.coef, hint=step, theta=self.theta, quiet=True)
         return other if other.gap is not None and (proof.gap is None or other.gap < proof.gap) else proof
+
+    def _from_afar(self, proof: Proof | None) -> Proof | None:
+        """Return a proof of coefficients after a limited number of steps, where the dual point of a better place proves one."""
+        far = proof is not None and proof.gap is None and self.out_of_budget and kinks(self.problem) is None
+        if not far or self.coef.size > HESSIAN_MAX_COEFFICIENTS:
+            return proof
+        other = prove(self.problem, self.coef, polish=MAX_POLISH, quiet=True)
+        return proof if other.gap is None else other
 
     def _nothing_to_gain(self, proof: Proof | None) -> Proof | None:
         """Return the proof of the baseline where that is no worse than what was reached, and proven to be the optimum."""

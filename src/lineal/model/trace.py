@@ -4,13 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import field
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from lineal.ground.records import dataclass
 
+Array = npt.NDArray[np.float64]
+
+MAX_NUMBERS: Final = 2**22
+"""Numbers up to which a trace keeps the coefficients of its steps: 32 MB."""
+
 
 class Record(NamedTuple):
-    """One line of a trace.
+    """One line of a trace: what the objective was, what the solver guessed of its distance to the optimum.
+
+    ``gradient`` is the norm of F's gradient, None where no step needed it; ``rows`` the picked rows, counted from 1, that a
+    stochastic step followed.
 
     >>> Record(step=1, objective=0.5, estimate=0.1, passes=2, seconds=0.01, note="full Newton step").passes
     2
@@ -22,11 +33,16 @@ class Record(NamedTuple):
     passes: int
     seconds: float
     note: str = ""
+    gradient: float | None = None
+    rows: tuple[int, ...] = ()
 
 
 @dataclass
 class Trace:
     """The records of one fit, in order, as a sequence and as columns.
+
+    ``iterates`` are the coefficients after each step, ``(columns, outputs)``, where they are kept: for a descent by given
+    steps, and where they were asked for; the first ones, up to ``MAX_NUMBERS`` numbers.
 
     >>> trace = Trace()
     >>> trace.add(Record(1, 0.5, 0.1, 2, 0.01))
@@ -35,10 +51,16 @@ class Trace:
     """
 
     records: list[Record] = field(default_factory=list)
+    iterates: list[Array] = field(default_factory=list, repr=False)
 
     def add(self, record: Record) -> None:
         """Append one record."""
         self.records.append(record)
+
+    def keep(self, coef: Array) -> None:
+        """Keep the coefficients of the step that was added last, while there is room."""
+        if len(self.iterates) == len(self.records) - 1 and len(self.records) * coef.size <= MAX_NUMBERS:
+            self.iterates.append(np.array(coef))
 
     def column(self, name: str) -> list[object]:
         """Return one field of all records."""

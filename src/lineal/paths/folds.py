@@ -26,6 +26,7 @@ from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import alone
 from lineal.problem.frame import FAR_MEAN_SDS
 from lineal.problem.moments import survey
+from lineal.solvers.solver import Solver
 from lineal.sources.memory import Memory
 
 Array = npt.NDArray[np.float64]
@@ -59,7 +60,7 @@ def trials(
     families: Sequence[tuple[Penalty, Strengths]],
     seen: Sequence[Index],
     *,
-    solver: str = "auto",
+    solver: Solver | str = "auto",
     tol: float = TOLERANCE,
     max_iter: int | None = None,
     deadline: Deadline | None = None,
@@ -79,7 +80,7 @@ def trials(
 
 def _trials(
     source: Memory, loss: Loss, penalty: Penalty, strengths: Strengths, seen: Sequence[Index],
-    given: tuple[str, float, int | None], deadline: Deadline | None,
+    given: tuple[Solver | str, float, int | None], deadline: Deadline | None,
 ) -> Trials:  # fmt: skip
     """Return the trials of one penalty."""
     block = source.block
@@ -101,7 +102,7 @@ def _trials(
 
 
 def _fold(
-    fold: Memory, loss: Loss, penalty: Penalty, grid: Sequence[float], solver: str, tol: float, max_iter: int | None,
+    fold: Memory, loss: Loss, penalty: Penalty, grid: Sequence[float], solver: Solver | str, tol: float, max_iter: int | None,
     deadline: Deadline | None,
 ) -> tuple[Sequence[Point], int]:  # fmt: skip
     """Return the points of one fold, and how many of them there was time for."""

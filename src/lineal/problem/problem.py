@@ -198,6 +198,10 @@ class Problem:
             gradient_error=None if sums.gradient_error is None else sums.gradient_error / total,
         )
 
+    def remembered(self, coef: Array) -> Evaluation | None:
+        """Return the evaluation at ``coef`` if it is one of the last; None where it would cost a pass."""
+        return self._memory.get((coef.tobytes(), 1))
+
     def keep(self, coef: Array, evaluation: Evaluation, sample: int = 1) -> None:
         """Take note of an evaluation, forgetting all but the last two."""
         if len(self._memory) >= 2:

@@ -8,6 +8,7 @@ from typing import Final
 
 from lineal.errors import InputError, near
 from lineal.problem.problem import Problem
+from lineal.solvers.conjugate_gradient import ConjugateGradient
 from lineal.solvers.coordinate import Coordinate
 from lineal.solvers.direct import Direct
 from lineal.solvers.dual_ascent import DualAscent
@@ -31,6 +32,7 @@ ALL: Final[tuple[type[Solver], ...]] = (
     SampledNewton,
     ProxNewton,
     QuasiNewton,
+    ConjugateGradient,
     GradientDescent,
     Coordinate,
     ProxGradient,
@@ -49,6 +51,7 @@ __all__ = [
     "ALL",
     "BY_NAME",
     "NEWTON_MAX_COEFFICIENTS",
+    "ConjugateGradient",
     "Coordinate",
     "Direct",
     "DualAscent",

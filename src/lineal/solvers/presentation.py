@@ -66,7 +66,7 @@ def windows(source: Source) -> Iterator[Window]:
         at = 0
         while at < block.n_rows:
             end = min(block.n_rows, at + size - count)
-            held.append(block if end - at == block.n_rows else _cut(block, at, end))
+            held.append(block if end - at == block.n_rows else cut(block, at, end))
             count, at = count + end - at, end
             if count == size:
                 yield Window(held)
@@ -106,7 +106,8 @@ def _size(block: Block) -> int:
     return max(1024, WINDOW_CELLS // max(block.design.row_entries, 1))
 
 
-def _cut(block: Block, first: int, last: int) -> Block:
+def cut(block: Block, first: int, last: int) -> Block:
+    """Return rows ``first`` to ``last`` of a block."""
     return Block(
         block.design.slice(first, last),
         block.y[first:last],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ class Step(NamedTuple):
     from ``coef``) from which the certificate builds a dual point, or None where it should make its own. A wrong step can
     only make the gap larger. ``ready`` is False where the solver is near its goal and would rather take one more precise
     step before a proof is tried. ``theta`` is a dual point itself, one row for each row of the source, for losses whose
-    slopes are none; untrusted too.
+    slopes are none; untrusted too. ``rows`` are the rows it was made from, counted from 1, where they were picked.
     """
 
     coef: Array
@@ -38,6 +38,7 @@ class Step(NamedTuple):
     hint: Array | None = None
     theta: Array | None = None
     ready: bool = True
+    rows: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ class Solver(ABC):
     ``words`` say why it is chosen, with the numbers of ``reason``. ``needs`` is what a source has to offer beside sums,
     and ``missing`` what is wrong with one that does not. ``corners`` says that it treats losses that are not smooth;
     ``sure`` at what share of a gap asked for, unless that is small, its estimate is worth a proof. ``max_steps`` is a
-    number of steps after which it has lost its way.
+    number of steps after which it has lost its way. ``literal`` says that its steps are those of a textbook, to be followed to
+    the letter: from zero, in the columns as they are, as many as are asked for.
     """
 
     name: ClassVar[str]
@@ -86,6 +88,7 @@ class Solver(ABC):
     corners: ClassVar[bool] = False
     sure: ClassVar[float] = 0.5
     max_steps: ClassVar[float] = math.inf
+    literal: ClassVar[bool] = False
 
     @classmethod
     def spellings(cls) -> Mapping[str, Mapping[str, Any]]:
@@ -113,6 +116,10 @@ class Solver(ABC):
 
         It is asked only where the source offers what the solver needs.
         """
+
+    def diverged(self, problem: Problem, objectives: Sequence[float]) -> str:
+        """Return what the objectives of its steps say against the length of these, in words; empty where nothing does."""
+        return ""
 
     @abstractmethod
     def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:

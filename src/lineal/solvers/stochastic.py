@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from lineal import _core
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
@@ -17,6 +16,7 @@ from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
 from lineal.solvers.presentation import Window, windows
 from lineal.solvers.schedules import Schedule, checked, positive
 from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
+from lineal.solvers.stable_step import largest_row
 from lineal.sources.source import Access, Block
 
 NO_STRENGTH = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
@@ -169,7 +169,7 @@ class Stochastic(Solver):
         bound = problem.loss.curvature_bound
         bend = bound if np.isfinite(bound) and problem.loss.smooth else 1.0
         factor = problem.moments.rows / problem.moments.weight_sum
-        largest = factor * bend * max(_largest(rows, frame) for rows in windows(problem.source))
+        largest = factor * bend * max(largest_row(rows, frame) for rows in windows(problem.source))
         problem.source.pass_count.made += 1
         penalty_factor = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
         caution = 3.0 if self.method == "saga" else 1.0
@@ -265,13 +265,6 @@ def _frame(problem: Problem) -> Frame:
     scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
     scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))
     return Frame(1.0 / scale**2, shift if centred else None)
-
-
-def _largest(rows: Window, frame: Frame) -> float:
-    order = rows.order(0, 0, shuffle=False)
-    return _core.largest_row(
-        [(held, None, weight, None) for held, _, weight, _ in rows.segments], order, frame.rate, frame.shift
-    )
 
 
 def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float]:

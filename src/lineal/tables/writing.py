@@ -50,15 +50,17 @@ def quoted(cell: str) -> str:
 
 
 def _texts(array: Any) -> Any:
-    """Return an array as cells; a number has the fewest digits that give it back exactly."""
+    """Return an array as cells; a number has the fewest digits that give it back exactly, what is missing is empty."""
     import pyarrow as pa
 
     from lineal.tables.arrow import from_texts
 
     if not pa.types.is_string(array.type):
-        return array.cast(pa.string())
-    codes = array.dictionary_encode()
-    return from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
+        cells = array.cast(pa.string())
+    else:
+        codes = array.dictionary_encode()
+        cells = from_texts([quoted(level) for level in codes.dictionary.to_pylist()]).take(codes.indices)
+    return cells.fill_null(from_texts([""])[0]) if cells.null_count else cells
 
 
 class Parquet:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from lineal.verify.claims.model import Claims
+from lineal.verify.evidence.stable_step import STABLE
 from lineal.verify.report import Report
 
 NUMBER: Final = r"[-+0-9.e]+"
@@ -30,6 +31,10 @@ REASONS: Final = tuple(
         "the last hundred steps brought nothing",
         f"the last [0-9]+ epochs brought no more than {NUMBER} % of all before",
         "the steps were too long, and the objective is no longer finite",
+        f"the steps diverged: the objective rose from {NUMBER} (to {NUMBER}|beyond all numbers)",
+        "the steps are too long: the objective rose in [0-9]+ of [0-9]+",
+        STABLE.pattern,
+        "the [-a-z]+ loss bends without limit, so no length is proven stable",
         "the intercept has too few digits beside (columns|offsets) so far from zero",
         "[0-9]+ steps of Newton's method were not enough",
         "the coefficients have too few digits beside columns so far from zero or so near to each other",
@@ -38,6 +43,7 @@ REASONS: Final = tuple(
         "it could not be told which columns depend on others",
         "time was not enough to decide whether the classes overlap",
         "the coefficients are not finite",
+        "the curvature vanishes",
         "the coefficients are outside their bounds",
         "the penalty overflows",
         "the dual point is outside its domain",

@@ -23,6 +23,7 @@ from lineal.verify.evidence.sentences import (
     equations,
     of_gap,
 )
+from lineal.verify.evidence.stable_step import check_stable_step
 from lineal.verify.evidence.stationary import check_infeasible, check_slope, check_stationary
 from lineal.verify.evidence.tolerances import check_objective
 from lineal.verify.losses import Perceptron, ZeroOne
@@ -203,6 +204,7 @@ def _not_unique_unnamed(report: Report, claims: Claims, point: Point) -> None:
 
 
 def _budget(report: Report, claims: Claims, point: Point) -> None:
+    check_stable_step(report, claims.reason, point.problem)
     if claims.gap is None:
         report.check("no gap is claimed, and a reason is given", claims.relative_gap is None and bool(claims.reason))
         if "slope_norm" not in claims.evidence:  # else it is said with the slope
