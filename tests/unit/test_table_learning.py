@@ -17,6 +17,7 @@ from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder
 from lineal.features.learning import Learned, learn
 from lineal.features.terms import Boolean, Category, Number
+from lineal.features.types.choices import Choices
 from lineal.features.types.survey import exact_sum
 from lineal.tables.table import as_table, split
 
@@ -108,13 +109,18 @@ def test_identifiers_are_left_out():
     assert {t.column for t in learn(as_table(few), target="y").encoder.terms} == {"id", "k"}
 
 
-def test_more_than_ten_thousand_levels_is_no_category(tmp_path):
+def test_a_category_may_have_more_than_ten_thousand_levels(tmp_path):
     n = 25_000
     rows = "".join(f"{i / 7},v{i % 12_000},{i % 3}\n" for i in range(n))
     found = learn(as_table(csv(tmp_path, "y,a,b\n" + rows)), target="y")
-    assert found.report["dropped"] == [
-        {"column": "a", "why": "it has more than 10000 different values; it looks like an identifier"}
-    ]
+    assert found.report["dropped"] == []
+    (words,) = found.encoder.categories
+    assert words.reference is None  # each with its own score
+    assert set(words.levels) == {f"v{i}" for i in range(12_000)}
+    capped = learn(as_table(csv(tmp_path, "y,a,b\n" + rows)), target="y", choices=Choices(max_levels=1000))
+    (words,) = capped.encoder.categories
+    assert len(words.columns) == 1000  # one is the reference, one that of the others
+    assert set(words.levels) == {f"v{i}" for i in sorted(range(1000), key=str)}  # (v0 to v999 occur three times)
 
 
 def test_text_in_a_number_column_is_named_with_its_row(tmp_path):

@@ -109,7 +109,8 @@ def test_columns_can_be_dropped_and_mistakes_are_named():
         ({"c": "number"}, "has no column 'c'"),
         ({"a": "nubmer"}, "Did you mean 'number'"),
         ({"y": "number"}, "no column to predict from"),
-        ({"a": "category:x"}, "takes nothing after it"),
+        ({"a": "category:x"}, "takes max=N and hash=2"),
+        ({"a": "drop:x"}, "takes nothing after it"),
     ):
         with pytest.raises(InputError, match=words):
             learn(table, target="y", types=types)

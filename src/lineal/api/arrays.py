@@ -13,6 +13,7 @@ from lineal.designs import as_design
 from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
 from lineal.features.splitting import Split
+from lineal.features.types.choices import AS_FOUND
 from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES
 from lineal.ground.inputs import real, targets
 from lineal.model.target import Target
@@ -50,6 +51,8 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
         raise InputError("columns of an array have no names for a formula, products or text; give a table with names.")
     if roles.types:
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
+    if roles.choices != AS_FOUND:
+        raise InputError("columns of an array are numbers all, without levels; give a table for max_levels.")
     if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = sound(data, "the data").tocsr() if is_sparse(data) else real(data, "the data")

@@ -61,6 +61,7 @@ def compare(
     poly: int = 1,
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
+    max_levels: int | None = None,
     test_size: float = 0.2,
     split: str | None = None,
     validation_size: float = 0.0,
@@ -87,7 +88,9 @@ def compare(
     if len(kinds) > 1:
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
-    roles = Roles.of(target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text)
+    roles = Roles.of(
+        target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text, max_levels=max_levels
+    )
     dataset = beforehand(deadline, lambda: gather(data, roles, next(iter(kinds), "auto"), parts))
     classes = dataset.target.kind == "classes"
     if not requests:

@@ -20,6 +20,7 @@ from lineal.features.formula import Formula
 from lineal.features.learning import Learned, learn
 from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Within, parted
 from lineal.features.text_options import TextOptions
+from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.target_type import class_index
 from lineal.ground.records import dataclass
 from lineal.model.model import Model
@@ -62,10 +63,18 @@ class Roles:
     poly: int = 1
     types: Mapping[str, str] | None = None
     text: TextOptions = ()
+    choices: Choices = AS_FOUND
 
     @classmethod
     def of(
-        cls, target: Any, formula: str | None = None, poly: int = 1, *, intercept: bool = True, **others: Any
+        cls,
+        target: Any,
+        formula: str | None = None,
+        poly: int = 1,
+        *,
+        intercept: bool = True,
+        max_levels: int | None = None,
+        **others: Any,
     ) -> Roles:
         """Return the roles with the formula read; it may name the target.
 
@@ -74,6 +83,7 @@ class Roles:
         """
         if not isinstance(poly, int) or not 1 <= poly <= 10:
             raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
+        others["choices"] = Choices(max_levels)
         if formula is None:
             return cls(target, poly=poly, intercept=intercept, **others)
         if poly > 1 or not intercept:
@@ -97,6 +107,7 @@ class Roles:
             table,
             target=self.target, weight=self.weight, offset=self.offset, drop=self.drop, model=wanted,
             formula=self.formula, poly=self.poly, types=self.types, text=self.text,
+            choices=self.choices,
         )  # fmt: skip
         return learned if self.intercept else replace(learned, encoder=replace(learned.encoder, intercept=False))
 

@@ -99,6 +99,7 @@ def table_path(
     poly: int = 1,
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
+    max_levels: int | None = None,
     test_size: float = 0.0,
     split: str | None = None,
     seed: int = 0,
@@ -117,7 +118,16 @@ def table_path(
     family, deadline = read_family(penalty), Deadline.of(time_limit)
     request = _request(model, bounds, solver)
     roles = Roles.of(
-        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+        target,
+        formula,
+        poly,
+        intercept=intercept,
+        weight=weight,
+        offset=offset,
+        drop=drop,
+        types=types,
+        text=text,
+        max_levels=max_levels,
     )
     parts = read_split(split, seed, test_size, 0.0)
     dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))

@@ -44,6 +44,7 @@ _OWN: Final = frozenset(
         "poly",
         "types",
         "text",
+        "max_levels",
         "solver",
         "multiclass",
         "tol",

@@ -54,6 +54,7 @@ def fit(
     poly: int = 1,
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
+    max_levels: int | None = None,
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -87,7 +88,8 @@ def fit(
     ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
     without one, ``poly`` adds every product of up to that many columns. ``types`` maps columns to what they are:
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
-    ``{"note": "ngrams=2,max=5000"}``. Without ``intercept`` the scores go through the origin.
+    ``{"note": "ngrams=2,max=5000"}``. ``max_levels`` is how many levels of a category have a column of their own, the most
+    frequent ones; the others share one. Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
@@ -111,7 +113,16 @@ def fit(
     if test is not None and parts.by != "row":
         raise InputError("test and split exclude each other: the table holds the test rows; give one of them.")
     roles = Roles.of(
-        target, formula, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text
+        target,
+        formula,
+        poly,
+        intercept=intercept,
+        weight=weight,
+        offset=offset,
+        drop=drop,
+        types=types,
+        text=text,
+        max_levels=max_levels,
     )
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
     return finish(dataset, request, run) if scheme == "direct" else _reduced(dataset, request, run, scheme, bits)

@@ -33,6 +33,7 @@ def run(
     offset: str | None,
     drop: tuple[str, ...],
     types: tuple[str, ...],
+    max_levels: int | None,
     recipe: Path | None,
     as_json: bool,
 ) -> int:
@@ -41,11 +42,13 @@ def run(
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
         table = remembered(data.open(), 2 * MAX_MEMORY_BYTES // 3)
-        inspection = inspect(table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types))
+        inspection = inspect(
+            table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types), max_levels=max_levels
+        )
     if recipe is not None:
         kept = {name: spelling for name, spelling in inspection.types.items() if spelling != "drop"}
         gone = [name for name, spelling in inspection.types.items() if spelling == "drop"]
-        written = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), kept)
+        written = Recipe(target, weight, offset, (*drop, *(name for name in gone if name not in drop)), types=kept)
         try:
             recipe.write_text(written.text(), encoding="utf-8")
         except OSError as problem:

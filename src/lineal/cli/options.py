@@ -128,6 +128,12 @@ def limit(words: str) -> Callable[[Declared], Declared]:
 def columns(command: Declared) -> Declared:
     """Add the options that say what columns are."""
     types = "What a column is: number, category, boolean, ordinal:LOW<HIGH, date:DMY, text or drop. May be repeated."
+    command = click.option(
+        "--max-levels",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="How many levels of a category have a column, the most frequent ones; others share one. All, if not given.",
+    )(command)
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
 
 

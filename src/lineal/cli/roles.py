@@ -14,7 +14,7 @@ from lineal.features.types.declared_types import pairs
 def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
     """Return the options with what a recipe says where nothing was typed; types become a dictionary.
 
-    >>> found = settled({"target": "y", "weight": None, "drop": (), "types": ("age=number",)}, None)
+    >>> found = settled({"target": "y", "weight": None, "drop": (), "max_levels": None, "types": ("age=number",)}, None)
     >>> found["types"]
     {'age': 'number'}
     """
@@ -29,5 +29,6 @@ def settled(options: Mapping[str, Any], recipe: Path | None) -> dict[str, Any]:
         elif named is not None:
             raise InputError(f"the recipe {recipe} names the {role} {named!r}, which has no effect here; take it out.")
     merged["drop"] = (*merged["drop"], *(name for name in declared.drop if name not in merged["drop"]))
+    merged["max_levels"] = declared.max_levels if merged["max_levels"] is None else merged["max_levels"]
     merged["types"] = {**declared.types, **pairs(merged["types"])}
     return merged

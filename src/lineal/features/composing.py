@@ -17,6 +17,7 @@ from lineal.features.terms.curve import Numbers
 from lineal.features.terms.product import MAX_COLUMNS
 from lineal.features.terms.product import Factor as Part
 from lineal.features.types import deciding
+from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.decision import Decision, Reread
 from lineal.features.types.declared_types import DeclaredType
 from lineal.features.types.survey import Column
@@ -46,6 +47,7 @@ class Composer:
     table: Table
     cells: Mapping[str, Array]
     declared_types: Mapping[str, DeclaredType] = field(default_factory=dict)
+    choices: Choices = AS_FOUND
     marked: set[str] = field(default_factory=set)
     decisions: dict[str, Decision] = field(default_factory=dict)
 
@@ -113,7 +115,12 @@ class Composer:
             return self._curve(called, factor, survey)
         declared = None if category else self.declared_types.get(factor.column)
         decision = deciding.decide(
-            survey, self.table, in_formula=factor.basis != ".", category=category, declared=declared
+            survey,
+            self.table,
+            in_formula=factor.basis != ".",
+            category=category,
+            declared=declared,
+            choices=self.choices,
         )
         if isinstance(decision, Reread):
             return decision

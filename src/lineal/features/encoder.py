@@ -51,8 +51,8 @@ class Part:
 class Encoder:
     """Terms in order, columns of numbers before text before categories; columns are found by name, in any order.
 
-    A level that was never seen in training counts as the reference level, an unknown word in a Boolean column as
-    missing; ``encode_counted`` says how many there were.
+    A level that was never seen in training counts as the reference level, or for nothing where there is none; an
+    unknown word in a Boolean column as missing; ``encode_counted`` says how many there were.
     """
 
     intercept: bool
@@ -199,6 +199,7 @@ class Encoder:
     def sentences(self, unknown: Mapping[str, int]) -> list[str]:
         """Return sentences about cells and terms that training did not have."""
         texts = {term.column for term in self.texts}
+        lone = {term.column for term in self.categories if term.reference is None}
         sentences = []
         for name, count in unknown.items():
             if name in texts:
@@ -206,9 +207,8 @@ class Encoder:
                 sentences.append(f"in column {name!r} {terms} no column of the model; such words count for nothing.")
             else:
                 cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
-                sentences.append(
-                    f"in column {name!r} {cells} that training did not have; they count as the reference level."
-                )
+                meaning = "for nothing" if name in lone else "as the reference level"
+                sentences.append(f"in column {name!r} {cells} that training did not have; they count {meaning}.")
         return sentences
 
     def design(self, rows: int, numbers: Array, codes: Sequence[Codes], texts: Sequence[Rows] = ()) -> Design:

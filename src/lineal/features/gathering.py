@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 from typing import Any
 
@@ -15,7 +15,7 @@ from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import Notation
 from lineal.features.encoder import column, needed
 from lineal.features.types.leaks import LEAK_SAMPLE_ROWS
-from lineal.features.types.survey import Column
+from lineal.features.types.survey import MAX_LEVELS, Column
 from lineal.ground.records import dataclass
 from lineal.tables.arrow import valid
 from lineal.tables.tabular import Mask, RowNumbers, Table, filtered
@@ -41,8 +41,9 @@ def gather(
     offset: str | None,
     as_text: set[str],
     readings: Mapping[str, Notation | Calendar],
+    categories: Collection[str] = (),
 ) -> Pass:
-    """Read the table once."""
+    """Read the table once; all levels of ``categories`` are remembered, whatever they look like."""
     roles = [name for name in (weight, offset) if name is not None]
     classes = table.few() & set(targets)  # read as text: the fingerprint of classes is that of their text
     wanted = ((table.guess() - classes) | set(roles)) - as_text
@@ -54,6 +55,8 @@ def gather(
         [Column(name, table.plain, name in as_text) for name in targets],
         [Column(name, table.plain, name in as_text, reading=readings.get(name)) for name in features],
     )
+    for survey in gathered.features:
+        survey.limit = MAX_LEVELS if survey.name in categories else survey.limit
     for survey in gathered.targets:
         survey.values.distinct = {}
     for rows, batch in chosen.numbered():

@@ -18,8 +18,9 @@ from lineal.features.gathering import gather
 from lineal.features.learning import learn
 from lineal.features.terms.written import scores
 from lineal.features.types import deciding
+from lineal.features.types.choices import Choices
 from lineal.features.types.decision import Decision, Reread
-from lineal.features.types.declared_types import TextType, declared
+from lineal.features.types.declared_types import CategoryType, TextType, declared
 from lineal.features.types.survey import Column
 from lineal.ground.records import dataclass
 from lineal.tables.joined import attached
@@ -47,15 +48,17 @@ def inspect(
     offset: Any = None,
     drop: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
+    max_levels: int | None = None,
 ) -> Inspection:
     """Return counts, ranges, missing share, histogram and decision of every column; three passes at most.
 
-    ``data`` is anything that can be fitted but an array; roles and ``types`` are those of ``lineal.fit``.
+    ``data`` is anything that can be fitted but an array; roles, ``types`` and ``max_levels`` are those of ``lineal.fit``.
 
     >>> found = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
     >>> [(column["column"], column["type"], column["missing"]) for column in found.report["columns"]]
     [('a', 'number', 1), ('b', 'category', 0)]
     """
+    choices = Choices(max_levels)
     table = as_table(data)
     table, target = attached(table, target, "target")
     table, weight = attached(table, weight, "weight")
@@ -64,9 +67,9 @@ def inspect(
         raise InputError(f"{table.origin} is an SVMlight file; its columns are numbers without names, so fit it.")
     notes: list[str] = []
     if target is None:
-        surveys, decisions, rows = _decided(table, drop, types)
+        surveys, decisions, rows = _decided(table, drop, types, choices)
     else:
-        learned = learn(table, target=target, weight=weight, offset=offset, drop=drop, types=types)
+        learned = learn(table, target=target, weight=weight, offset=offset, drop=drop, types=types, choices=choices)
         surveys = {survey.name: survey for survey in learned.surveys}
         decisions, rows = {decision.column: decision for decision in learned.decisions}, learned.report["rows"]
         notes = [learned.report["sentences"][0], *learned.report["suspicions"]]
@@ -88,7 +91,7 @@ def inspect(
 
 
 def _decided(
-    table: Table, drop: Sequence[str], types: Mapping[str, str] | None
+    table: Table, drop: Sequence[str], types: Mapping[str, str] | None, choices: Choices
 ) -> tuple[dict[str, Column], dict[str, Decision], int]:
     """Decide on every column of a table of which no target is known."""
     declared_types = declared(types)
@@ -96,9 +99,10 @@ def _decided(
         table.require(name)
     features = [name for name in table.names if name not in drop]
     as_text = {name for name, one in declared_types.items() if one.as_text}
+    levels = {name for name, one in declared_types.items() if isinstance(one, CategoryType)}
     readings: dict[str, Notation | Calendar] = {}
     while True:
-        gathered = gather(table, [], features, None, None, as_text, readings)
+        gathered = gather(table, [], features, None, None, as_text, readings, levels)
         decisions: dict[str, Decision] = {}
         rereads: list[Reread] = []
         for survey in gathered.features:
@@ -109,7 +113,7 @@ def _decided(
                     survey.name, "text", survey.missing, None, UNREAD_TEXT, declared=spelled
                 )
                 continue
-            decision = deciding.decide(survey, table, declared=one)
+            decision = deciding.decide(survey, table, declared=one, choices=choices)
             if isinstance(decision, Reread):
                 rereads.append(decision)
             else:

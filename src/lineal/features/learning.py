@@ -23,8 +23,9 @@ from lineal.features.terms import Term
 from lineal.features.text.columns import declared_texts, learn_texts, texts_among
 from lineal.features.text_options import Options, TextOptions
 from lineal.features.types import deciding, target_type
+from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.decision import Decision, Reread
-from lineal.features.types.declared_types import DeclaredType, DropType, declared
+from lineal.features.types.declared_types import CategoryType, DeclaredType, DropType, declared
 from lineal.features.types.leaks import suspicions
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
@@ -66,12 +67,14 @@ def learn(
     poly: int = 1,
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
+    choices: Choices = AS_FOUND,
 ) -> Learned:
     """Learn from the rows that have a target; one pass, two where a guess about a text file proves wrong, one for text.
 
     ``formula`` says which terms there are; otherwise every column is one, and every product of up to ``poly`` of them.
     ``types`` says what columns are (features/types/declared_types.py), instead of a guess.
     ``text`` names text columns and how to read them (docs/text.md); without a formula others are found.
+    ``choices`` are made for all columns.
 
     >>> from lineal.tables.table import as_table
     >>> learned = learn(as_table({"y": [1.5, 2.5, 3.0], "a": ["u", "v", "u"]}), target="y")
@@ -81,9 +84,10 @@ def learn(
     if model not in ("auto", "number", "classes"):
         raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
     if table.sparse:
-        if formula is not None or poly > 1 or text:
+        if formula is not None or poly > 1 or text or choices != AS_FOUND:
             raise InputError(
-                f"{table.origin} is an SVMlight file, whose columns have no names for a formula, products or text."
+                f"{table.origin} is an SVMlight file of numbers without names: there is nothing for a formula, products,"
+                " text or levels."
             )
         return _learn_sparse(table, target, weight, offset, drop, model)
     names = _targets(table, target)
@@ -97,12 +101,16 @@ def learn(
     readings: dict[str, Notation | Calendar] = {}
     text_options = declared_texts(table, text, declared_types, features, formula)
     as_text |= set(text_options)
+    levels = {name for name, one in declared_types.items() if isinstance(one, CategoryType)}
     if formula is not None:
         features = list(dict.fromkeys([*used(formula, features), *text_options]))
-        as_text |= categories(formula)
+        levels |= categories(formula)
+        as_text |= levels
     while True:
-        gathered = gather(table, names, features, weight, offset, as_text, readings)
-        learned = _decide(table, gathered, weight, offset, drop, model, formula, poly, declared_types, text_options)
+        gathered = gather(table, names, features, weight, offset, as_text, readings, levels)
+        learned = _decide(
+            table, gathered, weight, offset, drop, model, formula, poly, declared_types, text_options, choices
+        )
         if isinstance(learned, Learned):
             return learned
         as_text |= {one.column for one in learned}
@@ -158,6 +166,7 @@ def _decide(
     poly: int,
     declared_types: Mapping[str, DeclaredType],
     text_options: dict[str, Options],
+    choices: Choices,
 ) -> Learned | list[Reread]:
     """Return what follows from a pass, or the columns that must be read again before anything can."""
     rereads: list[Reread] = []
@@ -170,13 +179,13 @@ def _decide(
     surveys = [survey for survey in gathered.features if survey.name not in written]
     if formula is None:
         for survey in surveys:
-            decision = deciding.decide(survey, table, declared=declared_types.get(survey.name))
+            decision = deciding.decide(survey, table, declared=declared_types.get(survey.name), choices=choices)
             rereads.append(decision) if isinstance(decision, Reread) else decisions.append(decision)
         terms += [term for decision in decisions for term in decision.terms]
         terms += monomials(terms, poly)
     else:
         composer = Composer(
-            formula, {s.name: s for s in surveys}, table, _values(table, gathered, formula), declared_types
+            formula, {s.name: s for s in surveys}, table, _values(table, gathered, formula), declared_types, choices
         )
         composed = composer.terms()
         if isinstance(composed, Reread):

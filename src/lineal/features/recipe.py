@@ -14,7 +14,7 @@ from lineal.errors import InputError, near
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
 
-FIELDS: Final = ("target", "weight", "offset", "drop", "types")
+FIELDS: Final = ("target", "weight", "offset", "drop", "max_levels", "types")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -36,6 +36,7 @@ class Recipe:
     offset: str | None = None
     drop: tuple[str, ...] = ()
     types: Mapping[str, str] = field(default_factory=dict)
+    max_levels: int | None = None
 
     @classmethod
     def read(cls, path: Path) -> Recipe:
@@ -52,11 +53,13 @@ class Recipe:
         target = data.get("target")
         _expect(target is None or isinstance(target, str) or _names(target), path, "target", "one column, or a list")
         _expect(_names(data.get("drop", [])), path, "drop", "a list of columns")
+        most = data.get("max_levels")
+        _expect(most is None or type(most) is int, path, "max_levels", "a whole number")
         types = data.get("types", {})
         fine = isinstance(types, dict) and all(isinstance(value, str) for value in types.values())
         _expect(fine, path, "types", 'a table of lines such as age = "number"')
         target = tuple(target) if isinstance(target, list) else target
-        return cls(target, data.get("weight"), data.get("offset"), tuple(data.get("drop", ())), types)
+        return cls(target, data.get("weight"), data.get("offset"), tuple(data.get("drop", ())), types, most)
 
     def text(self) -> str:
         """Return the recipe as TOML."""
@@ -66,6 +69,7 @@ class Recipe:
         lines += [f"{name} = {_value(value)}" for name in ("weight", "offset") if (value := getattr(self, name))]
         if self.drop:
             lines.append(f"drop = {_value(self.drop)}")
+        lines += [] if self.max_levels is None else [f"max_levels = {self.max_levels}"]
         lines += ["", "[types]"]
         lines += [f"{_key(name)} = {_value(value)}" for name, value in self.types.items()]
         return "\n".join(lines) + "\n"

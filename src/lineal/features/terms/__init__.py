@@ -8,6 +8,7 @@ from lineal.features.terms.boolean import Boolean
 from lineal.features.terms.category import Category, Merged
 from lineal.features.terms.curve import FUNCTIONS, Curve
 from lineal.features.terms.date_parts import Cycle, Elapsed
+from lineal.features.terms.hashed import Hashed
 from lineal.features.terms.members import expect
 from lineal.features.terms.number import Number
 from lineal.features.terms.pair import Pair
@@ -24,6 +25,7 @@ ALL: tuple[type[Term], ...] = (
     Boolean,
     Category,
     Merged,
+    Hashed,
     Curve,
     Poly,
     Spline,
@@ -62,6 +64,6 @@ def called() -> dict[str, type[Term]]:
 
 
 __all__ = [
-    "ALL", "FUNCTIONS", "Boolean", "Category", "Curve", "Cycle", "Elapsed", "Merged", "Number", "Numeric", "Ordinal",
+    "ALL", "FUNCTIONS", "Boolean", "Category", "Curve", "Cycle", "Elapsed", "Hashed", "Merged", "Number", "Numeric", "Ordinal",
     "Pair", "Poly", "Product", "Single", "Spline", "Term", "Text", "TextStatistics", "Written", "called", "read",
 ]  # fmt: skip

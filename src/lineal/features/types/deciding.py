@@ -8,9 +8,11 @@ from itertools import islice
 
 from lineal.features.cells.dates import CALENDARS, Calendar
 from lineal.features.cells.notation import Notation, fitting
-from lineal.features.terms import Category, Merged, Number
+from lineal.features.terms import Category, Hashed, Merged, Number
+from lineal.features.terms.hashed import bucket
+from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.decision import Decision, Reread, cells, without
-from lineal.features.types.declared_types import FALSE, TRUE, DeclaredType, boolean
+from lineal.features.types.declared_types import FALSE, TRUE, CategoryType, DeclaredType, boolean
 from lineal.features.types.readings import calendar_of, check_dates, dated, notation_of, written
 from lineal.features.types.survey import MAX_LEVELS, Column
 from lineal.features.types.target_type import check_numbers, check_whole, is_number, lacks_text
@@ -23,6 +25,8 @@ LEVEL_MAX_CHARACTERS = 1000
 UNMERGED_MAX_LEVELS = 50
 LEVEL_MIN_ROWS = 5
 """Of a category with more than UNMERGED_MAX_LEVELS levels, those with fewer than LEVEL_MIN_ROWS rows are merged."""
+MERGED_MAX_LEVELS = 1000
+"""Of a category with more levels than that, such as words, each has its own score: the rare ones are most of them."""
 ROW_NUMBER_WORDS = frozenset(
     ("", "id", "ids", "idx", "index", "key", "no", "nr", "num", "number", "obs", "record", "row", "rownames", "unnamed")
 )
@@ -36,19 +40,31 @@ def decide(
     in_formula: bool = False,
     category: bool = False,
     declared: DeclaredType | None = None,
+    choices: Choices = AS_FOUND,
 ) -> Decision | Reread:
     """Return what becomes of a column; one that was ``in_formula`` for is no identifier, ``category`` makes its cells levels.
 
-    ``declared`` is a type that a person gave it.
+    ``declared`` is a type that a person gave it, ``choices`` are made for all columns.
     """
+    decision = _decide(survey, table, in_formula, category, declared)
+    if decision is not None:
+        return decision
+    own = declared if isinstance(declared, CategoryType) and declared.capped else CategoryType(choices.max_levels)
+    return _category(survey, own, in_formula=declared is not None)
+
+
+def _decide(
+    survey: Column, table: Table, in_formula: bool, category: bool, declared: DeclaredType | None
+) -> Decision | Reread | None:
+    """Return what becomes of a column, None if it is a category."""
     if not survey.present:
         return without(survey, "nothing", "every cell is missing")
     if survey.kinds & {"other"}:
         return without(survey, "other", _other(survey.other))
     if declared is not None:
-        return declared.decide(survey, table) or _category(survey, in_formula=True)
+        return declared.decide(survey, table)
     if category:
-        return _category(survey)
+        return None
     if isinstance(survey.reading, Notation):
         check_numbers(survey, table)
         check_whole(survey, table)
@@ -68,10 +84,10 @@ def decide(
     words = {level.lower() for level in survey.levels}
     if "category" not in survey.kinds and not survey.full and words <= TRUE | FALSE:
         return _boolean(survey)
-    return _category(survey)
+    return None
 
 
-def _number(survey: Column, table: Table, in_formula: bool) -> Decision | Reread:
+def _number(survey: Column, table: Table, in_formula: bool) -> Decision | Reread | None:
     check_numbers(survey, table)
     if lacks_text(survey, table):
         return Reread(survey.name)
@@ -110,7 +126,7 @@ def _numbers_rows(name: str) -> bool:
     return any(word.lower() in ROW_NUMBER_WORDS for word in words) or name.lower().endswith("id")
 
 
-def _constant(survey: Column) -> Decision | Reread:
+def _constant(survey: Column) -> Decision | Reread | None:
     """Return the decision on a number that never varies where it is present: only its absence can tell anything."""
     if not survey.missing:
         return without(survey, "number", f"it is {survey.values.low:g} in every row")
@@ -118,21 +134,21 @@ def _constant(survey: Column) -> Decision | Reread:
         return Reread(survey.name)
     if len(survey.levels) > 1:
         return without(survey, "number", f"it is {survey.values.low:g} wherever it is present")
-    return _category(survey)
+    return None
 
 
-def _boolean(survey: Column) -> Decision:
+def _boolean(survey: Column) -> Decision | None:
     true = tuple(sorted(level for level in survey.levels if level.lower() in TRUE))
     false = tuple(sorted(level for level in survey.levels if level.lower() in FALSE))
     if not (true and false):
-        return _category(survey)  # one word, and cells without: only absence can tell anything
+        return None  # one word, and cells without: only absence can tell anything
     return replace(boolean(survey, true, false, "boolean"), levels=2)  # (however their words are written)
 
 
-def _category(survey: Column, *, in_formula: bool = False) -> Decision:
+def _category(survey: Column, own: CategoryType, *, in_formula: bool) -> Decision:
     levels, present = survey.levels, survey.present
     if survey.full:
-        return without(survey, "text", f"it has more than {MAX_LEVELS} different values; it looks like an identifier")
+        return without(survey, "text", f"it has more than {MAX_LEVELS:,} different values; it looks like an identifier")
     if not in_formula and present >= IDENTIFIER_MIN_ROWS and len(levels) == present:
         return without(survey, "text", "every value is different; it looks like an identifier")
     if not in_formula and len(levels) > max(50, present / 2):
@@ -144,20 +160,36 @@ def _category(survey: Column, *, in_formula: bool = False) -> Decision:
         return without(survey, "text", f"it holds texts of up to {longest:,} characters, too long for names of levels")
     if len(levels) == 1 and not survey.missing:
         return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
-    reference = min(levels, key=lambda level: (-levels[level], level))
-    kept = tuple(sorted(level for level, count in levels.items() if count >= LEVEL_MIN_ROWS))
-    merged = len(levels) - len(kept) if len(levels) > UNMERGED_MAX_LEVELS and len(kept) > 1 else 0
-    why = f"{len(levels)} level{'' if len(levels) == 1 else 's'}, compared with {reference!r}"
-    if merged > 1:
-        why += f"; {merged} levels with fewer than {LEVEL_MIN_ROWS} rows are merged"
+    term, why = _levels(survey, own)
     if survey.missing:
         why += f"; {cells(survey.missing)} a level of their own"
-    term = (
-        Merged(survey.name, kept, reference, survey.missing > 0)
-        if merged > 1
-        else Category(survey.name, tuple(sorted(levels)), reference, survey.missing > 0)
-    )
-    return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), declared="category")
+    return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), declared=own.spelled)
+
+
+def _levels(survey: Column, own: CategoryType) -> tuple[Category, str]:
+    """Return which levels have a column of their own, and that in words."""
+    levels, missing = survey.levels, survey.missing > 0
+    count = f"{len(levels)} level{'' if len(levels) == 1 else 's'}"
+    first = sorted(levels, key=lambda level: (-levels[level], level))
+    if own.bits is not None:
+        kept, rest = first[: own.most or 0], first[own.most or 0 :]
+        buckets = tuple(sorted({bucket(level, own.bits) for level in rest}))
+        why = f"{count}, {f'{len(rest)} of them' if kept else 'all'} in {len(buckets)} buckets of 2^{own.bits}"
+        return Hashed(survey.name, tuple(sorted(kept)), None, missing, own.bits, buckets), why
+    reference = first[0]
+    compared = f"{count}, compared with {reference!r}"
+    if own.most is not None:
+        if len(levels) > own.most:
+            merged = f"; those beyond the {own.most} most frequent share a column"
+            return Merged(survey.name, tuple(sorted(first[: own.most])), reference, missing), compared + merged
+    elif len(levels) > MERGED_MAX_LEVELS:
+        return Category(survey.name, tuple(sorted(levels)), None, missing), f"{count}, each with its own score"
+    elif len(levels) > UNMERGED_MAX_LEVELS:
+        kept = [level for level in first if levels[level] >= LEVEL_MIN_ROWS]
+        if len(kept) > 1 and len(levels) - len(kept) > 1:
+            merged = f"; {len(levels) - len(kept)} levels with fewer than {LEVEL_MIN_ROWS} rows are merged"
+            return Merged(survey.name, tuple(sorted(kept)), reference, missing), compared + merged
+    return Category(survey.name, tuple(sorted(levels)), reference, missing), compared
 
 
 def is_text(survey: Column) -> bool:
@@ -172,7 +204,5 @@ def is_text(survey: Column) -> bool:
     ):  # written in different ways
         return False
     many = survey.full or (survey.present >= IDENTIFIER_MIN_ROWS and len(levels) > max(50, survey.present / 2))
-    several = sum(" " in level for level in levels) > len(levels) / 2
-    links = sum("://" in level[:10] and " " not in level for level in levels) > len(levels) / 2
     different = survey.present >= IDENTIFIER_MIN_ROWS and len(levels) == survey.present
-    return (many or different) and (several or (survey.characters > 25 * len(levels) and not links))
+    return (many or different) and survey.prose

@@ -14,6 +14,7 @@ from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import MARKERS, Notation, named
 from lineal.features.terms import Boolean, Number, Ordinal
 from lineal.features.text_options import Options
+from lineal.features.types.choices import check_bits, check_levels
 from lineal.features.types.decision import Decision, Reread, cells, without
 from lineal.features.types.readings import calendar_of, dated, notation_of, place, where, written
 from lineal.features.types.survey import MAX_LEVELS, Column
@@ -113,15 +114,53 @@ class NumberType(DeclaredType):
 
 @dataclass(frozen=True)
 class CategoryType(DeclaredType):
-    """Levels, however many there are for the rows."""
+    """Levels; the ``most`` frequent ones have a column each, and others share one, or with ``bits`` those of a hash."""
 
     name: ClassVar[str] = "category"
+    most: int | None = None
+    bits: int | None = None
+
+    @classmethod
+    def parse(cls, column: str, detail: str) -> CategoryType:
+        """Read ``max=N`` and ``hash=2^B``."""
+        given: dict[str, int] = {}
+        for word in _words(detail, ","):
+            key, _, value = word.partition("=")
+            plain = value.removeprefix("2^") if key == "hash" else value
+            if (
+                key not in ("max", "hash")
+                or key in given
+                or not plain.isdecimal()
+                or (key == "hash") == (plain == value)
+            ):
+                raise InputError(
+                    f"the type category of column {column!r} takes max=N and hash=2^B after it, not {word!r}; write"
+                    " 'category:max=1000' or 'category:max=1000,hash=2^12'."
+                )
+            given[key] = int(plain)
+        if "max" in given:
+            check_levels(given["max"], f"max of column {column!r}")
+        if "hash" in given:
+            check_bits(given["hash"], f"hash of column {column!r}")
+        return cls(given.get("max"), given.get("hash"))
+
+    @property
+    def capped(self) -> bool:
+        """Whether it says how many levels have a column."""
+        return self.most is not None or self.bits is not None
+
+    @property
+    def spelled(self) -> str:
+        """The type in the words of `--types`."""
+        most = [] if self.most is None else [f"max={self.most}"]
+        words = most + ([] if self.bits is None else [f"hash=2^{self.bits}"])
+        return f"category:{','.join(words)}" if words else "category"
 
     def decide(self, survey: Column, table: Table) -> None:
         """Refuse a column that has too many levels to be a category; it is decided as any other."""
         if survey.full:
             raise InputError(
-                f"column {survey.name!r} was told to be a category, but has more than {MAX_LEVELS} levels;"
+                f"column {survey.name!r} was told to be a category, but has more than {MAX_LEVELS:,} levels;"
                 f" leave it out (--drop {survey.name})."
             )
 

@@ -22,8 +22,10 @@ from lineal.tables.tabular import RowNumbers
 
 Array = npt.NDArray[np.float64]
 
-MAX_LEVELS = 10_000
-"""Distinct texts remembered for a column; beyond that it is no category."""
+MAX_LEVELS = 2**22
+"""Distinct texts remembered for a column, about 1 GB; beyond that it is no category."""
+MAX_PROSE_LEVELS = 10_000
+"""Distinct texts remembered of a column that holds sentences, not names."""
 MAX_DISTINCT_NUMBERS = 1_001
 """Distinct numbers remembered for a target."""
 
@@ -120,10 +122,11 @@ class Column:
 
     ``bad`` are the first cells that are no numbers, with their row numbers; ``rounded`` is the first that is a whole number
     and no double. ``finer`` says that its times are given to the nanosecond, ``other`` is the type of what are no cells.
-    ``straight`` says that some cells arrived as numbers, so that their text is not known. ``reading`` is how its texts are
-    written, where that was found before; otherwise ``notations`` and ``calendars`` are the ways of writing that all texts
-    so far agree with, and ``judged`` counts the different texts that say so. ``parts`` counts years, months, weekdays and
-    hours.
+    ``limit`` is how many different texts are remembered before it is asked whether they are prose; ``full`` says that they
+    are, or are too many, so that no more are remembered. ``straight`` says that some cells arrived as numbers, so that
+    their text is not known. ``reading`` is how its texts are written, where that was found before; otherwise ``notations``
+    and ``calendars`` are the ways of writing that all texts so far agree with, and ``judged`` counts the different texts
+    that say so. ``parts`` counts years, months, weekdays and hours.
     """
 
     name: str
@@ -135,6 +138,7 @@ class Column:
     values: Values = field(default_factory=Values)
     levels: dict[str, int] = field(default_factory=dict)
     parsed: dict[str, float] = field(default_factory=dict)
+    limit: int = MAX_PROSE_LEVELS
     full: bool = False
     no_number: int = 0
     bad: list[tuple[int, str]] = field(default_factory=list)
@@ -153,6 +157,13 @@ class Column:
     def characters(self) -> int:
         """Number of characters of all levels together."""
         return sum(map(len, self.levels))
+
+    @property
+    def prose(self) -> bool:
+        """Whether most texts have several words, or are long: sentences, not names."""
+        several = sum(" " in level for level in self.levels) > len(self.levels) / 2
+        links = sum("://" in level[:10] and " " not in level for level in self.levels) > len(self.levels) / 2
+        return several or (self.characters > 25 * len(self.levels) and not links)
 
     @property
     def present(self) -> int:
@@ -267,7 +278,9 @@ class Column:
         for level, count in zip(levels, counts.tolist(), strict=True):
             if count:  # a dictionary may name levels that only rows left out have
                 counts_of[level] = counts_of.get(level, 0) + count
-        self.full = len(counts_of) > MAX_LEVELS
+        if len(counts_of) > self.limit:
+            self.full = len(counts_of) > MAX_LEVELS or (self.limit < MAX_LEVELS and self.prose)
+            self.limit = MAX_LEVELS
 
     def _number(self, level: str) -> float:
         value = number(level) if self.reading is None else self.reading.value(level)

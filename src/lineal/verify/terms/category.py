@@ -40,7 +40,15 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
     texts = cells.texts(column)
     codes = np.array([-1 if text is None else code.get(text, -2) for text in texts], dtype=np.int64)
     chosen = [number for level, number in code.items() if level != term["reference"]]
-    return [(codes == number).astype(np.float64) for number in ([*chosen, -1] if term["missing"] else chosen)]
+    place = np.full(
+        len(code) + 2, -1, dtype=np.int64
+    )  # the last two are those of -2, an unknown level, and -1, missing
+    place[chosen] = np.arange(len(chosen))
+    place[-1] = len(chosen) if term["missing"] else -1
+    out = np.zeros((len(chosen) + int(term["missing"]), len(codes)))
+    rows = np.flatnonzero(place[codes] >= 0)
+    out[place[codes[rows]], rows] = 1.0
+    return list(out)
 
 
 class Learner:

@@ -45,7 +45,7 @@ def values(term: Mapping[str, Any], column: cells.Column) -> list[Array]:
 
 
 class Learner:
-    """What the training cells teach: a level merged is rarer than every level kept."""
+    """What the training cells teach: the levels kept are the most frequent ones, equal ones in the order of the alphabet."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
         self._term, self._counts = term, Counter[str | None]()
@@ -65,10 +65,10 @@ class Learner:
         counts = {level: count for level, count in self._counts.items() if level is not None}
         if term["levels"] != sorted(term["levels"]) or term["reference"] not in (None, *term["levels"]):
             return "the levels are not sorted, or the reference is none of them"
-        kept = min(counts.get(level, 0) for level in term["levels"])
-        rest = {level: count for level, count in counts.items() if level not in term["levels"]}
-        if not rest:
+        first = sorted(counts, key=lambda level: (-counts[level], level))
+        if len(first) <= len(term["levels"]):
             return "no level is merged"
-        if kept <= max(rest.values()):
-            return f"a level that occurs {max(rest.values())} times is merged, one that occurs {kept} times is not"
+        if term["levels"] != sorted(first[: len(term["levels"])]):
+            odd = min(set(term["levels"]).difference(first[: len(term["levels"])]))
+            return f"{odd!r} has a column of its own, but is not among the {len(term['levels'])} most frequent levels"
         return None if term["missing"] == gone else "whether cells are missing is not as stated"

@@ -1,0 +1,38 @@
+"""What a person chooses for all columns of a table at once; a column's own declared type comes first."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from lineal.errors import InputError
+from lineal.features.text_options import MAX_HASH_BITS
+from lineal.features.types.survey import MAX_LEVELS
+from lineal.ground.records import dataclass
+
+
+@dataclass(frozen=True)
+class Choices:
+    """``max_levels``: how many levels of a category have a column of their own, the most frequent ones."""
+
+    max_levels: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check every choice."""
+        if self.max_levels is not None:
+            check_levels(self.max_levels, "max_levels")
+
+
+AS_FOUND: Final = Choices()
+"""No choice: every column as its cells say."""
+
+
+def check_levels(count: object, what: str) -> None:
+    """Refuse a number of levels that is none."""
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_LEVELS:
+        raise InputError(f"{what} is {count!r}; it is a number of levels, from 1 to {MAX_LEVELS:,}.")
+
+
+def check_bits(bits: int, what: str) -> None:
+    """Refuse a number of bits that no hash of levels has."""
+    if not 1 <= bits <= MAX_HASH_BITS:
+        raise InputError(f"{what} is 2^{bits}; give 2^1 to 2^{MAX_HASH_BITS}.")
