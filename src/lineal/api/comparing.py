@@ -8,8 +8,8 @@ from typing import Any, Final
 
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles
-from lineal.api.estimate import Request, Run
 from lineal.api.options import Wanted
+from lineal.api.request import Request, Run
 from lineal.api.training import finish
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split

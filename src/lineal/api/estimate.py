@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import field, replace
-from typing import Any, Final, Literal
+from dataclasses import replace
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from lineal import losses
 from lineal.api.dataset import Dataset, with_offsets
-from lineal.api.options import (
-    OWN_METHOD,
-    Limits,
-    ModelRequest,
-    PenaltyRequest,
-    Wanted,
-    read_bounds,
-    read_model,
-    read_penalty,
-    read_solver,
-    read_start,
-)
-from lineal.api.penalizing import Penalize, Penalized, squared_scales, stated
+from lineal.api.options import ModelRequest, PenaltyRequest, read_bounds, read_start
+from lineal.api.own_methods import fit_its_own, stop_at_once
+from lineal.api.request import Estimate, Ready, Request, Run
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
-from lineal.fitting.evidence import evidence
-from lineal.fitting.firth import firth
 from lineal.fitting.scale import scaled_huber
-from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline, beforehand, in_time, on_trial, shared
 from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
-from lineal.model.trace import Record
 from lineal.paths.selection import FALLBACK, FOLDS, Choice, cross_validate, strengths
 from lineal.penalties import Bounds, NoPenalty, Ridge, by_name
 from lineal.penalties.penalty import Penalty
-from lineal.perceptron.mistakes import mistaking
 from lineal.perceptron.perceptron_fit import correcting, criterion, majority
 from lineal.problem.frame import centered
 from lineal.problem.moments import Moments, survey
@@ -58,115 +42,6 @@ HUBER_THRESHOLD_SCALES: Final = 1.35
 
 CENTER_MIN_DEVIATIONS: Final = 1e6
 """Standard deviations between zero and a column's mean from which firth, bayes and zero-one fit the centered column."""
-
-
-@dataclass(frozen=True)
-class Request:
-    """What was asked for, checked as far as that is possible without data."""
-
-    model: ModelRequest
-    penalty: PenaltyRequest
-    bounds: Limits | None
-    solver: Solver | str
-    penalize: Penalize = field(default_factory=Penalize)
-
-    @staticmethod
-    def of(
-        model: str,
-        penalty: str | float,
-        bounds: Limits | None,
-        solver: Solver | str,
-        penalize: Penalized | None = None,
-    ) -> Request:
-        """Read the words, and refuse those that would have no effect together."""
-        name = read_model(model)
-        units = Penalize() if not penalize else Penalize.read(penalize)
-        request = Request(name, read_penalty(penalty, name), bounds or None, read_solver(solver), units)
-        if penalize and name.name != "bayes" and request.penalty.name in ("none", "firth"):
-            which = "there is none" if request.penalty.name == "none" else "Firth's penalty sees no single column"
-            raise InputError(
-                f"penalize says how a penalty sees the columns, and {which}; leave it out, or ask for another penalty, such "
-                "as ridge:0.1."
-            )
-        if name.name in OWN_METHOD:
-            own = f"model {name.name}"
-        elif request.penalty.name == "firth":
-            own = "Firth's penalty"
-        else:
-            return request
-        if request.solver != "auto":
-            raise InputError(f"the solver has no effect: {own} has a method of its own; leave it out.")
-        if request.bounds is not None:
-            raise InputError(f"bounds cannot be put on the coefficients of {own}; leave them out.")
-        return request
-
-    @property
-    def wanted(self) -> Wanted:
-        """What the target has to be."""
-        return "classes" if self.penalty.name == "firth" else self.model.wanted
-
-
-@dataclass(frozen=True)
-class Run:
-    """How a fit is to be run.
-
-    ``first`` is the deadline of the first look at the columns, for a fit that is alone: an InputError says that it passed.
-    ``steps`` limits the final fit, which begins at ``start`` (see ``read_start``); ``iterates`` asks its trace for the
-    coefficients of every step.
-    """
-
-    seed: int
-    tol: float
-    deadline: Deadline | None = None
-    progress: Callable[[Record], None] | None = None
-    interrupt: Literal["raise", "budget"] = "raise"
-    first: Deadline | None = None
-    steps: int | None = None
-    start: object = None
-    iterates: bool = False
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A fit with what was decided on the way.
-
-    ``penalty`` is the name that was asked for, ``penalty_factors`` what the penalty multiplies, ``level``
-    the best constant score of the training rows, ``report`` entries that the model's report gets from it.
-    """
-
-    fit: Fit
-    ready: Ready
-    penalty: str
-    level: Array
-    choice: Choice | None = None
-    penalty_factors: str | list[str] | None = None
-    report: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Ready:
-    """What is known before anything is minimised; ``report`` are entries for the model's report.
-
-    ``raw`` says which columns a penalty sees as they are, not standardized.
-    """
-
-    loss: Loss
-    moments: Moments
-    variance: Array
-    raw: npt.NDArray[np.bool_]
-    intercept: bool
-    limits: tuple[Array, Array] | None
-    labels: list[str] | None
-    report: Mapping[str, Any]
-
-    @property
-    def squared_scales(self) -> Array:
-        """The square of what each coefficient is multiplied with before a penalty sees it."""
-        return squared_scales(self.variance, self.raw)
-
-    def stated(self, unit: Literal["variance", "sd"]) -> str | list[str]:
-        """Return what a model file says of penalty factors in this unit."""
-        return stated(unit, self.raw, self.intercept)
 
 
 def prepare(
@@ -197,9 +72,9 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
                 Problem.of(source, loss, NoPenalty(len(moments.mean)), moments), CENTER_MIN_DEVIATIONS, exact=True
             )
         ) is None:
-            return _of_its_own(dataset, request, ready, level, run)
+            return fit_its_own(dataset, request, ready, level, run)
         inner = replace(dataset, train=frame.problem.source)
-        own = _of_its_own(inner, request, replace(ready, moments=frame.problem.moments), level, run)
+        own = fit_its_own(inner, request, replace(ready, moments=frame.problem.moments), level, run)
         return replace(own, fit=replace(own.fit, arrays={**own.fit.arrays, "center": frame.center}))
     if request.model.name == "perceptron":
         options = dict(request.model.options)
@@ -228,7 +103,7 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         max_iter=run.steps,
         time_limit=run.deadline,
         labels=ready.labels,
-        progress=_stop if choice is not None and choice.interrupted else run.progress,
+        progress=stop_at_once if choice is not None and choice.interrupted else run.progress,
         interrupt=run.interrupt,
         keep=True,
         iterates=run.iterates,
@@ -238,68 +113,12 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
     return Estimate(fitted, ready, kind.name, level, choice, units, report)
 
 
-def _of_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, run: Run) -> Estimate:
-    """Fit what has a method of its own: Firth's penalty, model bayes or zero-one."""
-    source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
-    if request.model.name == "bayes":
-        return _bayes(source, ready, level, run)
-    if request.model.name == "zero-one":
-        fitted = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
-        return Estimate(fitted, ready, "none", level, report=report)
-    if not loss.logit:
-        raise InputError(
-            f"Firth's penalty is for two classes; {dataset.target.name} has {len(dataset.target.classes or ())}. Use ridge."
-        )
-    fitted = firth(
-        source,
-        tol=10.0 * run.tol,  # rounding leaves a slope of several tolerances where columns are unscaled
-        time_limit=run.deadline,
-        moments=moments,
-        progress=run.progress,
-        interrupt=run.interrupt,
-    )
-    return Estimate(fitted, ready, "firth", level, report=report)
-
-
-def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
-    """Estimate both variances by the evidence; interrupted before they are known, stop a plain ridge at its start."""
-    try:
-        posterior = evidence(
-            source,
-            penalty_factors=ready.squared_scales,
-            tol=run.tol,
-            time_limit=run.deadline,
-            moments=ready.moments,
-            progress=run.progress,
-        )
-    except KeyboardInterrupt:
-        if run.interrupt == "raise":
-            raise
-        plain = Ridge(FALLBACK, ready.squared_scales)
-        fitted = fitting.fit(source, ready.loss, plain, moments=ready.moments, progress=_stop, interrupt="budget")
-        return Estimate(fitted, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report)
-    if posterior.late:
-        return Estimate(
-            posterior.fit, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report
-        )
-    reason = "one eigendecomposition of the gram, then a search for the two variances"
-    fitted = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
-    names = ("noise", "prior", "degrees", "log_evidence")
-    report = {**ready.report, "bayes": {name: float(getattr(posterior, name)) for name in names}}
-    return Estimate(fitted, ready, "bayes", level, penalty_factors=ready.stated("variance"), report=report)
-
-
 def build(request: PenaltyRequest, strength: float, squares: Array, limits: tuple[Array, Array] | None) -> Penalty:
     """Return a penalty on ``c_j b_j``, the ``squares`` being ``c_j^2``: variances where columns are standardized."""
     kind = by_name()[request.name]
     factors = squares if kind.factor_unit == "variance" else np.sqrt(squares)
     penalty = kind.make(factors, strength=strength, l1_ratio=0.5 if request.l1_ratio is None else request.l1_ratio)
     return penalty if limits is None else Bounds(*limits, penalty)
-
-
-def _stop(_record: Record) -> None:
-    """Pass on a Ctrl-C that came while the strength was picked: the fit ends at its first step, with a verdict."""
-    raise KeyboardInterrupt
 
 
 def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:

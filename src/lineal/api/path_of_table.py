@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
-from lineal.api.estimate import Request, build, prepare
+from lineal.api.estimate import build, prepare
 from lineal.api.options import Limits, PenaltyRequest, read_ratio
+from lineal.api.request import Request
 from lineal.errors import InputError, near
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions

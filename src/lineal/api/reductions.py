@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.dataset import Dataset
-from lineal.api.estimate import Run
+from lineal.api.request import Run
 from lineal.errors import InputError
 from lineal.ground.deadline import Deadline, shared
 from lineal.ground.records import dataclass

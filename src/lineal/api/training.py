@@ -12,10 +12,11 @@ import numpy.typing as npt
 
 from lineal.api.arrays import gather
 from lineal.api.dataset import Dataset, Roles, to_measure
-from lineal.api.estimate import Estimate, Request, Run, estimate, name
+from lineal.api.estimate import estimate, name
 from lineal.api.options import OWN_METHOD, Limits
 from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, reduce, words_of
+from lineal.api.request import Estimate, Request, Run
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions

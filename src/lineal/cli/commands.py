@@ -61,8 +61,8 @@ def lineal(context: click.Context) -> None:
     default="auto",
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], absolute, median, quantile:Q, poisson, svm, "
-    "squared-hinge, sparsemax, bayes, zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear has no penalty unless --penalty "
-    "is given.",
+    "squared-hinge, sparsemax, bayes, zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear has no penalty "
+    "unless --penalty is given.",
 )
 @click.option(
     "--penalty",

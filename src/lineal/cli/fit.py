@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from lineal import container
 from lineal.api import training
-from lineal.api.estimate import Request
+from lineal.api.request import Request
 from lineal.cli.opening import DataFile
 from lineal.cli.options import holds_out, typed
 from lineal.cli.output import apart, sink, table_file
