@@ -196,6 +196,15 @@ def test_adjoint(make: Maker) -> None:
     assert left == pytest.approx(right, rel=1e-12, abs=1e-12)
 
 
+@over_designs
+def test_taken_rows_are_those_rows(make: Maker) -> None:
+    design, dense = make(30, 4)
+    rows = np.array([29, 3, 3, 0])
+    taken = design.take_rows(rows)
+    np.testing.assert_allclose(taken.dense(), dense[rows], rtol=1e-15, atol=1e-15)  # an affine one rounds
+    assert taken.shape == (4, design.shape[1])
+
+
 @pytest.mark.slow
 @over_designs
 @given(start=st.integers(0, 30), stop=st.integers(0, 35))

@@ -22,6 +22,7 @@ from lineal.features.splitting import TEST, TRAIN, VALIDATION, Apart, Split, Wit
 from lineal.features.text_options import TextOptions
 from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.target_type import class_index
+from lineal.ground.memory import free_memory
 from lineal.ground.records import dataclass
 from lineal.model.model import Model
 from lineal.model.target import Target
@@ -32,8 +33,16 @@ from lineal.tables.joined import beside as put_beside
 from lineal.tables.remembered import remembered
 from lineal.tables.table import Table, as_table
 
-MAX_MEMORY_BYTES: Final = 5 * 2**25
-"""Bytes of encoded rows kept in memory, and one and a half times the bytes of parsed ones; more go to a temporary file."""
+MAX_MEMORY_BYTES: Final = 2**30
+"""Bytes of encoded rows kept in memory, and one and a half times the bytes of parsed ones, where there is room for them."""
+
+MEMORY_SHARE: Final = 0.25
+"""The share of the free memory that is room for encoded rows; more go to a temporary file."""
+
+
+def memory_limit() -> int:
+    """Return how many bytes of encoded rows are kept in memory."""
+    return min(MAX_MEMORY_BYTES, int(MEMORY_SHARE * free_memory()))
 
 
 @dataclass(frozen=True)
@@ -114,7 +123,7 @@ class Roles:
 
 def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
     """Return the dataset of a table; the encoder is learned from the training rows alone."""
-    table, roles = _attached(remembered(as_table(data), 2 * MAX_MEMORY_BYTES // 3), roles)
+    table, roles = _attached(remembered(as_table(data), 2 * memory_limit() // 3), roles)
     target, own = roles.target, roles.weight
     table = derived(table, target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
@@ -139,7 +148,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     validates = None if checks is None else _tested(checks, learned, about, "used to pick a strength")
     encoded = Encoded(train.last(), learned)
     return Dataset(
-        train=encoded.in_memory(MAX_MEMORY_BYTES),
+        train=encoded.in_memory(memory_limit()),
         test=tests,
         validation=validates,
         target=learned.target,
@@ -168,7 +177,7 @@ def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> S
     usable, strangers = _of_known_class(held, learned.target)
     about["notes"] += _unmeasured(strangers, learned.target, use)
     source = Encoded(usable, learned)
-    kept = source.in_memory(MAX_MEMORY_BYTES, fingerprinted=False)
+    kept = source.in_memory(memory_limit(), fingerprinted=False)
     if source.without_target:
         about["notes"].append(f"{_rows(source.without_target)} not {use}: held out, but the target is missing.")
     return kept
@@ -255,7 +264,7 @@ def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
     usable, strangers = _of_known_class(table, model.target)
     source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
     # one reading for the model and the baseline, where memory allows
-    kept = source.in_memory(MAX_MEMORY_BYTES, fingerprinted=False)
+    kept = source.in_memory(memory_limit(), fingerprinted=False)
     notes = [*table.notes, *_unmeasured(strangers, model.target, "measured")]
     if source.without_target:
         notes.append(f"{_rows(source.without_target)} left out because the target is missing.")

@@ -22,7 +22,7 @@ from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
-from lineal.paths.selection import FALLBACK, FOLDS, Choice, cross_validate, strengths
+from lineal.paths.selection import FALLBACK, FOLDS, SAMPLE_MIN_ROWS, Choice, cross_validate, sample, strengths
 from lineal.penalties import Bounds, NoPenalty, Ridge, by_name
 from lineal.penalties.penalty import Penalty
 from lineal.perceptron.perceptron_fit import correcting, criterion, majority
@@ -35,7 +35,10 @@ from lineal.sources.source import Block, Source
 Array = npt.NDArray[np.float64]
 
 CROSS_VALIDATED_MAX_CELLS: Final = 2_000_000
-"""Training cells (rows x columns x outputs) up to which all folds validate a strength; above, one fold is enough."""
+"""Training cells (numbers stored x outputs) up to which all folds validate a strength; above, one fold is enough."""
+
+SEARCH_MAX_CELLS: Final = 100_000_000
+"""Training cells above which a strength is picked on a sample of the rows that has about as many."""
 
 HUBER_THRESHOLD_SCALES: Final = 1.35
 """The threshold of huber where none is given, in estimated scales of the residuals (scikit-learn's default)."""
@@ -132,9 +135,13 @@ def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: 
     if not grid:
         reason = "taken by default, since its share of the time limit was over before any was tried"
         return Choice(FALLBACK, reason, 0, loss.figure, folds=0)
-    cells = moments.rows * len(moments.mean) * loss.outputs
+    cells = _cells(dataset.train, moments) * loss.outputs
+    few = (
+        max(SAMPLE_MIN_ROWS, int(moments.rows * SEARCH_MAX_CELLS / cells)) if cells > SEARCH_MAX_CELLS else moments.rows
+    )
+    rows = sample(dataset.train, moments.rows, few, run.seed + 2)
     return cross_validate(
-        dataset.train,
+        rows,
         loss,
         family,
         grid,
@@ -146,7 +153,15 @@ def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: 
         deadline=trying,
         progress=run.progress,
         interrupt=run.interrupt,
+        weight_sum=None if rows is dataset.train else moments.weight_sum,
     )
+
+
+def _cells(source: Source, moments: Moments) -> int:
+    """Return how many numbers the rows store, zeros of sparse ones left aside; all cells where they are not in memory."""
+    if not source.resident:
+        return int(moments.rows * len(moments.mean))
+    return sum(block.design.entries for block in source.held())
 
 
 def _loss(model: ModelRequest, dataset: Dataset, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:

@@ -10,7 +10,7 @@ import click
 from rich.table import Table
 from rich.text import Text
 
-from lineal.api.dataset import MAX_MEMORY_BYTES
+from lineal.api.dataset import memory_limit
 from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts, number
 from lineal.cli.plain_model import text
@@ -41,7 +41,7 @@ def run(
     if recipe is not None and recipe.exists():
         raise InputError(f"the recipe {recipe} exists already; choose another name, or delete it.")
     with Watch(f"reading {data}"):
-        table = remembered(data.open(), 2 * MAX_MEMORY_BYTES // 3)
+        table = remembered(data.open(), 2 * memory_limit() // 3)
         inspection = inspect(
             table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types), max_levels=max_levels
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lineal.designs.dense import Dense
-from lineal.designs.design import Array, Design
+from lineal.designs.design import Array, Design, Index
 from lineal.designs.hstack import HStack
 from lineal.designs.ones import Ones
 from lineal.designs.standardization import Standardization
@@ -86,6 +86,10 @@ class Affine(Design):
         """Return ``T' X' diag(weight) X T``, shape ``(columns, columns)``."""
         columns = self.shape[1]
         return np.asarray(self.outer_hessian(self.inner.gram(weight)[None], 1, columns)[0])
+
+    def take_rows(self, rows: Index) -> Affine:
+        """Return some rows of the inner design, seen in the same way."""
+        return Affine(self.inner.take_rows(rows), self.shift, self.scale)
 
     def slice(self, start: int, stop: int) -> Affine:
         """Return rows ``start`` to ``stop`` without copying them."""

@@ -88,6 +88,10 @@ class Categorical(Native):
         """Return the codes as a design."""
         return Categorical(arrays[0], shape[1])
 
+    def take_rows(self, rows: Index) -> Categorical:
+        """Return the codes of some rows."""
+        return Categorical(self.codes[rows], self.shape[1])
+
     def slice(self, start: int, stop: int) -> Categorical:
         """Return rows ``start`` to ``stop`` without copying them."""
         return Categorical(self.codes[start:stop], self.shape[1])

@@ -80,6 +80,10 @@ class ColumnMajor(Design):
         kind = Sparse if self.sparse else Dense
         return kind(self.columns.T).gram(weight)
 
+    def take_rows(self, rows: Index) -> ColumnMajor:
+        """Return some rows."""
+        return ColumnMajor(self.columns[:, rows])
+
     def slice(self, start: int, stop: int) -> ColumnMajor:
         """Return rows ``start`` to ``stop``."""
         return ColumnMajor(self.columns[:, start:stop])
@@ -153,6 +157,10 @@ class MixedHStack(Design):
             share = None if weight is None else np.ascontiguousarray(weight[first : first + height])
             total += Dense(np.ascontiguousarray(self.slice(first, first + height).dense())).gram(share)
         return total
+
+    def take_rows(self, rows: Index) -> MixedHStack:
+        """Return some rows of all designs."""
+        return MixedHStack([part.take_rows(rows) for part in self.designs])
 
     def slice(self, start: int, stop: int) -> MixedHStack:
         """Return rows ``start`` to ``stop``."""

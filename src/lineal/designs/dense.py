@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Picker
+from lineal.designs.design import Array, Chosen, Index, Picker
 from lineal.designs.native import Native
 from lineal.errors import InputError
 from lineal.ground.inputs import FLOATS
@@ -59,6 +59,10 @@ class Dense(Native):
     def of_arrays(cls, arrays: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Dense:
         """Return the matrix as a design."""
         return Dense(arrays[0])
+
+    def take_rows(self, rows: Index) -> Dense:
+        """Return some rows, in the precision that they have."""
+        return Dense(self.array[rows])
 
     def slice(self, start: int, stop: int) -> Dense:
         """Return rows ``start`` to ``stop`` without copying them."""

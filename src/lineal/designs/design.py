@@ -121,6 +121,10 @@ class Design(ABC):
                 cells[inside] = self.slice(first, last).dense()[rows[inside] - first]
         return cells
 
+    def take_rows(self, rows: Index) -> Design:
+        """Return a copy of some rows as a design of their own."""
+        raise TypeError(f"a design of kind {type(self).__name__} does not hand out single rows")
+
     def sparse_rows(self, rows: Chosen) -> csr_array:
         """Return some rows of a compact design as a sparse matrix."""
         from scipy.sparse import csr_array

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Design, Picker, side_by_side
+from lineal.designs.design import Array, Chosen, Design, Index, Picker, side_by_side
 from lineal.designs.native import Native
 from lineal.designs.ones import Ones
 from lineal.designs.sparse import Sparse
@@ -99,6 +99,10 @@ class HStack(Native):
     def dense(self) -> Array:
         """Return the designs as a plain array."""
         return np.hstack([design.dense() for design in self.designs])
+
+    def take_rows(self, rows: Index) -> HStack:
+        """Return some rows of all designs."""
+        return HStack([design.take_rows(rows) for design in self.designs])
 
     def slice(self, start: int, stop: int) -> HStack:
         """Return rows ``start`` to ``stop`` without copying them."""

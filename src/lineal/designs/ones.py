@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal import _core
-from lineal.designs.design import Array, Chosen, Picker
+from lineal.designs.design import Array, Chosen, Index, Picker
 from lineal.designs.native import Native
 
 
@@ -53,6 +53,10 @@ class Ones(Native):
     def of_arrays(cls, arrays: Sequence[npt.NDArray[Any]], shape: tuple[int, int]) -> Ones:
         """Return as many ones."""
         return Ones(shape[0])
+
+    def take_rows(self, rows: Index) -> Ones:
+        """Return as many ones."""
+        return Ones(len(rows))
 
     def slice(self, start: int, stop: int) -> Ones:
         """Return a column of ones for rows ``start`` to ``stop``."""

@@ -186,6 +186,10 @@ class Sparse(Native):
 
         return pick
 
+    def take_rows(self, rows: Index) -> Sparse:
+        """Return some rows, in doubles."""
+        return Sparse(self.sparse_rows(rows))
+
     def slice(self, start: int, stop: int) -> Sparse:
         """Return rows ``start`` to ``stop`` without copying them."""
         first, last, _ = slice(start, stop).indices(self.shape[0])

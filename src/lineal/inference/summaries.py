@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lineal.api.dataset import MAX_MEMORY_BYTES
+from lineal.api.dataset import memory_limit
 from lineal.designs import as_design
 from lineal.designs.center import less
 from lineal.designs.sound import is_sparse
@@ -260,7 +260,7 @@ def _from_table(model: Model, data: Any, cluster: Any) -> tuple[Source, Codes | 
         train = table.where(Within(parted(table, Split.of(rule), model.target.name), TRAIN))
     train, weight = as_fitted(train, model.training, roles.get("weight"))
     learned = Learned(model.encoder, model.target, {}, weight, roles.get("offset"))
-    source = Encoded(train, learned).in_memory(MAX_MEMORY_BYTES)
+    source = Encoded(train, learned).in_memory(memory_limit())
     if cluster is None:
         return source, None
     if not isinstance(cluster, str):

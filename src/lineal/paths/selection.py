@@ -21,7 +21,7 @@ from lineal.paths.strengths import critical_strength
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import Moments, Survey
 from lineal.problem.problem import Problem
-from lineal.sources.memory import Memory
+from lineal.sources.memory import Blocks, Memory
 from lineal.sources.source import Block, Source
 from lineal.tables.table import uniform
 
@@ -36,6 +36,12 @@ FOLDS: Final = 5
 
 KEPT_MAX_ROWS: Final = 2_000_000
 """Up to this many rows, a fold keeps which of them are its own (16 bytes a row) instead of drawing them in every pass."""
+
+TRIAL_TOLERANCE: Final = 1e-3
+"""The relative gap at which a trial ends: it is compared by its loss on rows left out, and not kept."""
+
+SAMPLE_MIN_ROWS: Final = 10_000
+"""The least number of rows that a sample has, out of which strengths are picked."""
 
 FALLBACK: Final = 0.01
 """The ridge strength taken, and named in the report, where no trial could be made."""
@@ -57,6 +63,35 @@ class Part:
         rows = np.arange(block.start, block.start + block.n_rows, dtype=np.int64)
         drawn = np.floor(uniform(self.seed, rows) * FOLDS) == self.fold
         return replace(block, weight=np.where(drawn == self.validates, block.weights, 0.0))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The change of a block that draws a share of the rows, by a hash of their numbers, and leaves the others out."""
+
+    seed: int
+    share: float
+
+    def __call__(self, block: Block) -> Block:
+        """Return the rows that were drawn."""
+        rows = np.arange(block.start, block.start + block.n_rows, dtype=np.int64)
+        kept = np.flatnonzero(uniform(self.seed, rows) < self.share)
+        weight, offset = (None if one is None else one[kept] for one in (block.weight, block.offset))
+        return Block(block.design.take_rows(kept), block.y[kept], weight, offset)
+
+
+def sample(source: Source, rows: int, expected: int, seed: int) -> Source:
+    """Return about ``expected`` of the ``rows`` of a source, drawn and kept in memory; the source itself if it has fewer.
+
+    >>> from lineal.designs import as_design
+    >>> whole = Memory(as_design(np.arange(100.0).reshape(-1, 1)), np.zeros(100))
+    >>> drawn = sample(whole, 100, 20, seed=1)
+    >>> 10 < drawn.head().n_rows < 30, sample(whole, 100, 60, seed=1) is whole
+    (True, True)
+    """
+    if rows < 2 * expected:
+        return source
+    return Blocks(source.collect(Drawn(seed, expected / rows)), source.columns)
 
 
 @dataclass(frozen=True)
@@ -132,6 +167,7 @@ def cross_validate(
     deadline: Deadline | None = None,
     progress: Callable[[Record], None] | None = None,
     interrupt: Interrupt = "raise",
+    weight_sum: float | None = None,
 ) -> Choice:
     """Return the strength of a grid with the least loss on rows that its fits did not see.
 
@@ -139,6 +175,9 @@ def cross_validate(
     turn and predicted. Every fold's fits go from the strongest penalty to the weakest, each started from the one before.
     The grid ends early after two orders of magnitude in which no strength is better than the best, at the deadline, and
     at Ctrl-C.
+
+    ``weight_sum`` S says that the rows are a sample, of weight T, of those that will be fitted. A trial has the strength
+    times S / T then: the same penalty on the sum of the losses, so the same prior, as the strength has on all rows.
     """
     metric = loss.figure
     parts: list[_Fold] = []
@@ -150,8 +189,10 @@ def cross_validate(
             if not parts or (unseen is None and parts[0].rows + parts[0].moments.rows < 2 * FOLDS):
                 reason = "taken by default, since there are too few rows to set some aside for validation"
                 return Choice(fallback, reason, 0, metric, folds=0)
+            rate = 1.0 if weight_sum is None else weight_sum / source.sum(Survey(loss)).weight_sum
             for strength in grid:
-                tried.add(strength, [part.trial(family.at(strength), progress) for part in parts], parts[0].coef)
+                figures = [part.trial(family.at(rate * strength), progress) for part in parts]
+                tried.add(strength, figures, parts[0].coef)
                 if strength <= 0.0101 * tried.best[0]:
                     break
     except KeyboardInterrupt:
@@ -167,6 +208,7 @@ def cross_validate(
         reason = f"taken by default, since {ended} before the first trial ended"
         return Choice(fallback, reason, rows, metric, interrupted=interrupted, folds=len(parts))
     where = f"{rows} rows left out in {len(parts)} folds" if unseen is None and folds > 1 else f"{rows} validation rows"
+    where += "" if weight_sum is None else f", after fits of a sample of {parts[0].moments.rows} rows"
     reason = f"of {len(tried.trials)} strengths tried it has the least {metric.replace('_', ' ')} on {where}"
     if ended and not interrupted:
         reason += f"; {ended} before all were"
@@ -241,7 +283,7 @@ class _Fold:
             self.loss,
             penalty,
             start=self.coef,
-            tol=1e-4,  # trials are compared, not kept
+            tol=TRIAL_TOLERANCE,
             max_iter=100,
             moments=self.moments,
             progress=progress,
