@@ -30,12 +30,22 @@ def test_the_binary_example_of_the_notes(capsys):
     assert run(words) == 0
     said = capsys.readouterr().out.splitlines()
     table = [line.split() for line in said if line.strip()[:1].isdigit()]
-    assert [row[5] for row in table] == ["-1", "-1", "14", "17", "12"]
-    assert [row[6] for row in table] == ["yes", "no", "yes", "yes", "no"]
+    assert [row[:2] for row in table] == [[str(k), str(k)] for k in range(1, 6)], "rows count from 1 for people"
+    sums = ["-1*1 + 0*1 + 0*1 = -1", "-1*1 + 0*3 + 0*2 = -1", "0*1 + 3*2 + 2*4 = 14", "0*1 + 3*3 + 2*4 = 17",
+            "0*1 + 3*2 + 2*3 = 12"]  # fmt: skip
+    for row, written in zip(table, sums, strict=True):
+        assert written in " ".join(row)
+    assert [row[13] for row in table] == ["yes", "no", "yes", "yes", "no"]
+    # cos = w.x / (|w| |x|), by hand: -1 / sqrt(3), -1 / sqrt(14), 14 / sqrt(13 * 21), 17 / sqrt(13 * 26), 12 / sqrt(13 * 14)
+    assert [row[12] for row in table] == ["125.3", "105.5", "32.1", "22.4", "27.2"]
+    assert [row[-1] for row in table] == ["none", "13", "none", "none", "-2"], "HS: y w.x grows by |x|^2, here 14"
     assert said[-1].startswith("Weights  [-1, 1, -1] after 2 mistakes")
+    assert max(map(len, said)) <= 80
     assert run([*words, "--json", "-o", "steps.csv"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["steps"]["score"] == [-1, -1, 14, 17, 12]
+    assert told["steps"]["row_index"] == [0, 1, 2, 3, 4]
+    assert told["steps"]["score_after"] == [-1, 13, 14, 17, -2]
     assert told["steps"]["update"] == ["none", "+ [1, 3, 2]", "none", "none", "- [1, 2, 3]"]
     assert told["weights"] == [-1, 1, -1]
     with Path("steps.csv").open(newline="") as stream:
@@ -50,7 +60,8 @@ def test_the_multi_class_example_of_the_notes(capsys):
     words = ["trace", "one.csv", "--target", "y", "--classes", "0,1,2", "--no-intercept", "--epochs", "1", start]
     assert run(words) == 0
     said = capsys.readouterr().out
-    assert "11, 13, 8" in said
+    assert [said.count(f"= {score} ") for score in (11, 13, 8)] == [1, 1, 1]
+    assert "-2*-2 + 2*3 + 1*1 = 11" in said
     assert "[2, 0, 3] (class 1)" in said
     assert "[-1, 7, -1] (class 2)" in said
     assert "[-2, 2, 1] (class 0)" in said
@@ -82,7 +93,6 @@ def test_what_becomes_of_gates(capsys):
         (["points.csv", "--target", "class", "--classes", "+,x"], "'-' is none of them"),
         (["points.csv", "--target", "class", "--seed", "1"], "--seed has no effect"),
         (["points.csv", "--target", "class", "-o", "steps.txt"], "must end in .csv or .parquet"),
-        (["points.csv", "--target", "x1"], "needs a finite number"),
         (["one.csv", "--target", "y"], "--classes"),
         (["points.csv", "--target", "class", "--epochs", "0"], "is not in the range"),
     ],
@@ -143,3 +153,55 @@ def test_fit_refuses_in_words(model, more, said, capsys):
     )
     assert code == (0 if whole else 2)
     assert said in capsys.readouterr().err
+
+
+def test_a_trace_takes_what_a_fit_takes(tmp_path, capsys):
+    """Categories, gaps, texts, products and weights become the columns of a fit; rows keep their places in the file."""
+    (tmp_path / "mixed.csv").write_text(
+        "age,job,note,times,y\n"
+        + "".join(
+            f"{'' if k % 9 == 0 else 20 + k},{'abc'[k % 3]},{'good news' if k % 4 else 'bad news'},{1 + k % 2},"
+            f"{'' if k == 3 else ('yes' if k % 4 and k > 8 else 'no')}\n"
+            for k in range(40)
+        )
+    )
+    words = ["trace", "mixed.csv", "--target", "y", "--types", "note=text", "--epochs", "2"]
+    assert run([*words, "--weight", "times", "--poly", "2", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    fitted = lineal.fit("mixed.csv", "y", weight="times", poly=2, types={"note": "text"}, model="perceptron")
+    assert told["columns"] == list(fitted.columns)
+    assert told["without_target"] == 1
+    rows = told["steps"]["row_index"]
+    assert 3 not in rows
+    assert rows[:6] == [0, 1, 1, 2, 4, 5], "odd rows count twice, and row 3 has no class"
+    assert run([*words, "--columns", "standardized", "--oracle", "--drop", "times"]) == 0
+    said = capsys.readouterr().out
+    assert "in standard deviations" in " ".join(said.split())
+
+
+def test_standardized_columns_are_the_default_of_a_fit(tmp_path, capsys):
+    """A column in large units drowns the others; the same steps follow by hand on (x - mean) / sd."""
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(60, 2)) * [1.0, 1e4] + [0.0, 1e5]
+    y = np.where(x[:, 0] + (x[:, 1] - 1e5) / 1e4 + 0.2 * rng.normal(size=60) > 0, "yes", "no")
+    rows = "".join(f"{a!r},{b!r},{c}\n" for a, b, c in zip(x[:, 0].tolist(), x[:, 1].tolist(), y, strict=True))
+    (tmp_path / "units.csv").write_text("a,b,y\n" + rows)
+    words = ["fit", "units.csv", "--target", "y", "--test-size", "0", "--accept"]
+    assert run([*words, "--model", "perceptron:order=given,epochs=3", "-o", "u.lineal"]) == 0
+    assert "standardized columns" in capsys.readouterr().out
+    z = np.column_stack([np.ones(60), (x - x.mean(axis=0)) / x.std(axis=0)])
+    w, side = np.zeros(3), np.where(y == "yes", 1.0, -1.0)
+    for _ in range(3):
+        for row, s in zip(z, side, strict=True):
+            w += s * row if s * (row @ w) <= 0 else 0.0
+    model = lineal.load("u.lineal")
+    slopes = w[1:] / x.std(axis=0)
+    assert model.verdict.evidence["standardized"] is True
+    if model.verdict.evidence.get("by") != "oracle":
+        np.testing.assert_allclose(model.coef[:, 0], [w[0] - slopes @ x.mean(axis=0), *slopes], rtol=1e-9)
+    assert run(["verify", "u.lineal", "units.csv"]) == 0
+    capsys.readouterr()
+    assert run([*words, "--model", "perceptron:order=given,columns=raw", "-o", "r.lineal"]) == 0
+    assert "columns as they are" in capsys.readouterr().out
+    assert "standardized" not in lineal.load("r.lineal").verdict.evidence
+    assert run(["verify", "r.lineal", "units.csv"]) == 0

@@ -85,7 +85,8 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
             source, loss, moments, options,
             seed=run.seed, deadline=run.deadline, progress=run.progress, interrupt=run.interrupt,
         )  # fmt: skip
-        report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}"}
+        seen = "standardized columns" if "standardized" in fitted.verdict.evidence else "columns as they are"
+        report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}, on {seen}"}
         return Estimate(fitted, ready, "none", majority(moments), report=report)
     penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.squared_scales, ready.limits), None
     if request.penalty.picked:

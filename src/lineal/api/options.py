@@ -117,6 +117,7 @@ PERCEPTRON: Final = {
     "epochs": (),
     "order": ("drawn", "given"),
     "bound": ("yes", "no"),
+    "columns": ("standardized", "raw"),
 }
 """The options of a perceptron and their values; epochs are a whole number."""
 
@@ -134,7 +135,7 @@ def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
         if key not in PERCEPTRON or key in options:
             raise InputError(
                 f"the model is {text!r}; after the colon of perceptron stand a variant ({', '.join(VARIANTS)}) and, each "
-                f"once, tie=..., epochs=N, order=given, bound=yes, with commas between.{near(key, PERCEPTRON)}"
+                f"once, tie=..., epochs=N, order=given, bound=yes, columns=raw, with commas between.{near(key, PERCEPTRON)}"
             )
         accepted = PERCEPTRON[key]
         if accepted and value not in accepted:

@@ -219,6 +219,9 @@ def path() -> None:
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, metavar="OUT", help="A .csv or .parquet file; stdout (CSV) if not given.")
 @click.option("--proba", is_flag=True, help="Add one column per class with its probability.")
+@click.option(
+    "--score", is_flag=True, help="Add the score X b: of two classes that of the second, of several one column each."
+)
 @deciding
 @beside
 @reading

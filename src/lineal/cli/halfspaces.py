@@ -45,8 +45,18 @@ def separable() -> None:
 @click.option(
     "--classes", metavar="A,B,...", help="All classes in order, of two the positive one last; found if not given."
 )
+@click.option("--weight", metavar="COL", help="A column of whole numbers: how often a row is presented.")
 @click.option("--drop", metavar="COL", multiple=True, help="A column to leave out; may be repeated.")
+@declared_types
+@shaping
 @intercept("Whether to add a first feature that is always 1.")
+@click.option(
+    "--columns",
+    type=click.Choice(["raw", "standardized"]),
+    default="raw",
+    show_default=True,
+    help="Columns of numbers as they are, or less their mean in units of their standard deviation.",
+)
 @click.option(
     "--start", metavar="W,W,...", help="Weights to begin with, the intercept first; classes are separated by ';'."
 )
@@ -75,10 +85,11 @@ def separable() -> None:
     "--bound", is_flag=True, help="Add the maximum margin and the bound R^2/gamma^2 = (RB)^2 on the mistakes."
 )
 @click.option("-o", "--output", type=File, metavar="FILE", help="Write all steps to this .csv or .parquet file.")
+@beside
 @reading
 @json_option
 def trace() -> None:
-    """Run a perceptron and show every step: weights, score, right or wrong, update.
+    """Run a perceptron and show every step: weights, score, angle, right or wrong, update, score after it.
 
     It ends with the first epoch without a mistake, or where the weights of an earlier epoch come back.
     """

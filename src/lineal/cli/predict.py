@@ -45,6 +45,7 @@ def run(
     data: DataFile,
     output: Path | None,
     proba: bool,
+    score: bool,
     threshold: float | None,
     costs: str | None,
     as_json: bool,
@@ -62,7 +63,7 @@ def run(
     seen = Noticed()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:
-        for batch in predictions(fitted, table, proba, seen, rule):
+        for batch in predictions(fitted, table, proba, seen, rule, score=score):
             rows += batch.num_rows
             target.write(batch)
         answer: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
@@ -92,7 +93,7 @@ def _stack(folder: Path) -> Stack:
 
 
 def predictions(
-    model: Model, table: Table, proba: bool, seen: Noticed, rule: Rule | None = None
+    model: Model, table: Table, proba: bool, seen: Noticed, rule: Rule | None = None, *, score: bool = False
 ) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of every batch of a table, decided by a rule if one is given.
 
@@ -134,6 +135,10 @@ def predictions(
         if proba:
             chances = model.predict_proba(design, offset)
             arrays.update({f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())})
+        if score:
+            eta = model.scores(design, offset)
+            names = ["score"] if eta.shape[1] == 1 else [f"score={output}" for output in model.outputs]
+            arrays.update({name: eta[:, k] for k, name in enumerate(names)})
         yield pa.RecordBatch.from_pydict({name: _arrow(values) for name, values in arrays.items()})
 
 

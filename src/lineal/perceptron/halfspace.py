@@ -63,11 +63,13 @@ def judge(
     oracle: bool = True,
     bound: bool = False,
     zero: bool = True,
+    standardized: bool = False,
     deadline: Deadline | None = None,
 ) -> Judged:
     """Say what a run showed about its rows; where it showed nothing, ask the oracle.
 
-    ``bound`` asks for the maximum margin, ``zero`` says that the run began with zero weights, ``deadline`` is for the
+    ``bound`` asks for the maximum margin, ``zero`` says that the run began with zero weights, ``standardized`` that
+    it saw standardized columns (its weights are those of the columns as they are), ``deadline`` is for the
     oracle, which takes ORACLE_SECONDS seconds without one.
     """
     about: dict[str, Any] = {
@@ -77,6 +79,7 @@ def judge(
         "mistakes": run.mistakes,
         "epochs": run.epochs,
         "radius": run.radius,
+        **({"standardized": True} if standardized else {}),
     }
     case = _Case(source, run, plan, about, bound, zero)
     stopped = run.stopped
@@ -158,6 +161,8 @@ class _Case:
         name = "R^2/gamma^2 = (RB)^2" if cloud.outputs == 1 else "2R^2/gamma^2 = 2(RB)^2"
         found: dict[str, Any] = {"maximum_margin": wide.to_dict()}
         said = f" With the maximum margin gamma = {wide.gamma:.4g} (B = 1/gamma), {name} = {wide.bound:.6g}"
+        if "standardized" in self.about:
+            return found, f"{said}; it bounds the mistakes on columns as they are, and these were standardized."
         if not self.zero:
             return found, f"{said}; it bounds the mistakes of a start at zero, which this was not."
         if by == "oracle":

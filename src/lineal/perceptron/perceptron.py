@@ -328,7 +328,8 @@ class _Work:
         elif mistaken:
             signs[own], signs[_rival(score, own, TIES[self.plan.tie])] = 1.0, -1.0
         place = int(rows.numbers[row])
-        lines.append(Line(self.epoch, len(lines) + 1, place, before, score, not mistaken, self.plan.rate * x, signs))
+        rate = self.plan.rate
+        lines.append(Line(self.epoch, len(lines) + 1, place, before, score, not mistaken, rate * x, signs, rate))
 
     def _row(self, rows: Window, row: int) -> tuple[Array, int]:
         """Return a row as numbers, and its class."""

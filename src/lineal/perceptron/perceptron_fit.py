@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -16,7 +17,9 @@ from lineal.losses.loss import Loss
 from lineal.model.trace import Record
 from lineal.penalties import NoPenalty
 from lineal.perceptron.halfspace import judge
-from lineal.perceptron.perceptron import TIES, Plan, present
+from lineal.perceptron.lengths import radius
+from lineal.perceptron.perceptron import TIES, Plan, Run, present
+from lineal.perceptron.scaling import Scaled, scaled
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.sources.source import Source
@@ -40,6 +43,7 @@ def correcting(
     options: Mapping[str, str],
     *,
     seed: int,
+    start: Array | None = None,
     deadline: Deadline | None,
     progress: Callable[[Record], None] | None,
     interrupt: Literal["raise", "budget"],
@@ -60,12 +64,40 @@ def correcting(
         interrupt=interrupt,
         progress=progress,
     )
-    run = present(source, loss.outputs, plan)
+    run, change = standardized(source, moments, loss.outputs, plan, start, raw=options.get("columns") == "raw")
     ask = run.stopped != "it was interrupted" and not (deadline is not None and deadline.passed)
-    found = judge(source, run, plan, oracle=ask, bound=options.get("bound") == "yes", deadline=deadline)
+    found = judge(
+        source,
+        run,
+        plan,
+        oracle=ask,
+        bound=options.get("bound") == "yes",
+        zero=not np.any(start),
+        standardized=change is not None,
+        deadline=deadline,
+    )
     problem = Problem.of(source, loss, NoPenalty(len(source.columns)), moments)
     reason = f"{variant}, {'rows as they come' if plan.seed is None else f'rows in drawn orders (seed {seed})'}"
     return Fit(found.coef, found.verdict, float("nan"), "perceptron", reason, run.trace, problem)
+
+
+def standardized(
+    source: Source, moments: Moments, outputs: int, plan: Plan, start: Array | None = None, *, raw: bool = False
+) -> tuple[Run, Scaled | None]:
+    """Return a run on standardized columns, its weights carried over to the columns as they are; and the change.
+
+    ``start`` are weights of the columns that the run sees; the steps of its ledger are in these columns too. A change that
+    changes nothing is None, and so it is with ``raw``.
+    """
+    change = None if raw else scaled(source, moments)
+    if change is None or (not np.any(change.shift) and np.all(change.scale == 1.0)):
+        return present(source, outputs, plan, start), None
+    run = present(source.map(change, keep=True), outputs, plan, start)
+    kept = {
+        name: None if weights is None else change.inner_coef(weights)
+        for name, weights in (("average", run.average), ("pocket", run.pocket))
+    }
+    return replace(run, coef=change.inner_coef(run.coef), radius=radius(source), **kept), change
 
 
 def majority(moments: Moments) -> Array:

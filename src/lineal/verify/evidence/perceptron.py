@@ -33,7 +33,7 @@ from lineal.verify.problem.formulas import Problem, Training
 from lineal.verify.proof.halfspaces import Spaces, orthogonal
 from lineal.verify.report import Report
 
-RUN_FIELDS = ("variant", "tie", "start", "mistakes", "epochs", "radius", "model_mistakes")
+RUN_FIELDS = ("variant", "tie", "start", "mistakes", "epochs", "radius", "standardized", "model_mistakes")
 """What the evidence of every kind holds."""
 
 
@@ -65,6 +65,11 @@ def check_perceptron(report: Report, claims: Claims, problem: Training) -> None:
     variants = ("plain", "averaged", "voted", "pocket")
     usual = evidence.get("variant") in variants and evidence.get("start") in ("zero", "given")
     report.check("variant and start are known ones", usual, f"{evidence.get('variant')}, {evidence.get('start')}")
+    report.check(
+        "standardized columns are said, or not spoken of",
+        evidence.get("standardized", True) is True,
+        f"{evidence.get('standardized')}",
+    )
     if claims.kind == "separated":
         _separated(report, claims, space, radius)
     elif claims.kind == "not_separable":
@@ -128,6 +133,7 @@ def _separated(report: Report, claims: Claims, space: Spaces, radius: float) -> 
     bound = math.nan if widest is None else check_margin(report, space, widest)
     if "within_bound" in evidence:
         began = evidence.get("by") == "perceptron" and evidence.get("start") == "zero"
+        began = began and "standardized" not in evidence
         report.check(
             "the mistakes of a perceptron that started at zero are within the bound",
             began and evidence["within_bound"] is True and counted(evidence.get("mistakes")) <= bound,

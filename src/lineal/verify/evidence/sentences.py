@@ -285,6 +285,8 @@ def of_bound(given: Mapping[str, Any], *, two: bool) -> str:
         return ""
     name = "R^2/gamma^2 = (RB)^2" if two else "2R^2/gamma^2 = 2(RB)^2"
     said = f" With the maximum margin gamma = {wide['gamma']:.4g} (B = 1/gamma), {name} = {wide['bound']:.6g}"
+    if given.get("standardized"):
+        return f"{said}; it bounds the mistakes on columns as they are, and these were standardized."
     if given["start"] != "zero":
         return f"{said}; it bounds the mistakes of a start at zero, which this was not."
     if given["by"] == "oracle":
