@@ -88,8 +88,8 @@ def test_what_becomes_of_gates(capsys):
     [
         (["points.csv"], "no target"),
         (["points.csv", "--target", "klass"], "Did you mean 'class'"),
-        (["points.csv", "--target", "class", "--start", "1,2"], "give 3 numbers"),
-        (["points.csv", "--target", "class", "--start", "a,b,c"], "give 3 numbers"),
+        (["points.csv", "--target", "class", "--start", "1,2"], "or 3 numbers"),
+        (["points.csv", "--target", "class", "--start", "a,b,c"], "or 3 numbers"),
         (["points.csv", "--target", "class", "--classes", "+,x"], "'-' is none of them"),
         (["points.csv", "--target", "class", "--seed", "1"], "--seed has no effect"),
         (["points.csv", "--target", "class", "-o", "steps.txt"], "must end in .csv or .parquet"),
@@ -205,3 +205,34 @@ def test_standardized_columns_are_the_default_of_a_fit(tmp_path, capsys):
     assert "columns as they are" in capsys.readouterr().out
     assert "standardized" not in lineal.load("r.lineal").verdict.evidence
     assert run(["verify", "r.lineal", "units.csv"]) == 0
+
+
+def test_a_fit_begins_where_it_is_asked_to(tmp_path, capsys):
+    """CS: one pass from [-1, 0, 0] makes 2 mistakes; from zero the first score is 0, a mistake more."""
+    (tmp_path / "numbered.csv").write_text(POINTS.replace("-\n", "0\n").replace("+\n", "1\n"))
+    model = "perceptron:order=given,epochs=1,columns=raw"
+    words = [
+        "fit",
+        "numbered.csv",
+        "--target",
+        "class",
+        "--test-size",
+        "0",
+        "--accept",
+        "-o",
+        "p.lineal",
+        "--model",
+        model,
+    ]
+    assert run([*words, "--start=-1,0,0"]) == 0
+    evidence = lineal.load("p.lineal").verdict.evidence
+    assert (evidence["mistakes"], evidence["start"]) == (2, "given")
+    assert run(["verify", "p.lineal", "numbered.csv"]) == 0
+    assert run(words) == 0
+    evidence = lineal.load("p.lineal").verdict.evidence
+    assert (evidence["mistakes"], evidence["start"]) == (3, "zero")
+    capsys.readouterr()
+    assert run(["predict", "p.lineal", "numbered.csv", "--score"]) == 0
+    scores = [float(line.split(",")[1]) for line in capsys.readouterr().out.splitlines()[1:]]
+    x = np.array([[1, 1, 1], [1, 3, 2], [1, 2, 4], [1, 3, 4], [1, 2, 3]])
+    np.testing.assert_allclose(scores, x @ lineal.load("p.lineal").coef[:, 0], rtol=1e-12)

@@ -83,7 +83,8 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         options = dict(request.model.options)
         fitted = correcting(
             source, loss, moments, options,
-            seed=run.seed, deadline=run.deadline, progress=run.progress, interrupt=run.interrupt,
+            seed=run.seed, start=read_start(run.start, source.columns, loss.outputs),
+            deadline=run.deadline, progress=run.progress, interrupt=run.interrupt,
         )  # fmt: skip
         seen = "standardized columns" if "standardized" in fitted.verdict.evidence else "columns as they are"
         report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}, on {seen}"}

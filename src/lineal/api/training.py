@@ -178,6 +178,8 @@ def _check_steps(request: Request, run: Run, scheme: str) -> None:
     if run.steps is not None and not (isinstance(run.steps, int) and run.steps >= 1):
         raise InputError(f"steps is {run.steps!r}; it must be a whole number of at least 1.")
     given = [word for word, value in (("steps", run.steps), ("start", run.start)) if value is not None]
+    if given == ["start"] and request.model.name == "perceptron":
+        given = []
     if given and (request.model.name in OWN_METHOD or request.penalty.name == "firth"):
         own = f"model {request.model.name}" if request.model.name in OWN_METHOD else "Firth's penalty"
         raise InputError(f"{given[0]} has no effect: {own} has a method of its own; leave it out.")

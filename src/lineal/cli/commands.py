@@ -98,7 +98,7 @@ def lineal(context: click.Context) -> None:
 @click.option(
     "--start",
     metavar="NUMBERS",
-    help="Where steps begin: zero, or a number for each design column, commas between them.",
+    help="Where steps begin: zero, or a number for each design column, commas between them, semicolons between outputs.",
 )
 @click.option(
     "--trace",

@@ -14,6 +14,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from lineal.api.dataset import Roles, from_table
+from lineal.api.options import read_start
 from lineal.cli.opening import DataFile
 from lineal.cli.options import typed
 from lineal.cli.output import apart, table_file, write_table
@@ -90,7 +91,7 @@ def run(
         apart(output, "--output", data.path)
     with Watch(f"reading {data}"):
         points = read(data.open(), settled(options, recipe), classes)
-        begin = _start(start, len(points.source.columns), points)
+        begin = read_start(start, points.source.columns, points.outputs)
         plan = Plan(tie=tie, epochs=epochs, seed=seed if order == "drawn" else None, record=True)  # type: ignore[arg-type]
         moments = survey(points.source, Perceptron(points.outputs, float(TIES[tie])))
         presented, change = standardized(points.source, moments, points.outputs, plan, begin, raw=columns == "raw")
@@ -205,22 +206,6 @@ def _sorted(labels: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted(distinct, key=float))
     except ValueError:
         return tuple(sorted(distinct))
-
-
-def _start(words: str | None, columns: int, points: Points) -> Array | None:
-    """Return the weights to begin with, (columns, outputs): one class after the other, separated by semicolons."""
-    if words is None:
-        return None
-    try:
-        rows = [[float(word) for word in part.split(",")] for part in words.split(";")]
-    except ValueError:
-        rows = []
-    if len(rows) != points.outputs or any(len(part) != columns for part in rows) or not np.all(np.isfinite(rows)):
-        shape = (
-            f"{columns} numbers" if points.outputs == 1 else f"{columns} numbers for each of {points.outputs} classes"
-        )
-        raise InputError(f"--start {words}: give {shape}, commas between numbers, semicolons between classes.")
-    return np.array(rows).T
 
 
 def _numbered(ledger: StepLog, points: Points) -> StepLog:

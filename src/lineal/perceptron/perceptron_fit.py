@@ -93,11 +93,10 @@ def standardized(
     if change is None or (not np.any(change.shift) and np.all(change.scale == 1.0)):
         return present(source, outputs, plan, start), None
     run = present(source.map(change, keep=True), outputs, plan, start)
-    kept = {
-        name: None if weights is None else change.inner_coef(weights)
-        for name, weights in (("average", run.average), ("pocket", run.pocket))
-    }
-    return replace(run, coef=change.inner_coef(run.coef), radius=radius(source), **kept), change
+    average = None if run.average is None else change.inner_coef(run.average)
+    pocket = None if run.pocket is None else change.inner_coef(run.pocket)
+    coef = change.inner_coef(run.coef)
+    return replace(run, coef=coef, average=average, pocket=pocket, radius=radius(source)), change
 
 
 def majority(moments: Moments) -> Array:
