@@ -136,7 +136,7 @@ def _compared(claim: Claim, norm: float, noise: float, name: str, value: float, 
     """Compare the norm of a slope, and what it is the slope of, with what is stated."""
     evidence, kind, out = claim.verdict.evidence, claim.verdict.kind, []
     stated, tol = float(evidence["slope_norm"]), float(evidence["tol"])
-    hidden = claim.verdict.reason == "rounding hides how small the slope is"  # then it is a bound
+    hidden = (claim.verdict.reason or "").startswith("rounding hides how small the slope is")  # then it is a bound
     if (norm - stated if hidden else abs(stated - norm)) > 1e-3 * norm + noise:
         out.append(Violation("slope", abs(stated - norm) / tol, f"slope {stated:.4g} stated, {norm:.4g} is true"))
     if kind == "stationary" and norm > tol * (1 + 1e-3) + noise:
@@ -204,10 +204,12 @@ def _evidence(claim: Claim, total: arb) -> list[Violation]:
             value = float(_marginal(problem, total, penalty_factors, hyper, logs))
         except ZeroDivisionError:
             return []  # unpenalized columns that depend on each other
+        units = max(1.0, float(total) / 1e7)  # the slope by the noise counts per 1e7 of weight where there is more
+        slopes[0] /= units
         norm = math.hypot(
             *(float(s) for s, name in zip(slopes, ("noise", "prior"), strict=True) if name in evidence["free"])
         )
-        noise = 1e-9 * float(total)
+        noise = 1e-9 * float(total) / units
         # the residual sum of squares may be zero but for rounding: alpha multiplies that
         out = _compared(claim, norm, noise, "log_evidence", value, 1e-9 * float(total))
         agreed = float(strength * arb(evidence["prior"]) * total / arb(evidence["noise"]))

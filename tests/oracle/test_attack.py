@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import re
 
 import numpy as np
 import pytest
 
 from lineal.errors import InputError
+from lineal.verify.evidence.sentences import NEARLY, REASONS
 
-from . import boundaries, chosen, halves, several, stationary, tables
+from . import attack, boundaries, chosen, halves, several, stationary, tables
 from .designs import TWISTS
 from .doors import MODELS, PARAMS, Case, ask, drawn
 from .judge import Violation, judge, truth
@@ -122,3 +124,29 @@ def test_no_other_front_says_what_is_false(name: str, plain: bool) -> None:
     """Choices of a strength, points without slope, halfspaces, paths, committees, tables and files in blocks."""
     case, outcomes = answered(name, plain)
     assert [violation for outcome in outcomes for violation in outcome.judge()] == [], case.code
+
+
+CAUSES = (
+    "columns are far from zero", "weights differ", "scores are", "columns are nearly", "offsets differ", "penalized columns",
+    "the columns gain at most", "too few digits", "up to rounding, ", "the limit of", " epochs brought no more",
+)  # fmt: skip
+"""What in the data makes rounding matter, by how the sentence says it; SGD ends by its epochs."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("seed", "index"), [(1118, 98), (1118, 247), (1118, 269), *((33, 20 * k) for k in range(6))])
+def test_every_ending_names_its_cause_in_words_the_checker_knows(seed: int, index: int) -> None:
+    """From there on twenty cases of all fronts; of the first three, which said no more than that rounding ended them, one."""
+    endings = []
+    for number in range(index, index + (1 if seed == 1118 else 20)):
+        front = attack.FRONTS[attack.front_of(number, None)]
+        with contextlib.suppress(InputError):
+            case = front.drawn(seed, number, None)
+            endings += [(case, outcome.sentence) for outcome in front.ask(case) if outcome.kind == "budget"]
+    for case, sentence in endings:
+        assert any(cause in sentence for cause in CAUSES), (case.code, sentence)
+        reason = re.match(
+            "(?:Not optimal yet|Stopped without a proof): (.*?)(?:, where|; the slope|\\. The|\\.$)", sentence
+        )
+        pieces = NEARLY.sub("interrupted", reason[1]).split("; ")
+        assert all(any(known.fullmatch(piece) for known in REASONS) for piece in pieces), sentence

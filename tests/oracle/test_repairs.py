@@ -333,3 +333,50 @@ def test_huber_far_below_its_residuals_is_proven(ratio: float, shape: tuple[int,
     ((claim,), _) = doors.ask(case)
     assert claim.verdict.kind in ("optimal", "not_unique"), claim.verdict.sentence
     assert refuted(of_claims(case, [claim])) == [], case.code
+
+
+@pytest.mark.parametrize("params", [{}, {"fit_intercept": False}])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_evidence_of_wild_weights(params: dict, seed: int) -> None:
+    """Weights that sum to 1e12: rounding the noise to a double makes a slope of 1e-4, which counts per 1e7 of weight."""
+    draw = np.random.default_rng([seed, 12])
+    x = draw.normal(size=(20, 3))
+    weight = 10.0 ** draw.uniform(-12.0, 12.0, size=20)
+    case = Case("BayesianRidge", params, x, x[:, 0] + draw.normal(size=20), weight)
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "stationary", outcomes[0].sentence
+    assert refuted(outcomes) == [], case.code
+
+
+def test_the_evidence_of_wild_weights_is_verified(tmp_path: Path) -> None:
+    """And a noise off by 1e-6, for which every figure was made again, is not."""
+    draw = np.random.default_rng(5)
+    x, weight = draw.normal(size=(30, 2)), 10.0 ** draw.uniform(-8.0, 12.0, size=30)
+    rows = np.column_stack([x, x[:, 0] + draw.normal(size=30), weight])
+    lines = [",".join(repr(float(v)) for v in row) for row in rows]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y,w", *lines]) + "\n")
+    model = lineal.fit(tmp_path / "t.csv", target="y", model="bayes", weight="w", test_size=0)
+    assert model.verdict.kind == "stationary"
+    model.save(tmp_path / "m.lineal")
+    verify(tmp_path / "m.lineal", tmp_path / "t.csv")
+    meta, arrays = container.read(tmp_path / "m.lineal")
+    evidence = meta["verdict"]["evidence"]
+    evidence["noise"], evidence["prior"] = evidence["noise"] * (1 + 1e-6), evidence["prior"] * (1 + 1e-6)
+    container.write(tmp_path / "forged.lineal", meta, arrays)
+    with pytest.raises(Refused):
+        verify(tmp_path / "forged.lineal", tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("far", [1e9, 1e12, 4e15])
+def test_bayesian_ridge_keeps_a_center(far: float) -> None:
+    """Its coefficients had too few digits beside columns far from zero; spread and mean are those of the columns near it."""
+    draw = np.random.default_rng(6)
+    near = np.column_stack([draw.permutation(20.0 * np.arange(20)), np.round(16.0 * draw.normal(size=20)) / 16.0])
+    y = 0.1 * near[:, 0] + near[:, 1] + draw.normal(size=20)
+    case = Case("BayesianRidge", {}, near + np.array([far, 0.0]), y)
+    outcomes = stationary.ask(case)
+    assert outcomes[0].kind == "stationary", outcomes[0].sentence
+    assert refuted(outcomes) == [], case.code
+    there, here = lineal.BayesianRidge().fit(case.X, y), lineal.BayesianRidge().fit(near, y)
+    for mine, plain in zip(there.predict(case.X, return_std=True), here.predict(near, return_std=True), strict=True):
+        assert mine == pytest.approx(plain, rel=1e-6)

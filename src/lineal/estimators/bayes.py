@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.designs import as_design
+from lineal.designs.center import scores
 from lineal.errors import InputError
 from lineal.estimators.intake import features, features_and_target, numbers, weights
 from lineal.estimators.parameters import count, flag, number, only, until
@@ -110,12 +111,13 @@ class BayesianRidge(Regressor):
             alpha_2=number("alpha_2", self.alpha_2),
             lambda_1=number("lambda_1", self.lambda_1),
             lambda_2=number("lambda_2", self.lambda_2),
+            keep=True,
         )
         self._note(posterior.fit, target_of(None), TOLERANCE)
         self.verdict_, self.trace_ = posterior.verdict, posterior.trace
-        self._spread(posterior.coef, intercept=intercept)
+        self._spread(posterior.fit.plain, intercept=intercept)
         self.alpha_, self.lambda_ = np.float64(1.0 / posterior.noise), np.float64(1.0 / posterior.prior)
-        self._covariance = posterior.covariance
+        self._covariance, self._center = posterior.covariance, posterior.center
         self.sigma_ = posterior.covariance[int(intercept) :, int(intercept) :]
         self.n_iter_ = max(len(posterior.trace) - 1, 1)
         if scored:
@@ -136,7 +138,7 @@ class BayesianRidge(Regressor):
         design = as_design(X, intercept=len(self._covariance) > X.shape[1])
         values, vectors = np.linalg.eigh(self._covariance)
         root = np.ascontiguousarray(vectors * np.sqrt(np.maximum(values, 0.0)))
-        return mean, np.sqrt(1.0 / self.alpha_ + np.sum(design.times(root) ** 2, axis=1))
+        return mean, np.sqrt(1.0 / self.alpha_ + np.sum(scores(design, root, self._center) ** 2, axis=1))
 
 
 def _above(name: str, value: Any) -> float | None:

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+
 import numpy as np
 import numpy.typing as npt
 
+from lineal.certify.baseline import baseline_fit, spread
 from lineal.problem.problem import Problem
 from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
+
+ROUNDING = "rounding error allows no further progress"
+
+FAR_MEAN_SDS = 1e6
+"""A mean of so many standard deviations leaves ten digits of a score."""
 
 WEIGHT_RATIO = 1e10
 """Beside weights so many times as large, rounding errors of heavy rows hide the light ones."""
@@ -19,16 +28,48 @@ NEAR_SHARE = 1e-6
 THRESHOLD_SHARE = 1e-6
 """Scores that are rounded by more than this share of a threshold hide what a fit may leave to gain, 1e-6 of it."""
 
+GAIN_SHARE = 1e-8
+"""Where no more than this share of the loss is to gain, the millionth part of that is next to its last digit."""
+
+OFFSET_SPREAD = 50.0
+"""Rows of a loss of probabilities whose scores are so far apart are not heard beside each other: e^-50 is 1e-22."""
+
+SIZE_RATIO = 1e8
+"""Penalties of columns whose sizes are so far apart are 1e16 apart."""
+
 MAX_CELLS = 1_000_000
 """Cells up to which singular values are looked at: a second at most."""
 
 
-def explained(problem: Problem, coef: Array, stopped: str) -> str:
-    """Return why a fit ended, with what in its data explains that; rows on disk are not read once more for it."""
-    if (block := problem.source.whole) is None:
-        return stopped
-    found = (_weights(block), _threshold(problem, coef), _near(block, intercept=problem.intercept))
-    return "; ".join([stopped, *(cause for cause in found if cause)])
+def explained(problem: Problem, coef: Array, stopped: str, gap: float | None = None) -> str:
+    """Return why a fit ended, with what in its data explains that; rows on disk are not read once more for it.
+
+    ``gap`` is what F may still fall by, as far as that is proven.
+    """
+    found = [cause for cause in (*_causes(problem, coef), _gain(problem, coef, gap)) if cause]
+    bare = not found and stopped.startswith("rounding")
+    return "; ".join([stopped, *(_sizes(problem, coef) if bare else found)])
+
+
+def _causes(problem: Problem, coef: Array) -> Iterator[str]:
+    """Yield what is known to leave too few digits, or nothing where it is not so."""
+    yield _far(problem)
+    if (block := problem.source.whole) is not None:
+        yield _weights(block)
+    yield _threshold(problem, coef)
+    if block is not None:
+        yield _near(block, intercept=problem.intercept)
+    yield _offsets(problem)
+    yield _scales(problem)
+
+
+def _far(problem: Problem) -> str:
+    """Say it of columns whose means take the digits of what differs between rows."""
+    moments = problem.moments
+    if not np.any(np.abs(moments.mean) > FAR_MEAN_SDS * moments.sd, where=moments.scatter > 0.0):
+        return ""
+    why = "their means could not be taken off" if problem.intercept else "there is no intercept to take their means off"
+    return f"columns are far from zero, and {why}"
 
 
 def _weights(block: Block) -> str:
@@ -59,3 +100,37 @@ def _near(block: Block, *, intercept: bool) -> str:
         return ""
     values = np.linalg.svd(x, compute_uv=False)
     return "columns are nearly combinations of others" if values[-1] < NEAR_SHARE * values[0] else ""
+
+
+def _offsets(problem: Problem) -> str:
+    """Say it of offsets that leave the rows of a loss of probabilities no curvature."""
+    if problem.moments.offset <= 0.5 * OFFSET_SPREAD or not problem.loss.unbounded:
+        return ""
+    low, _, high = spread(problem)
+    apart = float(np.max(high - low))
+    return f"offsets differ by up to {apart:.2g}" if apart > OFFSET_SPREAD else ""
+
+
+def _scales(problem: Problem) -> str:
+    """Say it of penalized columns in units that are far apart."""
+    size = problem.moments.largest[problem.penalty.penalized & (problem.moments.largest > 0.0)]
+    ratio = float(np.max(size) / np.min(size)) if len(size) else 1.0
+    return f"penalized columns differ in size by a factor of {ratio:.0e}" if ratio >= SIZE_RATIO else ""
+
+
+def _gain(problem: Problem, coef: Array, gap: float | None) -> str:
+    """Say it where the columns have next to nothing to gain over the null fit."""
+    baseline = baseline_fit(problem).value
+    gain = math.inf if gap is None else baseline - problem.evaluate(coef).value + gap
+    if not gain <= GAIN_SHARE * abs(baseline):
+        return ""
+    return f"the columns gain at most {gain:.2g} over a null loss of {baseline:.2g}"
+
+
+def _sizes(problem: Problem, coef: Array) -> list[str]:
+    """Return how large the terms of scores are, and their rounding errors: what is said where nothing else is known."""
+    terms = float(np.max(problem.moments.largest @ np.abs(coef), initial=0.0)) + problem.moments.offset
+    error = float(np.max(problem.score_error(coef), initial=0.0))
+    return (
+        [f"scores are sums of terms up to {terms:.0e}, and rounded by up to {error:.0e}"] if np.isfinite(error) else []
+    )

@@ -20,9 +20,11 @@ import numpy.typing as npt
 
 from lineal.certify.proof import Proof
 from lineal.certify.wording import judge
+from lineal.designs.center import scores
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.fitting import fitting
+from lineal.fitting.causes import explained
 from lineal.fitting.covariance import inverse, root
 from lineal.fitting.marginal import Curve, Free, Pair, Point
 from lineal.fitting.small_fit import brief
@@ -48,7 +50,8 @@ class Evidence:
 
     ``covariance`` is that of all coefficients, ``sigma^2 (X'SX + sigma^2/tau^2 D)^-1``, the unpenalized ones with a flat
     prior; ``degrees`` counts the penalized coefficients the data determine, ``sum d / (d + sigma^2/tau^2)``;
-    ``log_evidence`` is the log of the probability of y given the variances, with the hyperpriors' terms.
+    ``log_evidence`` is the log of the probability of y given the variances, with the hyperpriors' terms. The covariance is
+    that of columns less ``center``, where there is one.
     """
 
     coef: Array
@@ -60,6 +63,7 @@ class Evidence:
     covariance: Array = field(repr=False)
     trace: Trace = field(repr=False)
     fit: Fit = field(repr=False)
+    center: Array | None = field(default=None, repr=False)
 
     @property
     def strength(self) -> float:
@@ -73,7 +77,7 @@ class Evidence:
 
     def variance(self, design: Design) -> Array:
         """Return the predictive variance of every row, ``sigma^2 + x' covariance x``, shape (n,)."""
-        return np.asarray(self.noise + np.sum(design.times(root(self.covariance)) ** 2, axis=1))
+        return np.asarray(self.noise + np.sum(scores(design, root(self.covariance), self.center) ** 2, axis=1))
 
 
 @alone
@@ -94,6 +98,7 @@ def evidence(
     time_limit: Limit = None,
     moments: Moments | None = None,
     progress: Callable[[Record], None] | None = None,
+    keep: bool = False,
 ) -> Evidence:
     """Return the posterior of a ridge; a variance that is not given maximises the evidence.
 
@@ -102,7 +107,8 @@ def evidence(
     lambda_init at two places, of which the more likely end is taken). ``penalty_factors`` are 1 for every
     column but the intercept unless given. ``tol`` bounds the slope of the log-evidence by the logs of the variances.
     Where ``time_limit`` (seconds, or a Deadline) ends before the variances are known, or leaves no time for the
-    eigenvalues, the variances are those that the search begins with, and there is no posterior (``late``).
+    eigenvalues, the variances are those that the search begins with, and there is no posterior (``late``). ``keep`` says that
+    the caller can predict about a center, the array ``center`` of the fit, and knows of the ``center`` of the covariance.
     """
     for name, value in (("noise", noise), ("prior", prior), ("alpha_init", alpha_init), ("lambda_init", lambda_init)):
         if value is not None and not (math.isfinite(value) and value > 0.0):
@@ -131,13 +137,20 @@ def evidence(
     # a short table is looked at again sooner than it is solved step by step
     short = source.whole is not None and brief(plain.moments.rows, columns)
     known = None if short else plain.moments
-    fit = fitting.fit(source, Squared(1), Ridge(strength, penalty_factors), moments=known, time_limit=deadline)
+    fit = fitting.fit(
+        source, Squared(1), Ridge(strength, penalty_factors), moments=known, time_limit=deadline, keep=keep
+    )
     late = fit.verdict.kind == "budget" and deadline is not None and deadline.passed
-    spread = np.full((columns, columns), np.nan) if late else inverse(fit.problem, fit.coef)[0]
+    spread, center = np.full((columns, columns), np.nan), fit.arrays.get("center")
+    if not late and keep and center is None and framed is not None:
+        center = framed.center
+        spread, _ = inverse(framed.problem.at(fit.problem.penalty), framed.inward(fit.coef))
+    elif not late:
+        spread, _ = inverse(fit.problem, fit.coef)
     sigma2, tau2 = 1.0 / alpha, 1.0 / lam
     return Evidence(
         coef=fit.coef,
-        verdict=_verdict(fit, top, curve, free, tol, trace),
+        verdict=_verdict(fit, top, curve, free, tol, trace, plain),
         noise=sigma2,
         prior=tau2,
         degrees=top.degrees,
@@ -145,6 +158,7 @@ def evidence(
         covariance=sigma2 * spread,
         trace=trace,
         fit=fit,
+        center=center,
     )
 
 
@@ -283,7 +297,7 @@ def _newton(here: Point, free: Free) -> Pair | None:
     return _only(to, here.logs, free)
 
 
-def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: Trace) -> Verdict:
+def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: Trace, problem: Problem) -> Verdict:
     """Return the verdict: that of the ridge where both variances are given, else of the search for them."""
     if not any(free) or not fit.verdict.proven:
         return fit.verdict
@@ -297,7 +311,7 @@ def _verdict(fit: Fit, top: Point, curve: Curve, free: Free, tol: float, trace: 
         if norm <= tol or slope_error > 1e-3 * norm:  # what can be said is that it is no larger
             norm += slope_error
             figures["slope_norm"] = norm
-            stopped = HIDDEN
+            stopped = explained(problem, fit.plain, HIDDEN)
         sentence = f"Stopped without a proof: {stopped}, where the slope of the log-evidence is still {norm:.2g}."
         return Verdict("budget", sentence, None, None, figures, stopped)
     reason = "the evidence need not be concave, so another pair of variances may be more likely"

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.fitting.causes import ROUNDING, explained
 from lineal.fitting.covariance import leverage, pieces, root
 from lineal.fitting.framed import TOO_FEW_DIGITS
 from lineal.fitting.stopping import Fit
@@ -158,7 +159,7 @@ class _Search:
                 return
             better = _climb(self.problem, point, free)
             if better is None:
-                self.stopped = "rounding error allows no further progress"
+                self.stopped = ROUNDING
                 return
             point = better
             yield point
@@ -322,6 +323,7 @@ def _verdict(problem: Problem, point: _Point, tol: float, stopped: str) -> Verdi
         norm, stopped = norm + slope_error, HIDDEN
     evidence: dict[str, object] = {"objective": _objective(problem, point), "slope_norm": norm, "tol": tol}
     if norm > tol:
+        stopped = explained(problem, point.coef[:, None], stopped) if stopped in (HIDDEN, ROUNDING) else stopped
         sentence = f"Stopped without a proof: {stopped}; the slope is still {norm:.2g} standard errors."
         return Verdict("budget", sentence, None, None, evidence, stopped)
     reason = (

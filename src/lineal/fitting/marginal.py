@@ -23,6 +23,9 @@ Pair = tuple[float, float]
 Free = tuple[bool, bool]
 Hyper = tuple[float, float, float, float]
 
+WEIGHT_UNIT = 1e7
+"""Slopes by the noise count per this weight where there is more: a noise that is a double has no slope below EPS S."""
+
 
 class Point(NamedTuple):
     """The log-evidence at a pair (log alpha, log lambda), and what is known there."""
@@ -36,10 +39,12 @@ class Point(NamedTuple):
     """How many penalized coefficients the data determine."""
     again: Pair
     """MacKay's next pair: each precision as its slope would be zero with the other terms as they are."""
+    units: float
+    """How many times WEIGHT_UNIT the weights are, at least one."""
 
     def norm(self, free: Free) -> float:
-        """Return the size of the slope by what is free."""
-        return math.hypot(self.slope[0] if free[0] else 0.0, self.slope[1] if free[1] else 0.0)
+        """Return the size of the slope by what is free, that by the noise per WEIGHT_UNIT."""
+        return math.hypot(self.slope[0] / self.units if free[0] else 0.0, self.slope[1] if free[1] else 0.0)
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,11 @@ class Curve:
         return replace(self, spectrum=found, residual=residual, vague=0.0, torn=0.0)
 
     @property
+    def units(self) -> float:
+        """How many times WEIGHT_UNIT the weights are, at least one."""
+        return max(1.0, self.total / WEIGHT_UNIT)
+
+    @property
     def baseline(self) -> float:
         """Sum of squares of what the unpenalized columns leave."""
         return float(self.square.round())
@@ -154,6 +164,7 @@ class Curve:
                 _log((self.total - degrees + 2.0 * alpha_1), squares + 2.0 * alpha_2),
                 _log(degrees + 2.0 * lambda_1, size + 2.0 * lambda_2),
             ),
+            self.units,
         )
 
     def slope_error(self, logs: Pair, free: Free) -> float:
@@ -179,10 +190,10 @@ class Curve:
         both += 2.0 * alpha * lam * (found.fine * along * (fitted + length) + across * moved)
         both += alpha * found.missed / lam * (1.0 + alpha * length**2)
         squares = found.fine * lack * (4.0 * length + lack) + moved**2 + self.vague + self.torn
-        rounded = self.total + len(coef) + alpha * (abs(self.residual) + lack**2) + lam * float(coef @ coef)
-        rounded = 8.0 * EPS * (rounded + self.hyper[1] * alpha + self.hyper[3] * lam)
-        first, second = 0.5 * (both + alpha * squares) + rounded, 0.5 * both + rounded
-        return math.hypot(first if free[0] else 0.0, second if free[1] else 0.0)
+        rounded = 8.0 * EPS * (len(coef) + lam * float(coef @ coef) + self.hyper[3] * lam)
+        heavy = 8.0 * EPS * (self.total + alpha * (abs(self.residual) + lack**2) + self.hyper[1] * alpha)
+        first, second = 0.5 * (both + alpha * squares) + rounded + heavy, 0.5 * both + rounded
+        return math.hypot(first / self.units if free[0] else 0.0, second if free[1] else 0.0)
 
 
 def _log(above: float, below: float) -> float:

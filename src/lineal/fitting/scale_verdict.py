@@ -7,7 +7,8 @@ import math
 import numpy as np
 
 from lineal.certify.wording import percent
-from lineal.fitting.stopping import Fit, no_progress
+from lineal.fitting.causes import ROUNDING, explained
+from lineal.fitting.stopping import Fit
 from lineal.ground.records import dataclass
 from lineal.model.verdict import Verdict
 
@@ -61,7 +62,7 @@ def verdict(trial: Trial, gap: float | None, baseline: float, tol: float, stoppe
     if gap <= tiny:
         relative = 0.0
     if relative > tol:
-        reason = stopped or inner.reason or no_progress(trial.fit.problem)
+        reason = stopped or inner.reason or explained(trial.fit.problem, trial.fit.coef, ROUNDING)
         sentence = f"Not optimal yet: {reason}. The loss could still fall by up to {percent(relative)} (gap {gap:.2g})."
         return Verdict("budget", sentence, gap, relative, evidence, reason)
     kind = inner.kind if inner.kind in ("optimal", "not_unique") else "optimal"

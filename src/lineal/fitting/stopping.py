@@ -18,7 +18,7 @@ from lineal.certify import Proof, prove
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.proving import HESSIAN_MAX_COEFFICIENTS
 from lineal.certify.wording import judge
-from lineal.fitting.causes import explained
+from lineal.fitting.causes import ROUNDING, explained
 from lineal.fitting.covariance import covariance
 from lineal.ground.deadline import LATE, Deadline, LateError, graced, in_time, watched
 from lineal.ground.records import dataclass
@@ -67,16 +67,6 @@ class Fit:
             parts = np.concatenate(two_product(-center, column))
             coef[0, output] = math.fsum([float(column[0]), *parts.tolist()])
         return coef
-
-
-def no_progress(problem: Problem) -> str:
-    """Return why a solver ended by itself; rounding scores of columns far from zero hides what differs between rows."""
-    rounding, moments = "rounding error allows no further progress", problem.moments
-    # a mean of 1e6 standard deviations leaves ten digits of a score
-    if not np.any(np.abs(moments.mean) > 1e6 * moments.sd, where=moments.scatter > 0.0):
-        return rounding
-    why = "their means could not be taken off" if problem.intercept else "there is no intercept to take their means off"
-    return f"{rounding}; columns are far from zero, and {why}"
 
 
 def gauged(problem: Problem, coef: Array) -> Array:
@@ -139,7 +129,7 @@ class Run:
                     try:
                         step = next(steps)
                     except StopIteration as end:
-                        self.stopped = end.value or no_progress(self.problem)
+                        self.stopped = end.value or ROUNDING
                         return
                     self._record(number, step, keep=self.iterates or solver.literal)
                     self.coef, self.hint, self.theta = step.coef, step.hint, step.theta
@@ -308,7 +298,7 @@ class Run:
             return self.stopped
         stopped = self.stopped
         if not (self.out_of_budget or proof is None):
-            stopped = explained(self.problem, self.coef, stopped)
+            stopped = explained(self.problem, self.coef, stopped, proof.gap)
         diverged = solver.diverged(self.problem, [record.objective for record in self.trace])
         return "; ".join(filter(None, (stopped, diverged)))
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from lineal.certify import prove
 from lineal.certify.baseline import Baseline, baseline_fit
 from lineal.certify.wording import judge
+from lineal.fitting.causes import ROUNDING, explained
 from lineal.paths.point import Point
 from lineal.penalties.penalty import Penalty
 from lineal.problem.passes import Dual, Kept
@@ -146,7 +147,7 @@ class Lookahead:
         part = self.part.at(penalty.take(self.work))
         lifted = Lifted(self.problem, penalty, part, self.work, coef, slopes)
         proof = prove(lifted, coef, hint=np.zeros(self.problem.shape))
-        stopped = "rounding error allows no further progress"
+        stopped = ROUNDING if proof.within(self.tol) else explained(lifted, coef, ROUNDING, proof.gap)
         verdict, _ = judge(lifted, proof.objective, proof, self.tol, stopped, None, self.labels)
         return Point(strength, coef, proof.objective, verdict, steps)
 

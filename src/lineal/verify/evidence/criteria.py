@@ -13,6 +13,9 @@ from lineal.verify.arithmetic import DOUBLED, EPS, Array, added, double_sums, su
 from lineal.verify.claims.ground import figure
 from lineal.verify.problem.formulas import Point
 
+WEIGHT_UNIT = 1e7
+"""The slope by the noise counts per this weight where there is more: rounding the noise alone makes a slope of EPS S."""
+
 
 @dataclass(frozen=True)
 class Stationary:
@@ -52,7 +55,10 @@ def firth(point: Point, weight_sum: float) -> Stationary:
 
 
 def evidence(point: Point, weight_sum: float, factors: Array, stated: dict[str, Any]) -> Stationary:
-    """Return the slope of the log-evidence of a ridge by log 1/noise and log 1/prior, over those that were estimated."""
+    """Return the slope of the log-evidence of a ridge by log 1/noise and log 1/prior, over those that were estimated.
+
+    That by log 1/noise is divided by S / 1e7 where S, the sum of the weights, is above 1e7.
+    """
     at, p = point.whole, point.whole.block
     alpha, lam = 1.0 / float(stated["noise"]), 1.0 / float(stated["prior"])
     a1, a2, l1, l2 = (float(value) for value in stated["hyper"])
@@ -60,12 +66,13 @@ def evidence(point: Point, weight_sum: float, factors: Array, stated: dict[str, 
     s, penalized = weight_sum * p.q, factors > 0.0
     scale = np.exp2(np.round(0.5 * np.log2(np.max(np.abs(p.x), axis=0) ** 2 + factors)))
     x, ridge = p.x / scale, lam / alpha * factors / scale**2
-    gamma, norm_error = _degrees(x, s, ridge)
+    gamma, norm_error, reach = _degrees(x, s, ridge, factors * point.coef[:, 0] / scale)
     squares = weight_sum * total(p.q * at.rows.slope[:, 0] ** 2)
     size = total(factors * point.coef[:, 0] ** 2)
+    units = max(1.0, weight_sum / WEIGHT_UNIT)
     slope = np.array(
         [
-            0.5 * (weight_sum - gamma - alpha * squares) + a1 - a2 * alpha,
+            (0.5 * (weight_sum - gamma - alpha * squares) + a1 - a2 * alpha) / units,
             0.5 * (gamma - lam * size) + l1 - l2 * lam,
         ]
     )
@@ -73,13 +80,13 @@ def evidence(point: Point, weight_sum: float, factors: Array, stated: dict[str, 
     count = int(np.sum(penalized))
     value += 0.5 * (count * math.log(lam) + weight_sum * math.log(alpha) - alpha * squares - lam * size)
     value -= 0.5 * (_precision(x, s, alpha, lam, factors, scale) + weight_sum * math.log(2.0 * math.pi))
-    # the best coefficients are within the radius of these, and lam size has the slope 2 lam b
-    radius, sizes = (
-        _radius(stated["ridge"], lam / (alpha * weight_sum)),
-        alpha * squares + lam * size + a2 * alpha + l2 * lam,
-    )
-    norm_error += 2.0 * lam * radius * (math.sqrt(size) + radius) + 16.0 * EPS * (weight_sum + count + sizes)
-    allowance = norm_error + 1e-11 * (weight_sum + count)
+    # the best coefficients are within the radius of these by the penalty alone, and lam size has the slope 2 lam b; with the
+    # rows, (b - b*)'(X'SX + ridge)(b - b*) is at most twice the gap, ridge radius^2
+    radius = _radius(stated["ridge"], lam / (alpha * weight_sum))
+    along = min(math.sqrt(size), math.sqrt(lam / alpha) * reach)
+    sizes = (weight_sum + alpha * squares + a2 * alpha) / units + count + lam * size + l2 * lam
+    norm_error += 2.0 * lam * radius * (along + radius) + 16.0 * EPS * sizes
+    allowance = norm_error + 1e-11 * (weight_sum / units + count)
     return Stationary(float(np.linalg.norm(slope[free])), norm_error, allowance, "log_evidence", value)
 
 
@@ -91,8 +98,10 @@ def _radius(ridge: dict[str, Any], strength: float) -> float:
     return 0.0 if objective is None or lower is None else math.sqrt(2.0 * max(objective - lower, 0.0) / strength)
 
 
-def _degrees(x: Array, s: Array, ridge: Array) -> tuple[float, float]:
+def _degrees(x: Array, s: Array, ridge: Array, pull: Array) -> tuple[float, float, float]:
     """Return ``sum_j 1 - ridge_j [H^-1]_jj`` over the penalized columns, ``H = X'SX + ridge``, and a bound on its error.
+
+    The third is ``sqrt(pull' H^-1 pull)``, or a bound on it.
 
     A change of H by at most a share e of itself, as a quadratic form, changes it by at most e times the number of columns.
     Rounding the rows changes H by ``EPS |C^-1|`` of itself where C is a factor of H in columns of length 1.
@@ -102,14 +111,15 @@ def _degrees(x: Array, s: Array, ridge: Array) -> tuple[float, float]:
     gamma = float(np.sum(orthonormal[: len(x)] ** 2)) - int(np.sum(~penalized))
     length = np.linalg.norm(factor, axis=0)
     if not np.all(np.abs(np.diag(factor)) > 0.0) or len(factor) < count:
-        return gamma, math.inf
+        return gamma, math.inf, math.inf
     inverse = float(np.linalg.norm(np.linalg.inv(factor / length)))
     error = 8.0 * EPS * count**1.5 * inverse
+    reach = 1.1 * float(np.linalg.norm(np.linalg.solve(factor.T, pull))) if error <= 0.01 else math.inf
     if error <= 1e-9 or count > 60:  # fifty digits are slow, and needed for nearly dependent columns only
-        return gamma, error
+        return gamma, error, reach
     high, low = two_product(s[:, None], x)
     gram = added(double_sums(x, high), double_sums(x, low))
-    return _with_digits(gram, ridge), 8.0 * (EPS + DOUBLED * inverse**2) * count**2
+    return _with_digits(gram, ridge), 8.0 * (EPS + DOUBLED * inverse**2) * count**2, reach
 
 
 def _with_digits(gram: tuple[Array, Array], ridge: Array) -> float:
