@@ -19,6 +19,7 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
+import lineal
 from lineal.errors import InputError
 from lineal.tables.table import as_table, split, uniform
 from lineal.verify.reading.text_files import TextFile
@@ -270,14 +271,51 @@ def test_damaged_files_are_refused(tmp_path):
     ):
         with pytest.raises(InputError, match=sentence):
             as_table(written(tmp_path / "t.jsonl", text))
-    with pytest.raises(InputError, match="changed from number to string"):
-        list(as_table(written(tmp_path / "t.jsonl", '{"a": 1}\n{"a": "x"}\n')).batches())
 
 
-def test_a_key_that_comes_late_is_refused(tmp_path):
-    lines = ['{"a": 1}'] * 200_000 + ['{"a": 1, "b": 2}']
-    with pytest.raises(InputError, match="key 'b'"):
-        list(as_table(written(tmp_path / "t.jsonl", "\n".join(lines))).batches())
+def test_a_key_that_comes_late_is_a_column(tmp_path):
+    lines = ['{"a": 1}'] * 200_000 + ['{"a": 2, "late": 3}', '{"later": "x"}']
+    table = as_table(written(tmp_path / "t.jsonl", "\n".join(lines)))
+    assert table.names == ("a", "late", "later")
+    rows = pa.Table.from_batches([batch.cast(LATE) for batch in table.batches()]).to_pylist()
+    assert rows[:1] == [{"a": 1, "late": None, "later": None}]
+    assert rows[-2:] == [{"a": 2, "late": 3, "later": None}, {"a": None, "late": None, "later": "x"}]
+
+
+LATE = pa.schema({"a": pa.int64(), "late": pa.int64(), "later": pa.string()})
+
+
+def test_cells_of_different_kinds_are_read_as_text(tmp_path):
+    rows = [{"a": 1, "b": 0.5}, {"a": "x"}, {"a": True, "b": 2**60}, {"a": 2.0}, {"a": None}]
+    path = written(tmp_path / "t.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    for data in (rows, path):
+        (batch,) = as_table(data).batches()
+        assert batch.column(0).to_pylist() == ["1", "x", "true", "2", None]
+        assert batch.column(1).to_pylist() == ["0.5", None, str(2**60), None, None]  # (in all digits)
+
+
+def test_a_list_of_dictionaries_is_a_table_like_its_lines(tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        {"y": float(v), **({"a": int(v * 9)} if k % 3 else {}), **({"b": "uvw"[k % 7 % 3]} if k % 4 else {})}
+        for k, v in enumerate(rng.normal(size=80))
+    ]
+    path = written(tmp_path / "t.jsonl", "".join(f"{json.dumps(row)}\n" for row in rows))
+    columns = {key: [row.get(key) for row in rows] for key in ("y", "a", "b")}
+    fits = [lineal.fit(data, target="y", penalty="none", test_size=0.0) for data in (rows, path, columns)]
+    assert fits[0].columns == ("(intercept)", "a", "a is missing", "b=v", "b=w", "b is missing")
+    for one in fits[1:]:
+        np.testing.assert_array_equal(one.coef, fits[0].coef)
+        np.testing.assert_array_equal(one.predict(rows[:9]), fits[0].predict(path)[:9])
+    assert lineal.evaluate(fits[0], rows)["rows"] == len(rows)
+    assert lineal.inspect(rows).types == lineal.inspect(columns).types
+    for wrong, sentence in (
+        ([{"a": 1}, [2]], "row 2 of the list is"),
+        ([{}, {}], "have no keys"),
+        ([{"1": 1}, {1: 2}], "the same name once written as text"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            lineal.inspect(wrong)
 
 
 def test_the_index_of_a_frame_is_no_column():

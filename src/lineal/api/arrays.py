@@ -15,7 +15,7 @@ from lineal.errors import InputError
 from lineal.features.splitting import Split
 from lineal.features.types.choices import AS_FOUND
 from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES
-from lineal.ground.inputs import real, targets
+from lineal.ground.inputs import are_records, real, targets
 from lineal.model.target import Target
 from lineal.sources.memory import Memory
 from lineal.sources.source import Source
@@ -31,7 +31,7 @@ def is_array(data: object) -> bool:
     >>> is_array(np.eye(2)), is_array([[1, 2]]), is_array({"a": [1, 2]})
     (True, True, False)
     """
-    return isinstance(data, np.ndarray | list | tuple) or is_sparse(data)
+    return (isinstance(data, np.ndarray | list | tuple) and not are_records(data)) or is_sparse(data)
 
 
 def gather(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:

@@ -76,13 +76,13 @@ def fit(
     ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties see ``sd_j b_j``, and not the intercept, unless
     ``penalize`` says "raw", for all columns (``b_j``, as scikit-learn and the lecture notes) or some: "raw,age=standardized".
 
-    ``data`` is a path, a data frame, an Arrow table or a dict of columns, and ``target``, ``weight``, ``offset`` name
-    columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of numbers, and they
-    are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic", "huber", "huber:T",
-    "quantile:Q", "median" (quantile:0.5), "absolute", "poisson", "svm", "squared-hinge", "sparsemax", "bayes", "zero-one" or
-    "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is
-    "none", "ridge:S", "l1:S", "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge),
-    or "auto": a ridge whose strength is picked on rows the fit does not see (none for linear).
+    ``data`` is a path, a data frame, an Arrow table, a dict of columns or a list of dicts, and ``target``, ``weight``,
+    ``offset`` name columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of
+    numbers, and they are arrays. ``model`` names the loss: "auto" (looks at the target), "linear", "ridge", "logistic",
+    "huber", "huber:T", "quantile:Q", "median" (quantile:0.5), "absolute", "poisson", "svm", "squared-hinge", "sparsemax",
+    "bayes", "zero-one" or "perceptron:VARIANT" (docs/perceptron.md). ``penalty`` is "none", "ridge:S", "l1:S",
+    "elastic:S,R", "group:S" (S a number, or the word auto), "firth", a number (ridge), or "auto": a ridge whose strength
+    is picked on rows the fit does not see (none for linear).
     ``bounds`` maps design columns to (least, largest) coefficients, None for no bound. ``solver`` is a name with options,
     such as "gradient-descent:step=0.1"; ``steps`` limits its steps, ``start`` is where they begin: "zero", or a number for
     every design column, and ``iterates`` keeps the coefficients of every step in ``model.trace.iterates``.

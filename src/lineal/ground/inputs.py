@@ -6,6 +6,7 @@ A double is taken for a number only if it is that number: 0.1 as a Decimal is no
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Final
@@ -257,3 +258,12 @@ def _refuse(number: object, name: str) -> float:
         f"{name} holds {shown(number)}, which no double is; subtract a constant from its column. "
         "Where the nearest double will do, convert it first (float, or astype(float))."
     )
+
+
+def are_records(data: object) -> bool:
+    """Whether data is a list of dictionaries, to judge by the first.
+
+    >>> are_records([{"a": 1}, {"b": 2}]), are_records([[1, 2]]), are_records([])
+    (True, False, False)
+    """
+    return isinstance(data, list | tuple) and len(data) > 0 and isinstance(data[0], Mapping)

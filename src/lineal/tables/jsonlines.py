@@ -17,6 +17,7 @@ from lineal.ground.records import dataclass
 from lineal.tables.arrow import DOUBLE_EXACT_INTEGERS
 from lineal.tables.encoding import UTF8_MARK
 from lineal.tables.file import File, ahead, chunks, last_line
+from lineal.tables.records import merged
 from lineal.tables.tabular import BATCH_ROWS, RowNumbers, Table, check_names
 
 _ROW = re.compile(r" in row (\d+)")
@@ -35,7 +36,7 @@ class JsonLines(Table):
 
     @classmethod
     def open(cls, file: File) -> JsonLines:
-        """Look at a file's first megabyte for the keys."""
+        """Look for the keys: in the first megabyte, and where the file has more, in all of it."""
         data, whole = file.sample()
         keys: dict[str, None] = {}
         for position, line in enumerate(data.split(b"\n") if whole else data.split(b"\n")[:-1] or [data], start=1):
@@ -44,6 +45,10 @@ class JsonLines(Table):
         if not keys:
             raise InputError(f"{file.name} has no rows; write one JSON object per line.")
         check_names(tuple(keys), file.name)
+        if not whole:
+            for batch in cls(file, tuple(keys))._parsed():  # noqa: SLF001
+                keys.update(dict.fromkeys(batch.schema.names))
+            check_names(tuple(keys), file.name)
         return cls(file, tuple(keys))
 
     @property
@@ -59,6 +64,20 @@ class JsonLines(Table):
     def numbered(self) -> Iterator[tuple[RowNumbers, Any]]:
         """Yield the rows of the file, in order."""
         start = 0
+        for parsed in self._parsed():
+            unknown = set(parsed.schema.names) - set(self.keys)
+            if unknown:
+                raise InputError(
+                    f"{self.origin} has a key {min(unknown)!r} that it did not have before; it has changed."
+                )
+            for batch in parsed.to_batches(max_chunksize=BATCH_ROWS):
+                whole = self._complete(batch)
+                yield np.arange(start, start + whole.num_rows, dtype=np.int64), whole
+                start += whole.num_rows
+
+    def _parsed(self) -> Iterator[Any]:
+        """Yield the rows as they were parsed, a piece of the file at a time, with the keys of that piece."""
+        start = 0
         with self.file.open() as stream:
             for parsed in ahead(self._attempt, _placed(chunks(stream, last_line))):
                 if isinstance(parsed, InputError):
@@ -67,16 +86,8 @@ class JsonLines(Table):
                     row = _ROW.search(str(parsed))
                     where = f"{self.place(start + int(row.group(1)))} of " if row else ""
                     raise InputError(f"{where}{self.origin} cannot be read: {str(parsed).splitlines()[0]}")
-                unknown = set(parsed.schema.names) - set(self.keys)
-                if unknown:
-                    raise InputError(
-                        f"{self.origin} has a key {min(unknown)!r} that its first megabyte does not have;"
-                        " write it, even if null, in the first row."
-                    )
-                for batch in parsed.to_batches(max_chunksize=BATCH_ROWS):
-                    whole = self._complete(batch)
-                    yield np.arange(start, start + whole.num_rows, dtype=np.int64), whole
-                    start += whole.num_rows
+                yield parsed
+                start += parsed.num_rows
 
     def place(self, row: int) -> str:
         """Return the row, counted from one, and its line in the file."""
@@ -99,14 +110,18 @@ class JsonLines(Table):
                     return _in_digits(parsed, piece)
         except pa.ArrowInvalid as problem:
             parsed = problem
+        rows = []
         try:
             for position, text in enumerate(piece.split(b"\n"), start=line):
                 if text.strip():
-                    _object(text, position, self.origin)
+                    rows.append(_object(text, position, self.origin))
         except InputError as problem:
             return problem
         if isinstance(parsed, pa.ArrowInvalid):
-            return parsed
+            try:  # a key whose values are of different kinds
+                return merged(rows, list(dict.fromkeys(key for row in rows for key in row)))
+            except InputError:
+                return parsed
         return InputError(f"{self.origin} has lines from line {line} on that are not one JSON object each.")
 
     def _complete(self, batch: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The gate for tables: a path, a frame, an Arrow table or a dictionary becomes one stream of named columns."""
+"""The gate for tables: a path, a frame, an Arrow table or dictionaries become one stream of named columns."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lineal.errors import InputError, near
+from lineal.ground.inputs import are_records
 from lineal.tables.tabular import Table, split, uniform
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ __all__ = ["Table", "as_table", "split", "uniform"]
 
 
 def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = None, header: bool | None = None) -> Table:
-    """Return data as a table: a path, a data frame, an Arrow table or a dictionary of columns.
+    """Return data as a table: a path, a data frame, an Arrow table, a dictionary of columns or a list of dictionaries.
 
     The format of a file follows from its extension, else from its content; ``.gz`` is unpacked on the way.
     ``delimiter``, ``quote`` ("" for none) and ``header`` are for delimited text and detected if not given.
@@ -45,7 +46,7 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
     if table is None:
         raise InputError(
             f"a {type(data).__name__} is not a table;"
-            " give a path, a data frame, an Arrow table or a dictionary of columns."
+            " give a path, a data frame, an Arrow table, a dictionary of columns or a list of dictionaries."
         )
     if options:
         raise InputError(
@@ -56,10 +57,13 @@ def as_table(data: Any, *, delimiter: str | None = None, quote: str | None = Non
 
 def _from_object(data: Any) -> Table | None:
     from lineal.tables.columnar import from_arrow, from_frame, from_mapping
+    from lineal.tables.records import from_records
     from lineal.tables.vectors import widened
 
     if hasattr(data, "tocsr"):  # (some are dictionaries, too)
         return None
+    if are_records(data):
+        return widened(from_records(data))
     table = from_mapping(data) if isinstance(data, Mapping) else from_arrow(data) or from_frame(data)
     return None if table is None else widened(table)
 
