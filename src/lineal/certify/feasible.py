@@ -103,10 +103,13 @@ def settled(
     return Feasible(dual, scale, norm, slip, gradient, error, more)
 
 
-def add_up(problem: Problem, coef: Array, point: Feasible) -> float | None:
-    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much."""
+def add_up(problem: Problem, coef: Array, point: Feasible, margin: float | None = None) -> float | None:
+    """Return the gap a dual point proves, with all that rounding may have hidden; None where that is too much.
+
+    ``margin`` is how far the dual point may still be moved without leaving the domain, where that is known.
+    """
     dual, norm = point.dual, point.norm
-    if point.slip > problem.loss.dual_margin * point.scale:
+    if point.slip > (problem.loss.dual_margin * point.scale if margin is None else margin):
         return None
     rows = max(dual.high + dual.low, 0.0)
     gap = rows + problem.penalty.mismatch(coef, point.gradient) + 2.0 * (math.sqrt(3.0 * rows) * norm + norm * norm)

@@ -27,6 +27,7 @@ from lineal.algebra.normal import Normal
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.feasible import add_up, feasible, opened, settled
 from lineal.certify.proof import Proof, unit
+from lineal.certify.quadratic_core import core_gap
 from lineal.certify.rows import FACTOR_MAX_COLUMNS, MIDDLE_SHARES, bound, independent
 from lineal.model.verdict import TOLERANCE
 from lineal.problem import dependence
@@ -171,6 +172,8 @@ def _prove(problem: Problem, coef: Array, hint: Array | None, polish: int, goal:
     if len(problem.unpenalized) * problem.shape[1] > FACTOR_MAX_COLUMNS:
         reason = f"more than {FACTOR_MAX_COLUMNS} coefficients are not charged"
         return Proof(problem.evaluate(coef).value, baseline, None, reason, interior=not problem.loss.unbounded)
+    if (gap := core_gap(problem, coef, hint)) is not None and math.isfinite(gap):
+        return Proof(problem.evaluate(coef).value, baseline, gap, unit=_unit(problem, coef, baseline))
     here = _evaluate(problem, coef, hint)
     if not math.isfinite(here.value + (0.0 if here.hessian is None else float(here.hessian.sum()))):
         return Proof(here.value, baseline, None, "the objective or its curvature is not finite here", interior=False)

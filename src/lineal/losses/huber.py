@@ -63,6 +63,10 @@ class Huber(Scalar):
         """Return Huber's loss with curvature T / max(|r|, T)."""
         return _Above(self.threshold)
 
+    def quadratic_core(self, margin: float) -> Huber | None:
+        """Return Huber's loss of a threshold that is smaller by the margin, at most by a half."""
+        return Huber(self.threshold - margin) if margin <= 0.5 * self.threshold else None
+
     @property
     def narrowest(self) -> float:
         """The threshold."""

@@ -198,6 +198,13 @@ class Loss(ABC):
         """Return the same loss with the curvature of a quadratic that touches it from above; None where none is needed."""
         return None
 
+    def quadratic_core(self, margin: float) -> Loss | None:
+        """Return the same loss with curvature 1 or 0 in those rows alone that are ``margin`` away from where it jumps.
+
+        None where it does not jump, or too little is that far away.
+        """
+        return None
+
     @property
     def narrowest(self) -> float:
         """The width of the narrowest part of the loss, in units of the score; infinity where it is all of one piece."""

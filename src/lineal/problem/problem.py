@@ -149,9 +149,12 @@ class Problem:
 
     def majorant(self, coef: Array) -> Evaluation | None:
         """Return the evaluation of a quadratic above the loss, which touches it at ``coef``; None where there is none."""
-        if (above := self.loss.majorant()) is None:
-            return None
-        return replace(self, loss=above, _constant=None, _memory={}).evaluate(coef, hessian=self.shape[0])
+        above = self.loss.majorant()
+        return None if above is None else self.of_loss(above).evaluate(coef, hessian=self.shape[0])
+
+    def of_loss(self, loss: Loss) -> Problem:
+        """Return the problem with another loss of the same targets."""
+        return replace(self, loss=loss, _constant=None, _memory={})
 
     def evaluate(self, coef: Array, hessian: int = 0, sample: int = 1, kept: Kept | None = None) -> Evaluation:
         """Return F, its gradient and the second derivative in the first ``hessian`` columns, in one pass.

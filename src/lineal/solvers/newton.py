@@ -81,10 +81,10 @@ class Newton(Solver):
                 yield Step(coef, evaluation.value, estimate, problem.passes, hint=None if kept is None else shift)
             reported = False
             last = estimate
-            # Below 1e-6 of F a step changes the second derivative by a thousandth: it serves the steps that remain.
-            near = not misled and not factor.singular and estimate <= 1e-6 * abs(evaluation.value)
+            near = not misled and not factor.singular and estimate <= _settled_share(problem) * abs(evaluation.value)
             settled = near and _hessian_dominates(problem)
-            improved = search(problem, coef, evaluation, shift, hessian=problem.lead if settled else None)
+            needed = 0 if _cored(problem) else problem.lead  # what the certificate needs of the second derivative
+            improved = search(problem, coef, evaluation, shift, hessian=needed if settled else None)
             kept = factor if settled else None
             if improved is None and not (misled and share == 1.0) and problem.loss.majorant() is not None:
                 misled = True  # the penalty may be the only curvature: a step as long as its inverse lowers nothing
@@ -133,7 +133,20 @@ def _with_majorant(problem: Problem, evaluation: Evaluation, factor: Factor, abo
 def _hessian_dominates(problem: Problem) -> bool:
     """Whether a second derivative costs much more than a gradient, and no covariance will need the last one."""
     work = problem.moments.rows * problem.shape[0] ** 2 * problem.shape[1] ** 2
-    return work >= 10**8 and bool(problem.penalty.penalized.any())
+    return work >= 10**8 and (bool(problem.penalty.penalized.any()) or _cored(problem))
+
+
+def _cored(problem: Problem) -> bool:
+    """Whether curvatures are 1 or 0: the certificate then makes a gram of its own (``certify/quadratic_core``)."""
+    return problem.loss.quadratic_core(0.0) is not None
+
+
+def _settled_share(problem: Problem) -> float:
+    """Return the share of F below which the second derivative serves the steps that remain.
+
+    There a step changes it by a thousandth; where only rows that change sides change it, by the root of that.
+    """
+    return 1e-4 if _cored(problem) else 1e-6
 
 
 def search(
