@@ -140,3 +140,16 @@ def _graded(half: Array, weights: Array) -> tuple[Array, Array]:
     single, _, turned, scale, _, _ = lapack.dgejsv(half, joba=2, jobu=3, jobv=0, jobr=0)
     single = single * (scale[0] / scale[1])
     return np.concatenate([absent, single**2]), np.concatenate([absent, single * (turned.T @ weights)])
+
+
+def root(matrix: Array) -> Array:
+    """Return R with ``R R' = matrix``, for a covariance of any scale, also where rounding left it a little indefinite.
+
+    >>> root(np.array([[4.0, 0.0], [0.0, 1e-20]])) ** 2
+    array([[0.e+00, 4.e+00],
+           [1.e-20, 0.e+00]])
+    """
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
+    unit = np.where(size > 0.0, size, 1.0)
+    values, vectors = np.linalg.eigh(matrix / unit[:, None] / unit)
+    return np.ascontiguousarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -237,7 +237,7 @@ def name(loss: Loss, penalty: str) -> str:
     'Huber regression, threshold 1.5, l1 penalty'
     """
     if penalty == "bayes":
-        return "Bayesian linear regression, ridge penalty by evidence"
+        return "Bayesian linear regression"
     penalties = by_name()
     penalized = f"{penalties[penalty].label} penalty" if penalty in penalties else "Firth's penalty"
     return f"{loss.title()}, {penalized}"

@@ -36,7 +36,7 @@ WORDS: Final = ("firth", "auto")
 class ModelRequest:
     """A model by name: ``parameter`` is the threshold of huber (None: found from the data) or the quantile.
 
-    ``options`` are those of a perceptron, by name.
+    ``options`` are those of a perceptron, or the variances given to bayes, by name.
     """
 
     name: str
@@ -98,6 +98,8 @@ def read_model(text: str) -> ModelRequest:
         raise InputError(f"the model is {text!r}; known are {', '.join(accepted)}.{near(name, words)}")
     if name == "perceptron":
         return ModelRequest(name, options=_options(text, rest) if colon else ())
+    if name == "bayes":
+        return ModelRequest(name, options=_variances(text, rest) if colon else ())
     if not colon and name in accepted:
         return ModelRequest(name)
     kind = next(iter(losses.by_model(name)), None)
@@ -142,6 +144,25 @@ def _options(text: str, rest: str) -> tuple[tuple[str, str], ...]:
             raise InputError(f"the model is {text!r}; its {key} is {' or '.join(accepted)}.{near(value, accepted)}")
         if not accepted and not (value.isascii() and value.isdigit() and int(value) > 0):
             raise InputError(f"the model is {text!r}; epochs is a whole number of at least 1.")
+        options[key] = value
+    return tuple(options.items())
+
+
+def _variances(text: str, rest: str) -> tuple[tuple[str, str], ...]:
+    """Read what follows ``bayes:``, the variances that are given.
+
+    >>> _variances("", "noise=0.5,prior=0.1")
+    (('noise', '0.5'), ('prior', '0.1'))
+    """
+    options: dict[str, str] = {}
+    for word in rest.split(","):
+        key, _, value = word.partition("=")
+        number = _number(value)
+        if key not in ("noise", "prior") or key in options or number is None or not number > 0.0:
+            raise InputError(
+                f"the model is {text!r}; after the colon of bayes stand the variances that are known, numbers above 0: "
+                f"noise=0.5,prior=0.1, or one of them.{near(key, ('noise', 'prior'))}"
+            )
         options[key] = value
     return tuple(options.items())
 

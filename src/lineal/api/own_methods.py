@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from lineal.api.dataset import Dataset
 from lineal.api.request import Estimate, Ready, Request, Run
 from lineal.errors import InputError
 from lineal.fitting import fitting
+from lineal.fitting.covariance import COVARIANCE_MAX_COLUMNS
 from lineal.fitting.evidence import evidence
 from lineal.fitting.firth import firth
 from lineal.model.trace import Record
@@ -26,7 +28,7 @@ def fit_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, 
     """Fit what has a method of its own: Firth's penalty, model bayes or zero-one."""
     source, loss, moments, report = dataset.train, ready.loss, ready.moments, ready.report
     if request.model.name == "bayes":
-        return _bayes(source, ready, level, run)
+        return _bayes(source, ready, level, run, {key: float(value) for key, value in request.model.options})
     if request.model.name == "zero-one":
         fitted = mistaking(source, loss, moments, deadline=run.deadline, tol=run.tol, interrupt=run.interrupt)
         return Estimate(fitted, ready, "none", level, report=report)
@@ -45,11 +47,16 @@ def fit_its_own(dataset: Dataset, request: Request, ready: Ready, level: Array, 
     return Estimate(fitted, ready, "firth", level, report=report)
 
 
-def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
-    """Estimate both variances by the evidence; interrupted before they are known, stop a plain ridge at its start."""
+def _bayes(source: Source, ready: Ready, level: Array, run: Run, given: Mapping[str, float]) -> Estimate:
+    """Find the posterior; variances that are not given maximise the evidence.
+
+    Interrupted before they are known, stop a plain ridge at its start.
+    """
     try:
         posterior = evidence(
             source,
+            noise=given.get("noise"),
+            prior=given.get("prior"),
             penalty_factors=ready.squared_scales,
             tol=run.tol,
             time_limit=run.deadline,
@@ -69,9 +76,17 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run) -> Estimate:
             posterior.fit, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report
         )
     reason = "one eigendecomposition of the gram, then a search for the two variances"
-    fitted = replace(posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason)
+    if len(given) == 2:
+        reason = "both variances are given: a ridge in closed form"
+    arrays = dict(posterior.fit.arrays)
+    if len(posterior.covariance) <= COVARIANCE_MAX_COLUMNS and np.all(np.isfinite(posterior.covariance)):
+        arrays["covariance"] = posterior.covariance
+    fitted = replace(
+        posterior.fit, verdict=posterior.verdict, trace=posterior.trace, solver="evidence", reason=reason, arrays=arrays
+    )
     names = ("noise", "prior", "degrees", "log_evidence")
-    report = {**ready.report, "bayes": {name: float(getattr(posterior, name)) for name in names}}
+    variances = {name: float(getattr(posterior, name)) for name in names}
+    report = {**ready.report, "bayes": {**variances, "given": sorted(given)}}
     return Estimate(fitted, ready, "bayes", level, penalty_factors=ready.stated("variance"), report=report)
 
 

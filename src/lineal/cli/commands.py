@@ -61,8 +61,8 @@ def lineal(context: click.Context) -> None:
     default="auto",
     show_default=True,
     help="auto (looks at the target), linear, ridge, logistic, huber[:T], absolute, median, quantile:Q, poisson, svm, "
-    "squared-hinge, sparsemax, bayes, zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear has no penalty "
-    "unless --penalty is given.",
+    "squared-hinge, sparsemax, bayes[:noise=V,prior=V], zero-one or perceptron[:VARIANT] (plain, averaged, pocket). linear "
+    "has no penalty unless --penalty is given.",
 )
 @click.option(
     "--penalty",
@@ -222,6 +222,13 @@ def path() -> None:
 @click.option(
     "--score", is_flag=True, help="Add the score X b: of two classes that of the second, of several one column each."
 )
+@click.option(
+    "--interval",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="LEVEL",
+    help="Add the standard deviation of the prediction and an interval that covers the target with this probability, such "
+    "as 0.95: model bayes, or least squares without a penalty.",
+)
 @deciding
 @beside
 @reading
@@ -297,7 +304,7 @@ def verify() -> None:
 @reading
 @json_option
 def summary() -> None:
-    """Show standard errors, p-values, intervals and likelihood of a fit without a penalty.
+    """Show standard errors, p-values, intervals and likelihood of a fit without a penalty, or the posterior of model bayes.
 
     DATA is the file the model was fitted on; without it the figures are those the model holds.
     """

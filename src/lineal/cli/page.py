@@ -162,8 +162,10 @@ def _model(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     if model["threshold"] is not None:
         lines.append(("Threshold", model["threshold"]["reason"]))
     if model["bayes"] is not None:
-        figures = {name: value if isinstance(value, str) else number(value) for name, value in model["bayes"].items()}
-        words = "noise variance {noise}, prior variance {prior} of {prior_of}, {degrees} coefficients determined by the data"
+        figures = {name: number(value) if isinstance(value, float) else value for name, value in model["bayes"].items()}
+        noise, prior = (" (given)" if name in model["bayes"].get("given", ()) else "" for name in ("noise", "prior"))
+        words = f"noise variance {{noise}}{noise}, prior variance {{prior}}{prior} of {{prior_of}}, "
+        words += "{degrees} coefficients determined by the data"
         lines.append(("Evidence", f"{words}, log-evidence {{log_evidence}}".format(**figures)))
     return [*lines, ("Solver", f"{model['solver']['name']}: {model['solver']['reason']}")]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
@@ -18,6 +19,7 @@ from lineal.cli.opening import DataFile
 from lineal.cli.output import JsonLines, apart, sink
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
+from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.features.encoder import Encoder, needed, require
 from lineal.ground.records import dataclass
@@ -46,6 +48,7 @@ def run(
     output: Path | None,
     proba: bool,
     score: bool,
+    interval: float | None,
     threshold: float | None,
     costs: str | None,
     as_json: bool,
@@ -63,7 +66,7 @@ def run(
     seen = Noticed()
     rows = 0
     with Watch(f"predicting {data}"), sink(output, as_json) as target:
-        for batch in predictions(fitted, table, proba, seen, rule, score=score):
+        for batch in predictions(fitted, table, proba, seen, rule, score=score, level=interval):
             rows += batch.num_rows
             target.write(batch)
         answer: dict[str, Any] = {"model": str(model), "data": str(data), "rows": rows}
@@ -93,11 +96,19 @@ def _stack(folder: Path) -> Stack:
 
 
 def predictions(
-    model: Model, table: Table, proba: bool, seen: Noticed, rule: Rule | None = None, *, score: bool = False
+    model: Model,
+    table: Table,
+    proba: bool,
+    seen: Noticed,
+    rule: Rule | None = None,
+    *,
+    score: bool = False,
+    level: float | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the predictions of every batch of a table, decided by a rule if one is given.
 
-    What is noticed on the way is added to ``seen``.
+    ``level`` asks for intervals that cover the target with this probability. What is noticed on the way is added to
+    ``seen``.
     """
     encoder = model.encoder
     if not isinstance(encoder, Encoder):
@@ -132,14 +143,32 @@ def predictions(
             arrays.update({} if rule is None or rule.given == "threshold" else {"expected_cost": decision.expected})
         else:
             arrays.update({f"prediction={name}": labels[:, k] for k, name in enumerate(model.target.names or ())})
-        if proba:
-            chances = model.predict_proba(design, offset)
-            arrays.update({f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())})
-        if score:
-            eta = model.scores(design, offset)
-            names = ["score"] if eta.shape[1] == 1 else [f"score={output}" for output in model.outputs]
-            arrays.update({name: eta[:, k] for k, name in enumerate(names)})
+        arrays |= _more(model, design, offset, level=level, proba=proba, score=score)
         yield pa.RecordBatch.from_pydict({name: _arrow(values) for name, values in arrays.items()})
+
+
+def _more(
+    model: Model,
+    design: Design,
+    offset: npt.NDArray[np.float64] | None,
+    *,
+    level: float | None,
+    proba: bool,
+    score: bool,
+) -> dict[str, Any]:
+    """Return the columns that were asked for beside the prediction."""
+    arrays: dict[str, Any] = {}
+    if level is not None:
+        expected = model.interval(design, level, offset)
+        arrays |= {"standard_deviation": expected.sd, "lower": expected.lower, "upper": expected.upper}
+    if proba:
+        chances = model.predict_proba(design, offset)
+        arrays |= {f"probability={c}": chances[:, k] for k, c in enumerate(model.target.classes or ())}
+    if score:
+        eta = model.scores(design, offset)
+        names = ["score"] if eta.shape[1] == 1 else [f"score={output}" for output in model.outputs]
+        arrays |= {name: eta[:, k] for k, name in enumerate(names)}
+    return arrays
 
 
 def _arrow(values: npt.NDArray[Any]) -> Any:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
+from rich.console import RenderableType
+from rich.text import Text
 
 from lineal.api.model_file import load
 from lineal.cli.opening import DataFile
-from lineal.cli.page import Screen
+from lineal.cli.page import Screen, lined, number, right
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
 from lineal.errors import InputError
 from lineal.inference.summaries import summarise
+from lineal.model.summary import Summary
+
+MAX_COVARIANCE_SHOWN: Final = 6
+"""Coefficients up to which the covariance of a posterior is drawn: more are wider than a page."""
 
 
 def run(
@@ -38,6 +44,8 @@ def run(
                 "--delimiter, --quote, --header and --beside are about DATA, and no DATA is given; leave them out, or add it."
             )
         summarised = fitted.summary(level=level, against=against)
+    elif fitted.variances is not None:
+        raise InputError(f"the posterior of model bayes is in {model} itself; leave {data} out.")
     else:
         with Watch(f"reading {data}"):
             table = data.open()
@@ -45,5 +53,18 @@ def run(
     if as_json:
         click.echo(text({"model": str(model), "data": None if data is None else str(data), **summarised.to_dict()}))
     else:
-        Screen().print(summarised)
+        covariance = [] if summarised.covariance is None else [_covariance(summarised)]
+        Screen().print(summarised, *covariance)
     return 0
+
+
+def _covariance(summarised: Summary) -> RenderableType:
+    """Return the covariance of the coefficients as a table, or where it is to be had if it is too wide for a page."""
+    rows = summarised.covariance or ()
+    if len(rows) > MAX_COVARIANCE_SHOWN:
+        return Text(f"The covariance of the {len(rows)} coefficients is in --json.", style="dim")
+    table = lined("Covariance", *(row.column for row in summarised.rows))
+    right(table.columns[1:])
+    for row, entries in zip(summarised.rows, rows, strict=True):
+        table.add_row(*map(Text, (row.column, *map(number, entries))))
+    return table

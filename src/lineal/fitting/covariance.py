@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.algebra.factor import Factor
+from lineal.algebra.spectrum import root
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.problem.frame import centered, projected
@@ -27,13 +28,17 @@ ROBUST: Final = ("HC0", "HC1", "HC2", "HC3")
 """The robust kinds, after MacKinnon and White (1985)."""
 
 
+COVARIANCE_MAX_COLUMNS: Final = 1000
+"""Coefficients up to which their covariance is kept: 8 MB."""
+
+
 def covariance(problem: Problem, coef: Array) -> Array | None:
     """Return the covariance of the coefficients, output-major, or None where it is too large to keep.
 
     Squared loss: ``RSS / (S - p) (X'SX)^-1`` for each output; otherwise ``(S H)^-1``, H the second derivative of F.
     """
     columns, outputs = problem.shape
-    if columns * outputs > 1000:  # 8 MB
+    if columns * outputs > COVARIANCE_MAX_COLUMNS:
         return None
     spread, squares = inverse(problem, coef)
     if squares is None:
@@ -115,19 +120,6 @@ def parameters(problem: Problem) -> int:
     """Return the number of free coefficients that share one sum of weights: softmax has one class less than outputs."""
     columns, outputs = problem.shape
     return columns * (outputs - 1) if problem.loss.coupled else columns
-
-
-def root(matrix: Array) -> Array:
-    """Return R with ``R R' = matrix``, for a covariance of any scale, also where rounding left it a little indefinite.
-
-    >>> root(np.array([[4.0, 0.0], [0.0, 1e-20]])) ** 2
-    array([[0.e+00, 4.e+00],
-           [1.e-20, 0.e+00]])
-    """
-    size = np.sqrt(np.maximum(np.diagonal(matrix), 0.0))
-    unit = np.where(size > 0.0, size, 1.0)
-    values, vectors = np.linalg.eigh(matrix / unit[:, None] / unit)
-    return np.ascontiguousarray(unit[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def inverse(problem: Problem, coef: Array) -> tuple[Array, Array | None]:

@@ -18,6 +18,7 @@ from dataclasses import field, replace
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.spectrum import root
 from lineal.certify.proof import Proof
 from lineal.certify.wording import judge
 from lineal.designs.center import scores
@@ -25,7 +26,7 @@ from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.fitting import fitting
 from lineal.fitting.causes import explained
-from lineal.fitting.covariance import inverse, root
+from lineal.fitting.covariance import inverse
 from lineal.fitting.marginal import Curve, Free, Pair, Point
 from lineal.fitting.small_fit import brief
 from lineal.fitting.stopping import Fit

@@ -19,9 +19,10 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
+from lineal.algebra.spectrum import root
 from lineal.errors import InputError
 from lineal.fitting.causes import ROUNDING, explained
-from lineal.fitting.covariance import leverage, pieces, root
+from lineal.fitting.covariance import leverage, pieces
 from lineal.fitting.framed import TOO_FEW_DIGITS
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import LATE, Deadline, LateError, Limit, beforehand, watched

@@ -75,6 +75,8 @@ def summarise(
             )
         source = _about(_rows(model, data, y, weight, offset, None)[0], model.center)
         return _profiled(model, source, level)
+    if model.variances is not None:
+        raise InputError("the posterior of model bayes is in the model itself, without data: use its summary.")
     model.refuse_summary()
     if cluster is not None and errors != "classical":
         raise InputError(f"errors={errors!r} and cluster exclude each other: clustered errors are robust already.")

@@ -22,7 +22,7 @@ class Squared(Loss):
     width: int = 1
     name: ClassVar[str] = "squared"
     outputs_field: ClassVar[str | None] = "width"
-    models: ClassVar[tuple[str, ...]] = ("linear", "ridge", "bayes")
+    models: ClassVar[tuple[str, ...]] = ("linear", "ridge", "bayes", "bayes:noise=V,prior=V")
     native: ClassVar[int | None] = 0
     row_kernel: ClassVar[str | None] = "squared"
     quadratic: ClassVar[bool] = True

@@ -16,14 +16,13 @@ from lineal.designs.center import less, scores
 from lineal.designs.design import Design
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
-from lineal.losses import likelihoods
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs, Decision, Rule, rule
 from lineal.model.display import page
 from lineal.model.encoder import Encoder
-from lineal.model.summary import Likelihood, Summary, contrasted, no_errors, shares, table
 from lineal.model.target import Target
 from lineal.model.trace import Trace
+from lineal.model.uncertainty import Uncertainty
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.penalties.penalty import Penalty, apart
 
@@ -31,7 +30,7 @@ Array = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Uncertainty):
     """A fitted linear model: ``eta = X coef (+ offset)``, ``prediction = loss.mean(eta)``.
 
     ``coef`` is ``(columns, outputs)``; the intercept, where there is one, is the first column.
@@ -239,99 +238,6 @@ class Model:
 
         return score
 
-    def covariance(self) -> Array:
-        """Return the estimated covariance matrix of the coefficients of an unpenalised fit.
-
-        Squared loss: ``sigma^2 (X'SX)^-1`` with ``sigma^2 = RSS / (S - columns)``; otherwise the inverse of the
-        observed information. Output-major where there are several outputs.
-        """
-        if "covariance" not in self.arrays:
-            raise InputError(
-                self.training.get("no_covariance")
-                or "this model carries no covariance: it was fitted with a penalty, its coefficients are not unique or too "
-                "many to keep it, or there are no more rows than coefficients."
-            )
-        return np.asarray(self.arrays["covariance"])
-
-    def summary(self, level: float = 0.95, against: str | None = None) -> Summary:
-        """Return every coefficient with its standard error, test, p-value and interval, and how likely the data are.
-
-        For fits without a penalty whose loss is a likelihood; standard errors are classical (``lineal.summarise`` has
-        robust ones). ``against`` names the class that the others are compared with where there are several; without
-        it each is compared with the mean of all.
-        """
-        self.refuse_summary()
-        covariance = self.covariance()
-        return self.summarised(self.likelihood(), covariance, "classical", level=level, against=against)
-
-    def likelihood(self, base: float | None = None) -> Likelihood:
-        """Return what the log-likelihood, AIC and tests of this fit are computed from.
-
-        ``base`` is the part of the log-likelihood of counts that does not depend on coefficients; None if not known.
-        """
-        self._likely()
-        evidence: Mapping[str, Any] = self.verdict.evidence
-        if "weight_sum" not in self.training or evidence.get("objective") is None:
-            raise InputError("this model does not say how many rows it was fitted on or what it reached: fit it again.")
-        return Likelihood(
-            loss=self.loss,
-            observations=float(self.training["weight_sum"]),
-            columns=len(self.columns),
-            intercept=self.has_intercept,
-            objective=float(evidence["objective"]),
-            baseline_objective=float(evidence["null_objective"]),
-            base=base if self.loss.has_base else 0.0,
-        )
-
-    def summarised(
-        self,
-        likelihood: Likelihood,
-        covariance: Array,
-        errors: str,
-        *,
-        level: float = 0.95,
-        against: str | None = None,
-        freedom: float | None = None,
-    ) -> Summary:
-        """Return the summary with a given covariance of the coefficients, output-major; ``errors`` says which it is.
-
-        ``freedom`` replaces the degrees of freedom of t, for squared loss.
-        """
-        names, spread, notes = self.outputs, covariance, list[str]()
-        columns, coef = self.readable()
-        spelled = None if self.encoder is None else self.encoder.powers
-        if spelled is not None:
-            covariance = spread = spelled.covariance(covariance, self.coef.shape[1])
-        title = f"{self.loss.summary_title()} of {self.target.name}"
-        left = likelihood.freedom if freedom is None else freedom
-        squares = None
-        if self.loss.estimates_noise and coef.shape[1] > 1:
-            total = 2.0 * likelihood.observations * likelihood.objective
-            squares = shares(self.covariance(), len(self.columns), total)
-        if self.loss.multinomial:
-            if against is not None:
-                coef, spread, names = contrasted(coef, covariance, names, against)
-            whom = "the mean of all classes" if against is None else f"class {against}"
-            notes.append(f"Each coefficient is for the log of the odds of its class against {whom}.")
-        elif against is not None:
-            raise InputError(f"there is nothing to compare with {against!r}: the model has one score; leave it out.")
-        if self.loss.logit:
-            classes = self.target.classes or ("0", "1")
-            notes.append(f"Coefficients are for the log of the odds of {classes[1]} against {classes[0]}.")
-        notes += [] if self.aside is None else [self.aside]
-        if likelihood.base is None:
-            notes.append("The log-likelihood of counts needs the data: lineal.summarise(model, data).")
-        return Summary(
-            title=title,
-            rows=table(coef, spread, columns, names, freedom=left, level=level),
-            errors=errors,
-            test="z" if left is None else "t",
-            level=level,
-            freedom=left,
-            figures=likelihood.figures(squares),
-            notes=tuple(notes),
-        )
-
     @property
     def outputs(self) -> list[str]:
         """A name for each output: the class it scores, or the number it predicts."""
@@ -339,21 +245,6 @@ class Model:
         if target.kind == "classes" and target.classes is not None:
             return [str(label) for label in (target.classes if self.coef.shape[1] > 1 else target.classes[1:])]
         return list(target.names) if target.names is not None else [target.name]
-
-    def refuse_summary(self) -> None:
-        """Raise InputError, with what to do instead, where standard errors and p-values would mean nothing."""
-        self._likely()
-        reason = no_errors(self.penalty, self.verdict.kind, self.verdict.sentence)
-        if reason is not None:
-            raise InputError(reason)
-
-    def _likely(self) -> None:
-        if not self.loss.likelihood:
-            names = ", ".join(loss.name for loss in likelihoods())
-            raise InputError(
-                f"{self.loss.name} loss is not the likelihood of anything, so it has no log-likelihood and no standard "
-                f"errors; bootstrap the fit, or use one of {names}."
-            )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as plain data (docs/model-file.md), without its arrays."""

@@ -27,6 +27,9 @@ Array = npt.NDArray[np.float64]
 # scipy.special is imported where it is used: a model that is only asked to predict does not pay for it.
 
 HEADINGS: Final = ("estimate", "std. error", "statistic", "p", "lower", "upper")
+POSTERIOR: Final = "posterior"
+"""The ``errors`` of a summary whose rows are the mean, standard deviation and interval of a posterior: nothing is tested."""
+POSTERIOR_HEADINGS: Final = ("mean", "std. dev.", "lower", "upper")
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,8 @@ class Summary:
     """The coefficients of a likelihood fit with their uncertainty, as plain data that displays as a table.
 
     ``figures`` holds the numbers about the whole fit, ``errors`` says which standard errors these are, ``test`` is
-    "z", "t" or another word for the statistic; ``freedom`` are the degrees of freedom of t.
+    "z", "t" or another word for the statistic; ``freedom`` are the degrees of freedom of t. The summary of a posterior
+    has no test, and holds the ``covariance`` of the coefficients.
     """
 
     title: str
@@ -63,17 +67,29 @@ class Summary:
     freedom: float | None = None
     figures: Mapping[str, float | None] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    covariance: tuple[tuple[float, ...], ...] | None = field(default=None, repr=False)
+
+    @property
+    def headings(self) -> tuple[str, ...]:
+        """What the numbers of a row are called."""
+        if self.errors == POSTERIOR:
+            return POSTERIOR_HEADINGS
+        return tuple(self.test if name == "statistic" else name for name in HEADINGS)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain JSON data; a number that is not finite becomes None."""
         plain: dict[str, Any] = {**asdict(self), "figures": dict(self.figures), "notes": list(self.notes)}
         plain["rows"] = [{key: _finite(value) for key, value in asdict(row).items()} for row in self.rows]
         plain["figures"] = {key: _finite(value) for key, value in self.figures.items()}
+        if self.covariance is None:
+            del plain["covariance"]
         return plain
 
     @property
     def headline(self) -> str:
         """What the table is about, in one line."""
+        if self.errors == POSTERIOR:
+            return f"{self.title}; posterior, {100 * self.level:g} % intervals"
         test = f"t with {self.freedom:g} degrees of freedom" if self.test == "t" else self.test
         return f"{self.title}; {self.errors} standard errors, {test}, {100 * self.level:g} % intervals"
 
@@ -85,18 +101,17 @@ class Summary:
     def cells(self) -> list[list[str]]:
         """Return the table as texts, the heading first."""
         several = len({row.output for row in self.rows}) > 1
-        head = ["", *(["output"] if several else []), *HEADINGS]
-        head[head.index("statistic")] = self.test
-        lines = [head]
+        lines = [["", *(["output"] if several else []), *self.headings]]
         for row in self.rows:
-            numbers = (row.estimate, row.error, row.statistic, row.p, row.lower, row.upper)
+            tested = () if self.errors == POSTERIOR else (row.statistic, row.p)
+            numbers = (row.estimate, row.error, *tested, row.lower, row.upper)
             lines.append([row.column, *([row.output] if several else []), *map(_short, numbers)])
         return lines
 
     def __str__(self) -> str:
         lines = self.cells()
         widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
-        texts = len(lines[0]) - len(HEADINGS)
+        texts = len(lines[0]) - len(self.headings)
         table = [
             "  ".join(
                 cell.ljust(w) if k < texts else cell.rjust(w)
@@ -114,7 +129,7 @@ class Summary:
         head, *lines = self.cells()
         table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
         for k, name in enumerate(head):
-            table.add_column(Text(name), justify="left" if k < len(head) - len(HEADINGS) else "right")
+            table.add_column(Text(name), justify="left" if k < len(head) - len(self.headings) else "right")
         for line in lines:
             table.add_row(*map(Text, line))
         parts: list[RenderableType] = [Text(self.headline, style="bold"), Text(), table, Text(), Text(self.figure_line)]

@@ -196,7 +196,7 @@ def covariance_halved(case):
     case.arrays["covariance"] /= 2
 
 
-@mutation("ridge", "a covariance is given for a unique fit without a penalty only")
+@mutation("ridge", "a covariance is given for a unique fit without a penalty, or a posterior")
 def covariance_invented(case):
     case.arrays["covariance"] = np.eye(len(case.arrays["coef"]))
 

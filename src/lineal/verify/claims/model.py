@@ -29,6 +29,7 @@ class Claims(Ground):
     penalty: Penalty
     penalty_factors: Array
     factor_units: tuple[str, ...] | None
+    variances: tuple[float, float] | None
     tol: float
     kind: str
     sentence: str
@@ -67,6 +68,7 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
         penalty=penalty,
         penalty_factors=factors,
         factor_units=None if penalty_name == "none" else _factor_units(charges, len(columns), intercept),
+        variances=_variances(meta),
         tol=real(meta, "tol"),
         kind=field(meta, "verdict.kind", str),
         sentence=field(meta, "verdict.sentence", str),
@@ -89,6 +91,17 @@ def _factor_units(stated: object, columns: int, intercept: bool) -> tuple[str, .
     if isinstance(stated, list) and len(stated) == columns and all(unit in (*units, "none") for unit in stated):
         return tuple(stated)
     return None
+
+
+def _variances(meta: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the noise and prior variance that a posterior is stated with; None where there is none."""
+    stated = field(meta, "report", dict).get("bayes")
+    if stated is None:
+        return None
+    noise, prior = real(meta, "report.bayes.noise"), real(meta, "report.bayes.prior")
+    if not (noise > 0.0 and prior > 0.0):
+        raise ModelFileError("the variances of report.bayes in the model file must be above zero.")
+    return noise, prior
 
 
 def _loss(meta: Mapping[str, Any]) -> tuple[type[Loss], int, float]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lineal.verify.arithmetic import EPS, Array, Index
 from lineal.verify.claims.model import Claims
-from lineal.verify.evidence.covariance import covariance
+from lineal.verify.evidence.covariance import check_variances, covariance, posterior
 from lineal.verify.evidence.gaps import GAP_FIGURES, check_gap, check_within, stated_gap
 from lineal.verify.evidence.infinity import check_infinity
 from lineal.verify.evidence.mistakes import check_mistakes
@@ -225,15 +225,21 @@ def _budget(report: Report, claims: Claims, point: Point) -> None:
 
 def _covariance(report: Report, claims: Claims, point: Point) -> None:
     """Compare each entry in units of the standard errors: 1e-7 is far above rounding, far below anything of interest."""
+    if claims.variances is not None:
+        check_variances(report, claims, point)
     stated = claims.arrays.get("covariance")
     if stated is None:
         return
-    allowed = claims.kind in ("optimal", "stationary", "budget") and not point.problem.penalty.seen.any()
-    allowed = allowed and claims.loss.likelihood
-    report.check("a covariance is given for a unique fit without a penalty only", allowed)
-    matrix = covariance(point, claims.weight_sum)
+    allowed = claims.kind in ("optimal", "stationary", "budget")
+    if claims.variances is None:
+        allowed = allowed and not point.problem.penalty.seen.any() and claims.loss.likelihood
+        report.check("a covariance is given for a unique fit without a penalty, or a posterior", allowed)
+        matrix = covariance(point, claims.weight_sum)
+    else:
+        report.check("a covariance is given for a unique fit without a penalty, or a posterior", allowed)
+        matrix = posterior(point.problem, claims.weight_sum, claims.penalty_factors, *claims.variances)
     error = np.sqrt(np.maximum(np.diag(matrix), 0.0))
-    off = np.abs(matrix - stated) > 1e-7 * np.outer(error, error)
+    off = ~(np.abs(matrix - stated) <= 1e-7 * np.outer(error, error))  # (NaN is off, too)
     report.check(
         "the covariance of the coefficients is as stated", not np.any(off), f"{int(np.sum(off))} entries differ"
     )
