@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import lineal
 from lineal.errors import InputError
 from lineal.losses import Coded
 from lineal.multiclass.codes import code, distance, read_multiclass, sound
@@ -18,14 +19,15 @@ from lineal.multiclass.codes import code, distance, read_multiclass, sound
 def checked(words):
     """The promises, one by one, in plain Python."""
     rows, columns = [tuple(row) for row in words.tolist()], [tuple(column) for column in words.T.tolist()]
-    assert {entry for row in rows for entry in row} == {-1, 1}
+    entries = {entry for row in rows for entry in row}
+    assert entries in ({-1, 1}, {-1, 0, 1})
     assert len(set(rows)) == len(rows)
-    assert all(len(set(column)) == 2 for column in columns)
+    assert all({-1, 1} <= set(column) for column in columns)
     for a, b in itertools.combinations(columns, 2):
         assert a != b
         assert a != tuple(-entry for entry in b)
-    apart = [sum(x != y for x, y in zip(a, b, strict=True)) for a, b in itertools.combinations(rows, 2)]
-    assert distance(words) == min(apart)
+    apart = [sum(x * y == -1 for x, y in zip(a, b, strict=True)) for a, b in itertools.combinations(rows, 2)]
+    assert distance(words) == min(apart) >= 1
 
 
 @pytest.mark.slow
@@ -35,14 +37,17 @@ def test_two_hundred_seeds(seed):
 
 
 @settings(max_examples=30, deadline=None, derandomize=True)
-@given(st.integers(3, 14), st.integers(0, 1000), st.data())
-def test_any_number_of_questions_that_exists(kinds, seed, data):
+@given(st.integers(3, 14), st.integers(0, 1000), st.sampled_from(["dense", "sparse"]), st.data())
+def test_any_number_of_questions_that_exists(kinds, seed, kind, data):
     fewest, most = math.ceil(math.log2(kinds)), min(2 ** (kinds - 1) - 1, 40)
+    if kind == "sparse":  # sequences of -1, 0, 1 with both a -1 and a 1, a question and its negation being one
+        most = min((3**kinds - 2 * 2**kinds + 1) // 2, 40)
     bits = data.draw(st.integers(fewest, most))
-    words = code("ecoc", kinds, bits, seed)
+    words = code("ecoc", kinds, bits, seed, kind)
+    assert kind == "sparse" or np.all(words != 0)
     assert words.shape == (kinds, bits)
     checked(words)
-    assert np.array_equal(words, code("ecoc", kinds, bits, seed)), "the seed decides"
+    assert np.array_equal(words, code("ecoc", kinds, bits, seed, kind)), "the seed decides"
 
 
 @pytest.mark.parametrize("kinds", [3, 4, 5])
@@ -80,8 +85,9 @@ def test_what_is_wrong_with_a_code_is_said():
     assert "same word" in sound(np.array([[1, -1], [1, -1], [-1, 1]]))
     assert "every class" in sound(np.array([[1, 1, -1], [1, -1, 1], [1, -1, -1]]))
     assert "negation" in sound(np.array([[1, -1, 1], [-1, 1, 1], [1, -1, -1]]))
-    assert "neither" in sound(np.array([[0, 1], [1, -1]]))
-    for text in ("one", "ovr:3", "ecoc:", "ecoc:0", "ecoc:x", ""):
+    assert "none of" in sound(np.array([[2, 1], [1, -1]]))
+    assert "same word" in sound(np.array([[0, 1, -1], [1, 1, 0], [-1, -1, 1]]))
+    for text in ("one", "ovr:3", "ecoc:", "ecoc:0", "ecoc:x", "", "ecoc:sparse,dense", "ovo:loss", "ecoc:7,7"):
         with pytest.raises(InputError, match="multiclass"):
             read_multiclass(text)
 
@@ -123,3 +129,51 @@ def test_decoding_row_by_row(scheme, kinds, seed):
         assert found == keys.index(max(keys)), "of equal ones the first"
         top = max(key[0] for key in keys)
         assert tie == (sum(key[0] == top for key in keys) > 1)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.sampled_from(["logistic", "hinge", "squared-hinge"]), st.integers(3, 8), st.integers(0, 10**6))
+def test_decoding_by_loss_row_by_row(by, kinds, seed):
+    """Allwein, Schapire and Singer (2000): the class of least sum of loss(word times score), written out."""
+    losses = {
+        "logistic": lambda z: math.log1p(math.exp(-z)),
+        "hinge": lambda z: max(0.0, 1.0 - z),
+        "squared-hinge": lambda z: max(0.0, 1.0 - z) ** 2 / 2,
+    }
+    rng = np.random.default_rng(seed)
+    words = code("ecoc", kinds, seed=seed, kind=["dense", "sparse"][seed % 2], bits=3 if kinds == 3 else None)
+    loss = Coded(tuple(map(tuple, words.tolist())), by=by)
+    eta = rng.normal(size=(20, words.shape[1])) * 2
+    for row, found in zip(eta, loss.decide(eta), strict=True):
+        sums = [sum(losses[by](e * s) for e, s in zip(word, row.tolist(), strict=True)) for word in words.tolist()]
+        assert sums[found] == pytest.approx(min(sums), rel=1e-12)
+
+
+def test_codes_are_as_good_as_random_ones():
+    """26 classes of two clouds each: scikit-learn's random dense codes of as many fits, and direct softmax, beside ours."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.multiclass import OutputCodeClassifier
+
+    rng = np.random.default_rng(0)
+    centers = rng.normal(size=(26, 2, 12)) * 1.3
+    y = rng.integers(0, 26, 1500)
+    x = centers[y, rng.integers(0, 2, 1500)] + rng.normal(size=(1500, 12))
+    seen, new = slice(0, 1000), slice(1000, None)
+    strength = 1e-3
+    member = LogisticRegression(C=1 / (strength * 1000), max_iter=300)
+    right = {}
+    for kind in ("ecoc", "ecoc:distance", "ecoc:dense", "ecoc:dense,distance"):
+        model = lineal.fit(x[seen], y[seen], model="logistic", penalty=f"ridge:{strength}", multiclass=kind)
+        right[kind] = float(np.mean(model.predict(x[new]) == y[new]))
+    theirs = [
+        OutputCodeClassifier(member, code_size=47 / 26, random_state=seed).fit(x[seen], y[seen]).score(x[new], y[new])
+        for seed in range(3)
+    ]
+    assert right["ecoc"] > max(theirs), (right, theirs)
+    assert right["ecoc:dense"] > np.mean(theirs) - 0.02, (right, theirs)
+    assert right["ecoc:dense"] > right["ecoc:dense,distance"]
+    assert right["ecoc"] > right["ecoc:distance"]
+    direct = model.report["multiclass"]["direct"]
+    softmax = LogisticRegression(C=1e3, max_iter=500).fit(x[seen], y[seen]).score(x[seen], y[seen])
+    assert direct["accuracy"] == pytest.approx(softmax, abs=0.1), "on training rows; the strength is picked"
+    assert "the code is the poorer choice here" in direct["sentence"]

@@ -147,12 +147,26 @@ def test_questions_about_many_classes_have_different_names(tmp_path, monkeypatch
     monkeypatch.chdir(tmp_path)
     lines = [",".join([*map(repr, row.tolist()), f"class {k}"]) for row, k in zip(x, y, strict=True)]
     Path("t.csv").write_text("\n".join(["p,q,r,kind", *lines]) + "\n")
-    words = ["fit", "t.csv", "--target", "kind", "--multiclass", "ecoc", "--penalty", "ridge:0.01", "--test-size", "0"]
-    assert run(words) == 0
-    assert "40 binary models for 16 classes" in " ".join(capsys.readouterr().out.split())
-    assert len(set(lineal.load("t.lineal").outputs)) == 40
-    assert run(["show", "t.lineal"]) == 0
-    assert run(["verify", "t.lineal", "t.csv"]) == 0
+    for scheme, bits in (("ecoc:dense", 40), ("ecoc", 60)):  # 10 and 15 log2 16
+        words = [
+            "fit",
+            "t.csv",
+            "--target",
+            "kind",
+            "--multiclass",
+            scheme,
+            "--penalty",
+            "ridge:0.01",
+            "--test-size",
+            "0",
+        ]
+        assert run(words) == 0
+        said = " ".join(capsys.readouterr().out.split())
+        assert f"{bits} binary models for 16 classes" in said
+        assert "direct softmax has" in said
+        assert len(set(lineal.load("t.lineal").outputs)) == bits
+        assert run(["show", "t.lineal"]) == 0
+        assert run(["verify", "t.lineal", "t.csv"]) == 0
 
 
 def test_ties_are_reported():

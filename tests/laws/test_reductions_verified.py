@@ -119,7 +119,12 @@ def _scheme(meta, arrays):
     meta["multiclass"]["scheme"] = {"ovr": "ovo", "ovo": "ecoc", "ecoc": "ovr"}[meta["multiclass"]["scheme"]]
 
 
+def _decode(meta, arrays):
+    meta["multiclass"]["decode"] = "loss"
+
+
 MUTATIONS = [
+    _decode,
     _coefficient,
     _gap,
     _swapped,
@@ -141,10 +146,10 @@ def test_changed_files_are_refused(fitted, capsys):
         meta, arrays = container.read("m.lineal")
         change(meta, arrays)
         container.write("n.lineal", meta, arrays)
-        accepted = fitted["model"]["multiclass"]["scheme"] == "ecoc" and change in (_scheme,)
+        accepted = fitted["model"]["multiclass"]["scheme"] in ("ecoc", "ovo") and change in (_scheme,)
         code = run(["verify", "n.lineal", str(PENGUINS)])
         if accepted and code == 0:
-            # three questions for three classes: the code happens to be one-vs-rest as well
+            # three questions for three classes: the code happens to be one-vs-rest as well; all pairs are a sparse code
             continue
         assert code in (1, 2), change.__name__
 

@@ -128,7 +128,8 @@ def test_no_other_front_says_what_is_false(name: str, plain: bool) -> None:
 
 CAUSES = (
     "columns are far from zero", "weights differ", "scores are", "columns are nearly", "offsets differ", "penalized columns",
-    "the columns gain at most", "too few digits", "up to rounding, ", "the limit of", " epochs brought no more", "steps of Newton",
+    "the columns gain at most", "too few digits", "up to rounding, ", "the limit of", " epochs brought no more",
+    "steps of Newton",
 )  # fmt: skip
 """What in the data makes rounding matter, by how the sentence says it; some end by their steps."""
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from lineal import container, penalties
 from lineal.errors import InputError, ModelFileError, near
 from lineal.losses import Coded, Softmax, by_name
+from lineal.losses.coded import MARGIN_LOSSES
 from lineal.losses.loss import Loss
 from lineal.model.encoder import Encoder
 from lineal.model.model import Model
@@ -110,7 +111,12 @@ def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     """Return a committee: what is shared is said once, every member is a model of two classes."""
     needed = (*(name for name in FIELDS if name not in ("loss", "penalty", "solver")), "multiclass", "members")
     _keys(meta, "the file", (*needed, "encoding"), needed)
-    about = _object(meta, "multiclass", ("scheme", "code", "distance"))
+    about = {"decode": "distance", **_mapping(meta["multiclass"], "multiclass")}
+    _keys(about, "multiclass", ("scheme", "code", "distance", "decode"), ("scheme", "code", "distance"))
+    if about["decode"] != "distance" and (about["scheme"] != "ecoc" or about["decode"] not in MARGIN_LOSSES):
+        raise ModelFileError(
+            f"multiclass.decode is {about['decode']!r}; known are distance, {', '.join(MARGIN_LOSSES)}."
+        )
     data = _mapping(meta["target"], "target")
     target = _target(data, Softmax, len(data.get("classes") or ()))
     columns = tuple(_texts(meta["columns"], "columns"))
@@ -132,7 +138,7 @@ def _committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     return Committee(
         coef=np.column_stack([score(member) for member in members]),
         columns=columns,
-        loss=Coded(words, summed=about["scheme"] == "ovr"),
+        loss=Coded(words, summed=about["scheme"] == "ovr", by=str(about["decode"])),
         penalty=members[0].penalty,
         target=target,
         verdict=_verdict(_object(meta, "verdict", ("kind", "sentence", "gap", "relative_gap", "reason", "evidence"))),

@@ -15,13 +15,13 @@ from lineal.api.dataset import Dataset, Roles, to_measure
 from lineal.api.estimate import estimate, name
 from lineal.api.options import OWN_METHOD, Limits
 from lineal.api.penalizing import Penalized
-from lineal.api.reductions import coded, committee, reduce, words_of
+from lineal.api.reductions import coded, committee, compared, reduce, words_of
 from lineal.api.request import Estimate, Request, Run
 from lineal.errors import InputError
 from lineal.features.splitting import read as read_split
 from lineal.features.text_options import TextOptions
 from lineal.fitting.stopping import Fit
-from lineal.ground.deadline import Deadline, Limit, beforehand
+from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs
 from lineal.metrics.evaluation import evaluate as closely
@@ -30,7 +30,7 @@ from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.model.trace import Record
 from lineal.model.verdict import TOLERANCE
-from lineal.multiclass.codes import read_multiclass
+from lineal.multiclass.codes import Scheme, read_multiclass
 from lineal.problem.blas import one_thread
 from lineal.problem.moments import survey
 from lineal.solvers.solver import Solver
@@ -94,8 +94,8 @@ def fit(
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
-    ``multiclass`` is "direct" (one model of all classes), or "ovr", "ovo", "ecoc", "ecoc:BITS": one-vs-rest, one-vs-one or an
-    output code over binary models, a Committee. ``interrupt="budget"`` makes Ctrl-C a verdict.
+    ``multiclass`` is "direct" (one model of all classes), or "ovr", "ovo", "ecoc", "ecoc:BITS,sparse": one-vs-rest, one-vs-one
+    or an output code over binary models, a Committee. ``interrupt="budget"`` makes Ctrl-C a verdict.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -104,11 +104,11 @@ def fit(
     ('optimal', array([2.046]))
     """
     request = Request.of(model, penalty, bounds, solver, penalize)
-    scheme, bits = read_multiclass(multiclass)
+    scheme = read_multiclass(multiclass)
     deadline = Deadline.of(time_limit)
-    run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme == "direct" else None)
+    run = Run(seed, tol, deadline, progress, interrupt, first=deadline if scheme.name == "direct" else None)
     run = replace(run, steps=steps, start=start, iterates=iterates)
-    _check_steps(request, run, scheme)
+    _check_steps(request, run, scheme.name)
     _check(test_size, test, seed, tol, time_limit)
     parts = read_split(split, seed, test_size, validation_size)
     if test is not None and parts.by != "row":
@@ -126,7 +126,7 @@ def fit(
         max_levels=max_levels,
     )
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
-    return finish(dataset, request, run) if scheme == "direct" else _reduced(dataset, request, run, scheme, bits)
+    return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)
 
 
 def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = True) -> Model:
@@ -230,19 +230,31 @@ def _score(dataset: Dataset, loss: Loss, fitted: Fit) -> Score:
     return Score(loss, fitted.coef, dataset.target.kind == "classes", center=fitted.arrays.get("center"))
 
 
-def _reduced(dataset: Dataset, request: Request, run: Run, scheme: str, bits: int | None) -> Model:
-    """Fit the binary models of a code, and return their committee, measured as one."""
-    words = words_of(dataset, scheme, bits, run.seed)
-    members = reduce(dataset, scheme, words, run, lambda part, run: finish(part, request, run, measured=False))
-    loss = coded(scheme, words)
+def _reduced(dataset: Dataset, request: Request, run: Run, scheme: Scheme) -> Model:
+    """Fit the binary models of a code, and return their committee, measured as one; a code beside direct softmax."""
+    words = words_of(dataset, scheme, run.seed)
+    beside = scheme.name == "ecoc"
+    own = replace(run, deadline=shared(run.deadline, 2)) if beside and run.deadline is not None else run
+    members = reduce(dataset, words, own, lambda part, run: finish(part, request, run, measured=False))
+    loss = coded(scheme, words, members[0])
     moments = survey(dataset.train, loss)
     variance = moments.scatter / moments.weight_sum
     variance[: int(dataset.train.columns[:1] == ("(intercept)",))] = 0.0
     training = {"rows": moments.rows, "weight_sum": moments.weight_sum, **dataset.training}
     whole = committee(dataset, scheme, words, members, training)
     score = Score(loss, whole.coef, True, center=whole.center)
-    report = _measured(dataset, score, loss.constant(moments.statistic), variance)
-    return replace(whole, report={**report, **whole.report})
+    report = {**_measured(dataset, score, loss.constant(moments.statistic), variance), **whole.report}
+    if beside and "interrupt" not in (whole.verdict.reason or ""):
+        report["multiclass"] = {**report["multiclass"], "direct": _direct(dataset, run, report["metrics"])}
+    return replace(whole, report=report)
+
+
+def _direct(dataset: Dataset, run: Run, metrics: Mapping[str, Figures]) -> dict[str, Any]:
+    """Return how many of the rows that measured a code direct softmax has right."""
+    softmax = finish(dataset, Request.of("logistic", "auto", None, "auto"), run)
+    where = next(name for name in ("test", "train") if name in metrics)
+    rows = "held-out rows" if where == "test" else "training rows"
+    return compared(metrics[where]["accuracy"] or 0.0, softmax.report["metrics"][where]["accuracy"], rows)
 
 
 def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> dict[str, Any]:

@@ -83,7 +83,7 @@ def lineal(context: click.Context) -> None:
     default="direct",
     show_default=True,
     help="Three or more classes: direct (one model), or binary models by ovr (one against the rest), ovo (one against one), "
-    "ecoc or ecoc:BITS (output codes).",
+    "ecoc or ecoc:BITS,sparse,distance (output codes; dense or sparse, read by loss or distance).",
 )
 @click.option(
     "--solver",

@@ -122,7 +122,7 @@ def _settled(options: Mapping[str, Any], recipe: Path | None, test_file: Path | 
 
 def _check_trace(trace: Path, multiclass: str) -> None:
     """Refuse a trace of several fits, or one whose name says no format."""
-    if read_multiclass(multiclass)[0] != "direct":
+    if read_multiclass(multiclass).name != "direct":
         raise InputError("--trace records the steps of one fit, and --multiclass makes several; leave one of them out.")
     table_file(trace, "--trace")
 

@@ -175,6 +175,7 @@ def _members(committee: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     if committee is None:
         return []
     lines = [("Multi-class", committee.get("sentence", committee["scheme"]))]
+    lines += [("Compared", committee["direct"]["sentence"])] if committee.get("direct") else []
     for member in committee["members"][:MAX_LINES_SHOWN]:
         strength = member["penalty"].get("strength")
         penalty = "" if strength is None else f", {member['penalty']['name']} {strength:.4g}"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,22 @@ from lineal.losses.loss import Array, Loss, Targets
 Index = npt.NDArray[np.intp]
 
 
+MARGIN_LOSSES: Final[Mapping[str, Callable[[Array], Array]]] = {
+    "logistic": lambda z: np.logaddexp(0.0, -z),
+    "hinge": lambda z: np.maximum(1.0 - z, 0.0),
+    "squared-hinge": lambda z: np.maximum(1.0 - z, 0.0) ** 2 / 2.0,
+}
+"""Losses of a margin by which a word may be chosen."""
+
+
 @dataclass(frozen=True)
 class Coded(Loss):
     """``loss = 1`` where the class decoded from the scores is not y: the mistakes of a committee.
 
     ``words`` holds one code word per class (-1, 0, 1; one entry per score). With ``summed`` (one-vs-rest) the class of the
-    largest score wins; otherwise the word that most signs of the scores agree with, ties going to the larger sum of scores,
-    then to the first class. A score of exactly 0 is a no.
+    largest score wins. ``by`` "distance" takes the word that most signs of the scores agree with; the name of a loss takes the
+    word with the least sum of it over all questions, ``sum_b loss(word_b eta_b)``, as members were fitted (Allwein, Schapire,
+    Singer 2000). Ties go to the larger sum of scores, then to the first class. A score of exactly 0 is a no.
 
     >>> Coded(((1, -1, -1), (-1, 1, -1), (-1, -1, 1)), summed=True).decide(np.array([[0.5, 2.0, -1.0]]))
     array([1])
@@ -35,6 +45,7 @@ class Coded(Loss):
 
     words: tuple[tuple[int, ...], ...]
     summed: bool = False
+    by: str = "distance"
 
     @cached_property
     def matrix(self) -> Array:
@@ -68,7 +79,16 @@ class Coded(Loss):
         """Return how far the answers agree with each class's word, and the sum of the scores for it."""
         if self.summed:
             return eta, eta
+        if self.by != "distance":
+            return self._fits(np.nan_to_num(eta)), np.nan_to_num(eta) @ self.matrix.T
         return np.where(eta > 0.0, 1.0, -1.0) @ self.matrix.T, np.nan_to_num(eta) @ self.matrix.T
+
+    def _fits(self, eta: Array) -> Array:
+        """Return minus the loss of each class's word; where a class is not asked about, that of a score of 0."""
+        loss = MARGIN_LOSSES[self.by]
+        words, nothing = self.matrix, float(loss(np.zeros(1))[0])
+        lost = loss(eta) @ (words > 0.0).T + loss(-eta) @ (words < 0.0).T + nothing * (words == 0.0).sum(axis=1)
+        return -np.asarray(lost)
 
     def check(self, y: Array) -> None:
         """Refuse anything but class numbers."""

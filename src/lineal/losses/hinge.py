@@ -126,7 +126,7 @@ class SquaredHinge(_Margin):
 
     name: ClassVar[str] = "squared-hinge"
     models: ClassVar[tuple[str, ...]] = ("squared-hinge",)
-    instead: ClassVar[str] = "Use logistic, sparsemax or svm."
+    instead: ClassVar[str] = "Use logistic, sparsemax or svm; or one model a class, --multiclass ovr."
     row_kernel: ClassVar[str | None] = "squared-hinge"
     native: ClassVar[int | None] = 5
     dual_margin: ClassVar[float] = 1e-7

@@ -101,7 +101,12 @@ class Committee(Model):
         own = ("loss", "penalty", "solver")
         return {
             **{name: value for name, value in plain.items() if name not in own},
-            "multiclass": {"scheme": self.scheme, "code": self.code.tolist(), "distance": self.distance},
+            "multiclass": {
+                "scheme": self.scheme,
+                "code": self.code.tolist(),
+                "distance": self.distance,
+                "decode": self.loss.by,  # type: ignore[attr-defined]
+            },
             "members": [
                 {name: value for name, value in member.to_dict().items() if name not in SHARED_FIELDS}
                 for member in self.members
@@ -122,15 +127,16 @@ def score(member: Model) -> Array:
     return coef if coef.shape[1] == 1 else coef[:, 1:] - coef[:, :1]
 
 
-def spelled(scheme: str, column: Mapping[Any, int], target: str, number: int) -> str:
+def spelled(column: Mapping[Any, int], target: str, number: int) -> str:
     """Return what a member is asked, in words; ``column`` maps classes to the entries of the code.
 
     The ``number`` distinguishes questions about many classes.
 
-    >>> spelled("ovo", {"a": -1, "b": 1, "c": 0}, "kind", 0), spelled("ecoc", {"a": 1, "b": -1, "c": 1}, "kind", 1)
+    >>> spelled({"a": -1, "b": 1, "c": 0}, "kind", 0), spelled({"a": 1, "b": -1, "c": 1}, "kind", 1)
     ('kind is b rather than a', 'kind is a or c')
     """
     yes = [str(label) for label, entry in column.items() if entry > 0]
     no = [str(label) for label, entry in column.items() if entry < 0]
     shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more (question {number})" if len(yes) > 6 else "")
-    return f"{target} is {shown}" + (f" rather than {no[0]}" if scheme == "ovo" else "")
+    others = " or ".join(no[:6]) + (f" or {len(no) - 6} more" if len(no) > 6 else "")
+    return f"{target} is {shown}" + (f" rather than {others}" if 0 in column.values() else "")

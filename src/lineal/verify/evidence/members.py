@@ -39,6 +39,7 @@ class Committee(Ground):
     scheme: str
     words: Words
     distance: int
+    decode: str
     verdict: Mapping[str, Any]
     members: list[Claims]
 
@@ -84,6 +85,7 @@ def take_committee(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any
         scheme=field(meta, "multiclass.scheme", str),
         words=np.array(words, dtype=np.int64),
         distance=field(meta, "multiclass.distance", int),
+        decode=field(meta, "multiclass.decode", str) if "decode" in field(meta, "multiclass", dict) else "distance",
         verdict=field(meta, "verdict", dict),
         members=members,
     )
@@ -133,16 +135,18 @@ def _code(report: Report, claims: Committee) -> None:
         signs = all(words[a, k] == -1 and words[b, k] == 1 for k, (a, b) in enumerate(p for p in pairs if len(p) == 2))
         bad = "" if pairs == list(combinations(range(kinds), 2)) and signs else "it is not every pair of classes once"
     elif claims.scheme == "ecoc":
-        if not np.all(np.abs(words) == 1):
-            bad = "an entry is neither 1 nor -1"
-        elif len({tuple(word) for word in words.tolist()}) < kinds:
+        if not np.all(np.abs(words) <= 1):
+            bad = "an entry is none of 1, 0 and -1"
+        elif not all(np.any(words[a] * words[b] == -1) for a, b in combinations(range(kinds), 2)):
             bad = "two classes have the same word"
-        elif any(len(set(column)) == 1 for column in words.T.tolist()):
+        elif not all({-1, 1} <= set(column) for column in words.T.tolist()):
             bad = "a question has the same answer for every class"
-        elif len({tuple((column * column[0]).tolist()) for column in words.T}) < words.shape[1]:
+        elif len({tuple((column * column[column != 0][0]).tolist()) for column in words.T}) < words.shape[1]:
             bad = "two questions are the same, or each other's negation"
     else:
         bad = f"this checker does not know the scheme {claims.scheme!r}"
+    known = ("distance", "logistic", "hinge", "squared-hinge") if claims.scheme == "ecoc" else ("distance",)
+    report.check("how answers are read is known", claims.decode in known, claims.decode)
     report.check(
         "the code tells every class apart, and asks nothing twice", not bad, bad or f"{words.shape[1]} members"
     )
@@ -160,7 +164,10 @@ def _asked(claims: Committee, number: int) -> str:
     yes = [label for label, entry in zip(labels, claims.words[:, number], strict=True) if entry > 0]
     no = [label for label, entry in zip(labels, claims.words[:, number], strict=True) if entry < 0]
     shown = " or ".join(yes[:6]) + (f" or {len(yes) - 6} more (question {number})" if len(yes) > 6 else "")
-    return f"{claims.targets[0]} is {shown}" + (f" rather than {no[0]}" if claims.scheme == "ovo" else "")
+    others = " or ".join(no[:6]) + (f" or {len(no) - 6} more" if len(no) > 6 else "")
+    return f"{claims.targets[0]} is {shown}" + (
+        f" rather than {others}" if np.any(claims.words[:, number] == 0) else ""
+    )
 
 
 def _worst(report: Report, claims: Committee) -> None:
