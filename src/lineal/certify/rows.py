@@ -69,41 +69,97 @@ class Bound:
 def bound(problem: Problem, coef: Array, theta: Array | None = None, baseline: float = np.inf) -> Bound:
     """Bound ``F(coef) - F*`` by a dual point: the given one, or the slopes at ``coef``, made feasible.
 
-    One that is wide beside what ``baseline``, the value of the baseline, leaves to gain is also solved for.
+    Where it proves nothing or little, ``WAYS`` are tried in turn. ``baseline`` is the value of the baseline.
     """
-    free = problem.unpenalized
-    if len(free) > 1 and problem.shape[0] > FACTOR_MAX_COLUMNS:
+    if len(problem.unpenalized) > 1 and problem.shape[0] > FACTOR_MAX_COLUMNS:
         return Bound(None, reason=f"more than {FACTOR_MAX_COLUMNS} columns, of which several are not charged")
-    start = domain.inside(problem, coef, theta)
-    tied = problem.tied
-    best = _bound_mixed(problem, coef, tied, start)
-    if best.gap is not None and best.doubtful and _alone(problem, tied):
-        other = _bound(problem, coef, tied, start, exact=True)
-        best = other if other.gap is not None and other.gap < best.gap else best
-    basis = dependence.basis(problem) if best.gap is None and len(free) > 1 else None
-    if basis is not None and len(basis.dependent):
-        # X_U' S theta = 0 on the independent columns says it for all.
-        tied = tied.copy()
-        tied[basis.dependent] = False
-        best = _bound_mixed(problem, coef, tied, start)
-    if best.scale < 1.0 - MIN_SHRINK and problem.shape[0] <= FACTOR_MAX_COLUMNS:
-        other = _bound_mixed(problem, coef, tied, _steered(problem, coef, tied, start))
-        best = best if other.gap is None or (best.gap is not None and best.gap <= other.gap) else other
-    if best.gap is None and problem.shape[1] == 1 and not _alone(problem, tied) and np.any(start):
-        # Some rows may have to be at the very end of their domain: a level of a category that has one class only.
-        best = _bound_open(problem, coef, tied, domain.snapped(problem, start), ends=True)
-    if best.gap is None and _alone(problem, tied):
-        # Far from the optimum, and any dual point will do.
-        other = _bound(problem, coef, tied, domain.balanced(problem, start))
-        best = best if other.gap is None or other.gap > other.value else other
+    search = _Search(problem, coef, problem.tied, domain.inside(problem, coef, theta), baseline)
+    best = _bound_mixed(problem, coef, search.tied, search.start)
+    for way in WAYS:
+        best = way(search, best)
+    return best
+
+
+@dataclass
+class _Search:
+    """What the ways to a bound share: the tied coefficients, fewer once columns repeat others, and where theta begins."""
+
+    problem: Problem
+    coef: Array
+    tied: Mask
+    start: Array
+    baseline: float
+
+    @property
+    def at(self) -> tuple[Problem, Array, Mask]:
+        """What every bound is asked for with."""
+        return self.problem, self.coef, self.tied
+
+
+def _with_more_digits(search: _Search, best: Bound) -> Bound:
+    """Sum over the rows of an intercept exactly, where rounding errors make most of the gap."""
+    if best.gap is None or not best.doubtful or not _alone(search.problem, search.tied):
+        return best
+    return _narrower(best, _bound(*search.at, search.start, exact=True))
+
+
+def _on_independent_columns(search: _Search, best: Bound) -> Bound:
+    """Ask for ``X_U' S theta = 0`` of independent columns alone, which says it for all."""
+    several = best.gap is None and len(search.problem.unpenalized) > 1
+    basis = dependence.basis(search.problem) if several else None
+    if basis is None or not len(basis.dependent):
+        return best
+    search.tied = search.tied.copy()
+    search.tied[basis.dependent] = False
+    return _bound_mixed(*search.at, search.start)
+
+
+def _inside_the_penalty(search: _Search, best: Bound) -> Bound:
+    """Steer theta to what the penalty allows, where it had to be made shorter for that."""
+    if best.scale >= 1.0 - MIN_SHRINK or search.problem.shape[0] > FACTOR_MAX_COLUMNS:
+        return best
+    return _narrower(best, _bound_mixed(*search.at, _steered(*search.at, search.start)))
+
+
+def _at_the_ends(search: _Search, best: Bound) -> Bound:
+    """Put rows to the very end of their domain: some have to be there, such as a level that has one class only."""
+    problem, start = search.problem, search.start
+    if best.gap is not None or problem.shape[1] > 1 or _alone(problem, search.tied) or not np.any(start):
+        return best
+    return _bound_open(*search.at, domain.snapped(problem, start), ends=True)
+
+
+def _balanced(search: _Search, best: Bound) -> Bound:
+    """Take any dual point that an intercept allows: far from the optimum it is as good as another."""
+    if best.gap is not None or not _alone(search.problem, search.tied):
+        return best
+    other = _bound(*search.at, domain.balanced(search.problem, search.start))
+    return best if other.gap is None or other.gap > other.value else other
+
+
+def _solved_for(search: _Search, best: Bound) -> Bound:
+    """Solve for a dual point where the gap is wide beside what is left to gain."""
+    if best.gap is None or best.gap <= TOLERANCE * (search.baseline - best.value + best.gap):
+        return best
+    return _narrower(best, _bound_exact(*search.at, search.start))
+
+
+def _zero(search: _Search, best: Bound) -> Bound:
+    """Take zero, which is always allowed, and enough where the loss can vanish: its gradient is zero everywhere."""
     if best.gap is not None:
-        wide = best.gap > TOLERANCE * (baseline - best.value + best.gap)
-        other = _bound_exact(problem, coef, tied, start) if wide else best
-        return other if other.gap is not None and other.gap < best.gap else best
-    # Zero is always allowed, and enough where the loss can vanish: its gradient is zero everywhere.
-    return _bound(
-        problem, coef, tied | problem.penalty.unbounded_dual(coef, np.zeros(problem.shape)), np.zeros_like(start)
-    )
+        return best
+    problem, coef, tied = search.at
+    tied = tied | problem.penalty.unbounded_dual(coef, np.zeros(problem.shape))
+    return _bound(problem, coef, tied, np.zeros_like(search.start))
+
+
+WAYS = (_with_more_digits, _on_independent_columns, _inside_the_penalty, _at_the_ends, _balanced, _solved_for, _zero)
+"""What is tried in turn, each for the reason it states; each returns the bound there is where it is not its case."""
+
+
+def _narrower(best: Bound, other: Bound) -> Bound:
+    """Return the bound with the smaller gap."""
+    return best if other.gap is None or (best.gap is not None and best.gap <= other.gap) else other
 
 
 def _bound_mixed(problem: Problem, coef: Array, tied: Mask, start: Array) -> Bound:
