@@ -165,6 +165,8 @@ def test_ctrl_c_is_raised(estimator, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Problem, "evaluate", interrupted)
-    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)  # a short ridge would need no evaluation
+    monkeypatch.setattr(
+        small_fit, "declines", lambda *_: "the long way is asked for"
+    )  # a short ridge would need no evaluation
     with pytest.raises(KeyboardInterrupt):
         clone(estimator).fit(X, y)

@@ -37,7 +37,7 @@ def logistic() -> lineal.LogisticRegression:
 @pytest.mark.parametrize("make", [ridge, logistic])
 def test_what_is_said_late_is_what_the_long_way_says(make, monkeypatch: pytest.MonkeyPatch) -> None:
     short = make()
-    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
+    monkeypatch.setattr(small_fit, "declines", lambda *_: "the long way is asked for")
     long = make()
     assert short.verdict_.kind == long.verdict_.kind == "optimal"
     assert short.verdict_.evidence.keys() == long.verdict_.evidence.keys()

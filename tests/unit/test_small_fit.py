@@ -99,9 +99,9 @@ def test_the_short_way_ends_like_the_long_one(seed: int, monkeypatch: pytest.Mon
     weight = rng.choice([0.0, 1.0, 2.5], size=n) if seed % 2 else None
     penalty = Ridge(10.0 ** rng.uniform(-6, 1), np.concatenate([[0.0], np.mean(X**2, axis=0)]))
     source = Memory(as_design(X), y, weight)
-    assert fitting.short(source, Squared(k), penalty, tol=1e-10) is not None
+    assert small_fit.small_fit(source, Squared(k), penalty, tol=1e-10) is not None
     short = fitting.fit(source, Squared(k), penalty, tol=1e-10)
-    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
+    monkeypatch.setattr(small_fit, "declines", lambda *_: "the long way is asked for")
     long = fitting.fit(source, Squared(k), penalty, tol=1e-10)
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
@@ -136,11 +136,11 @@ def test_what_is_unusual_is_left_to_the_long_way() -> None:
     assert tried(square=np.array([0.0, 1.0, 0.0, 1.0])) is None
     assert tried(square=np.ones(4)) is None
     weak = np.array([0.0, 1e-9, 1e-9, 1e-9])
-    assert fitting.short(Memory(as_design(X[:, [0, 0, 1]]), y), Squared(), Ridge(1.0, weak), tol=1e-6) is None
+    assert small_fit.small_fit(Memory(as_design(X[:, [0, 0, 1]]), y), Squared(), Ridge(1.0, weak), tol=1e-6) is None
     source = Memory(as_design(X), y)
-    assert fitting.short(source, Squared(), NoPenalty(4), tol=1e-6) is None
-    assert fitting.short(Memory(as_design(X), y, offset=y), Squared(), Ridge(1.0, square), tol=1e-6) is None
-    assert fitting.short(source, Squared(), Ridge(1.0, square), tol=0.0) is None
+    assert small_fit.small_fit(source, Squared(), NoPenalty(4), tol=1e-6) is None
+    assert small_fit.small_fit(Memory(as_design(X), y, offset=y), Squared(), Ridge(1.0, square), tol=1e-6) is None
+    assert small_fit.small_fit(source, Squared(), Ridge(1.0, square), tol=0.0) is None
     with pytest.raises(InputError, match="NaN or infinity"):
         fitting.fit(Memory(as_design(np.where(X[3, 1] == X, np.nan, X)), y), Squared(), Ridge(1.0, square))
 
@@ -236,9 +236,9 @@ def test_steps_in_one_call_end_like_the_long_way(
 ) -> None:
     X, y, weight, square = drawn(seed, loss)
     source, penalty = Memory(as_design(X), y, weight), Ridge(1.0, square)
-    assert fitting.short(source, loss, penalty, tol=1e-6) is not None
+    assert small_fit.small_fit(source, loss, penalty, tol=1e-6) is not None
     short = fitting.fit(source, loss, penalty)
-    monkeypatch.setattr(small_fit, "small_fit", lambda *_: None)
+    monkeypatch.setattr(small_fit, "declines", lambda *_: "the long way is asked for")
     long = fitting.fit(source, loss, penalty)
     assert short.verdict.kind == long.verdict.kind == "optimal"
     assert short.verdict.evidence.keys() == long.verdict.evidence.keys()
@@ -280,8 +280,8 @@ def test_targets_that_a_loss_does_not_know_and_one_class_are_left_to_the_long_wa
     assert called(design, np.zeros_like(y), None, square, Poisson()) is None
     assert called(design, y, None, 0.0 * square, Logistic()) is None
     source, penalty = Memory(design, y), Ridge(1.0, square)
-    assert fitting.short(source, Logistic(), NoPenalty(len(square)), tol=1e-6) is None
-    assert fitting.short(Memory(design, y, offset=y), Logistic(), penalty, tol=1e-6) is None
+    assert small_fit.small_fit(source, Logistic(), NoPenalty(len(square)), tol=1e-6) is None
+    assert small_fit.small_fit(Memory(design, y, offset=y), Logistic(), penalty, tol=1e-6) is None
     with pytest.raises(InputError, match="between 0 and 1"):
         fitting.fit(Memory(design, 2.0 * y), Logistic(), penalty)
     with pytest.raises(ValueError, match="squared, logistic and Poisson"):

@@ -22,7 +22,7 @@ from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
 from lineal.estimators.penalty_maker import PenaltyMaker
 from lineal.fitting import fitting
-from lineal.fitting.small_fit import SmallFit, short
+from lineal.fitting.small_fit import SmallFit, small_fit
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline, beforehand
 from lineal.losses.loss import Loss
@@ -136,7 +136,7 @@ class Fitted(BaseEstimator):  # type: ignore[misc]
         cost = penalty(float(len(y) if weight is None else weight.sum()), _penalty_factors(len(columns), intercept))
         shift = None if offset is None else offsets(offset, X.shape[0], loss.outputs)
         source = Memory(as_design(X, intercept=intercept), y, weight, shift, columns)
-        closed = short(source, loss, cost, solver, start, tol, max_iter)
+        closed = small_fit(source, loss, cost, solver, start, tol, max_iter)
         if closed is None:
             problem = fitting.pose(source, loss, cost, solver, deadline=deadline)
             result = fitting.solve(

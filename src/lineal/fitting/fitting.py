@@ -13,7 +13,7 @@ from lineal.certify.baseline import baseline_fit
 from lineal.certify.wording import bounded, infeasible
 from lineal.fitting.framed import fit_in_frame, starting_point
 from lineal.fitting.level import Level
-from lineal.fitting.small_fit import brief, short
+from lineal.fitting.small_fit import brief, small_fit
 from lineal.fitting.stopping import QUIET, Fit, Run, gauged
 from lineal.ground.deadline import Deadline, Limit, beforehand
 from lineal.losses.loss import Loss
@@ -61,7 +61,7 @@ def fit(
     """
     time_limit = Deadline.of(time_limit)
     if moments is None and progress is None:
-        small = short(source, loss, penalty, solver, start, tol, max_iter)
+        small = small_fit(source, loss, penalty, solver, start, tol, max_iter)
         if small is not None:
             verdict, arrays = bounded(penalty, small.proof, tol, intercept=True)
             reason = small.reason if solver == "auto" else "asked for"

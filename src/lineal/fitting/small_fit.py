@@ -82,38 +82,58 @@ class SmallFit:
         return Problem(source, self.loss, self.penalty, self.moments, before, baseline)
 
 
-def small_fit(source: Source, rows: _core.Rows, loss: Loss, penalty: Penalty, tol: float) -> SmallFit | None:
-    """Return the minimiser of a smooth loss and a ridge that spares the intercept alone, or None where that is not the case.
+def small_fit(
+    source: Source,
+    loss: Loss,
+    penalty: Penalty,
+    solver: Solver | str = "auto",
+    start: Array | None = None,
+    tol: float = TOLERANCE,
+    max_iter: int | None = None,
+) -> SmallFit | None:
+    """Return the minimizer of a smooth loss and a ridge that spares the intercept alone, proven, of a short table.
 
-    ``rows`` is the compiled view of the one block of the source, whose first column is the intercept.
+    None where ``declines`` says why, where anything is unusual in the rows, and where the proof is not good enough at once.
     """
+    if declines(source, loss, penalty, solver, start, max_iter) is not None:
+        return None
     block = source.whole
-    if block is None or not penalty.square or loss.native is None or not _suits(loss):
-        return None
-    square = penalty.curvature()
-    if not 0 < len(square) == len(source.columns) <= COMPILED_MAX_COLUMNS:
-        return None
+    assert block is not None
+    assert block.design.rows is not None
+    assert loss.native is not None
     began, near = time.monotonic(), 0.02 * tol  # a proof is asked for where the step that is left would gain this
-    sums = rows.small_fit(
-        loss.native,
-        block.y,
-        block.weight,
-        square,
-        MAX_MAGNITUDE,
-        min(STEPS_END_SHARE, near),
-        NATIVE_MAX_STEPS,
-        loss.unbounded,
-    )
-    if sums is None:
-        return None
-    gain = sums.baseline_value - sums.value
-    if not (gain > 16 * EPS * abs(sums.baseline_value) and abs(sums.estimate) <= near * gain):
+    sums = block.design.rows.small_fit(
+        loss.native, block.y, block.weight, penalty.curvature(), MAX_MAGNITUDE,
+        min(STEPS_END_SHARE, near), NATIVE_MAX_STEPS, loss.unbounded,
+    )  # fmt: skip
+    gain = 0.0 if sums is None else sums.baseline_value - sums.value
+    if sums is None or not (gain > 16 * EPS * abs(sums.baseline_value) and abs(sums.estimate) <= near * gain):
         return None
     problem, coef = posed(sums, source, loss, penalty), sums.coef
     proof = proven(problem, coef, sums)
-    if proof is None or not proof.within(tol):
-        return None
-    return SmallFit(sums, coef, proof, problem, time.monotonic() - began)
+    return SmallFit(sums, coef, proof, problem, time.monotonic() - began) if proof and proof.within(tol) else None
+
+
+def declines(
+    source: Source, loss: Loss, penalty: Penalty, solver: Solver | str, start: Array | None, max_iter: int | None
+) -> str | None:
+    """Return why a fit is not made in one native call, the first reason that holds; None where it is."""
+    block = source.whole
+    if block is None or block.design.rows is None:
+        return "the rows are not one compiled block"
+    if not brief(block.n_rows, block.design.shape[1]):
+        return "the table is not short"
+    if start is not None or not (max_iter is None or loss.quadratic):
+        return "a start or a limit of steps is given"
+    if solver not in ("auto", "direct" if loss.quadratic else "newton"):
+        return "another solver is asked for"
+    if block.offset is not None or source.leading != "(intercept)":
+        return "there are offsets, or no intercept"
+    if not penalty.square or not 0 < len(penalty.penalty_factors) == len(source.columns) <= COMPILED_MAX_COLUMNS:
+        return "the penalty is not a ridge, or not on few columns"
+    if loss.native is None or not _suits(loss):
+        return "no mean says what the best constant is, or no Newton step what the best step is"
+    return None
 
 
 def posed(sums: _core.SmallFit, source: Source, loss: Loss, penalty: Penalty) -> Problem:
@@ -144,26 +164,6 @@ def proven(problem: Problem, coef: Array, sums: _core.SmallFit) -> Proof | None:
 def _suits(loss: Loss) -> bool:
     """Whether one mean says what the best constant is, and a Newton step what the best step is."""
     return loss.smooth and loss.has_mean_statistic and not loss.coupled and loss.majorant() is None
-
-
-def short(
-    source: Source,
-    loss: Loss,
-    penalty: Penalty,
-    solver: Solver | str = "auto",
-    start: Array | None = None,
-    tol: float = TOLERANCE,
-    max_iter: int | None = None,
-) -> SmallFit | None:
-    """Return the fit of a short table from one native call, proven; None where ``solve`` has to look closer."""
-    block = source.whole
-    if block is None or start is not None or not brief(block.n_rows, block.design.shape[1]):
-        return None
-    if block.offset is not None or source.leading != "(intercept)" or (rows := block.design.rows) is None:
-        return None
-    if solver not in ("auto", "direct" if loss.quadratic else "newton") or not (max_iter is None or loss.quadratic):
-        return None
-    return small_fit(source, rows, loss, penalty, tol)
 
 
 def brief(rows: int, columns: int) -> bool:
