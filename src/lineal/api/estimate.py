@@ -33,6 +33,7 @@ from lineal.solvers.solver import Solver
 from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 CROSS_VALIDATED_MAX_CELLS: Final = 2_000_000
 """Training cells (numbers stored x outputs) up to which all folds validate a strength; above, one fold is enough."""
@@ -42,6 +43,9 @@ SEARCH_MAX_CELLS: Final = 100_000_000
 
 HUBER_THRESHOLD_SCALES: Final = 1.35
 """The threshold of huber where none is given, in estimated scales of the residuals (scikit-learn's default)."""
+
+MAX_CONSTANT_DEVIATION: Final = 1e-15
+"""The standard deviation, as a share of its mean, that rounding may leave of a column that is the same in every row."""
 
 CENTER_MIN_DEVIATIONS: Final = 1e6
 """Standard deviations between zero and a column's mean from which firth, bayes and zero-one fit the centered column."""
@@ -60,6 +64,8 @@ def prepare(
     if request.penalty.name == "group" and raw[:1].any() and columns[:1] == ("(intercept)",):
         raise InputError("the group penalty leaves the intercept alone; take (intercept)=raw out of penalize.")
     variance, intercept = _variance(dataset.train, moments), columns[:1] == ("(intercept)",)
+    if intercept:
+        raw |= _constant(variance, moments)
     return Ready(loss, moments, variance, raw, intercept, limits, labels, report)
 
 
@@ -217,6 +223,17 @@ def _variance(source: Source, moments: Moments) -> Array:
     if source.columns[:1] == ("(intercept)",):
         variance[0] = 0.0  # exactly: rounding may leave 1e-32
     return variance
+
+
+def _constant(variance: Array, moments: Moments) -> Mask:
+    """Return which columns but the intercept are a constant, such as a word that is in every row.
+
+    They have no standard deviation to be penalized by, and the intercept says all that they can: seen as they are, they
+    have a coefficient of zero. Without a penalty they would be as good as the intercept, and nobody could tell which.
+    """
+    constant = variance <= (MAX_CONSTANT_DEVIATION * moments.mean) ** 2
+    constant[0] = False
+    return np.asarray(constant)
 
 
 def _level(source: Source, loss: Loss, moments: Moments) -> tuple[Array, Baseline | None]:

@@ -13,6 +13,7 @@ from lineal.certify.baseline_descent import MIN_RELATIVE_FALL, cooled, narrowed
 from lineal.errors import InputError
 from lineal.ground.records import dataclass
 from lineal.penalties import NoPenalty
+from lineal.problem.part import ColumnsOnly, part_of
 from lineal.problem.problem import SHORT_PASS_MAX_WORK, Problem
 from lineal.solvers.interior_point import InteriorPoint
 from lineal.sources.memory import Blocks
@@ -23,6 +24,9 @@ Index = npt.NDArray[np.intp]
 
 MAX_EXPONENT = 700.0
 """e^700 and e^-700 are doubles."""
+
+MAX_WIDTH = 500
+"""Columns up to which the second derivative of all is made, though only that of a few is looked at."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ def _fit(problem: Problem) -> Baseline:
         if len(columns) == 1:
             return Baseline(rest, value, constant.slope)
     if len(columns):
-        rest = cooled(problem, rest, columns) if problem.loss.smooth else _cornered(problem, rest, columns)
+        rest = _smooth(problem, rest, columns) if problem.loss.smooth else _cornered(problem, rest, columns)
         value = problem.evaluate(rest).value
     return Baseline(rest, value, height=_height(problem, rest) if len(columns) else 0.0)
 
@@ -107,11 +111,21 @@ def _height(problem: Problem, coef: Array) -> float:
     return float(np.sum(problem.source.sum(tasks.Height(coef)).values))
 
 
+def _smooth(problem: Problem, coef: Array, columns: Index) -> Array:
+    """Return the minimizer over some columns; a few among many are a problem of their own, since derivatives are dense."""
+    width = int(columns[-1]) + 1
+    if width <= max(2 * len(columns), MAX_WIDTH):
+        return cooled(problem, coef, columns)
+    best = coef.copy()
+    best[columns] = cooled(part_of(problem, columns, coef), coef[columns], np.arange(len(columns)))
+    return best
+
+
 def _cornered(problem: Problem, coef: Array, columns: Index) -> Array:
     """Return the minimiser over some columns where the loss has corners: those columns are a problem of their own."""
     others = coef.copy()
     others[columns] = 0.0
-    change = tasks.ColumnsOnly(columns, problem.intercept and columns[0] == 0, others if others.any() else None)
+    change = ColumnsOnly(columns, problem.intercept and columns[0] == 0, others if others.any() else None)
     names = tuple(problem.source.columns[k] for k in columns)
     source = Blocks(problem.source.collect(change), names)
     part = Problem.of(source, problem.loss, NoPenalty(len(columns)))

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from lineal.designs import Ones, as_design
+from lineal.designs import Ones
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
+from lineal.problem.part import raised
 from lineal.sources.source import Block
 
 Array = npt.NDArray[np.float64]
@@ -29,13 +30,6 @@ def present(block: Block) -> tuple[Array, Array, Array | None]:
     return block.y[some], block.weight[some], offset
 
 
-def raised(block: Block, coef: Array | None) -> Array | None:
-    """Return the offsets of a block with its scores at ``coef``, if there is one, added."""
-    if coef is None:
-        return block.offset
-    return np.asarray(block.design.times(coef) + (0.0 if block.offset is None else block.offset))
-
-
 @dataclass(frozen=True)
 class InterceptOnly:
     """The change that leaves a column of ones; scores at ``rest``, if given, become part of the offset."""
@@ -45,23 +39,6 @@ class InterceptOnly:
     def __call__(self, block: Block) -> Block:
         """Return the changed block."""
         return replace(block, design=Ones(block.n_rows), offset=raised(block, self.rest))
-
-
-@dataclass(frozen=True)
-class ColumnsOnly:
-    """The change that leaves some columns, the first of them ones or not; scores at ``rest`` become part of the offset."""
-
-    columns: Index
-    ones: bool
-    rest: Array | None
-
-    def __call__(self, block: Block) -> Block:
-        """Return the changed block."""
-        plain = self.columns[int(self.ones) :]
-        selected = np.zeros((block.design.shape[1], len(plain)))
-        selected[plain, np.arange(len(plain))] = 1.0
-        design = as_design(block.design.times(selected), intercept=self.ones)
-        return replace(block, design=design, offset=raised(block, self.rest))
 
 
 @dataclass(frozen=True)

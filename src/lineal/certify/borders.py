@@ -12,6 +12,7 @@ import numpy.typing as npt
 from lineal.algebra.basis import Basis
 from lineal.algebra.doubled import two_product
 from lineal.certify import domain
+from lineal.designs.design import columns_of
 from lineal.losses.loss import Loss
 from lineal.problem.dependence import Vanish
 from lineal.problem.problem import Problem
@@ -70,7 +71,7 @@ def _balanced(problem: Problem, columns: Index, theta: Array) -> Mask:
 def _products(columns: Index, block: Block, weight: Array, theta: Array) -> list[Array]:
     """Return the terms of these sums in one block, for every column."""
     present = weight > 0.0
-    cells = block.design.times(np.eye(block.design.shape[1])[:, columns])[present]
+    cells = columns_of(block.design, columns)[present]
     pull, lost = two_product(block.weights, theta[:, 0])
     shares = pull[present], lost[present]
     return [np.concatenate([part for share in shares for part in two_product(share, cell)]) for cell in cells.T]

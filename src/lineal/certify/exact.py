@@ -23,6 +23,7 @@ from lineal.algebra import lapack
 from lineal.algebra.digits import PRIME, pivots, solved
 from lineal.algebra.integers import Whole, whole
 from lineal.certify import domain
+from lineal.designs.design import columns_of
 from lineal.ground.deadline import Deadline
 from lineal.losses.loss import Loss
 from lineal.losses.sparsemax import hot
@@ -106,7 +107,7 @@ def _rows(problem: Problem, columns: Index) -> tuple[_Rows, Index]:
 def _picked(columns: Index, block: Block) -> tuple[Index, Array, Array, Array]:
     """Return places, cells, weights and targets of the rows of one block that have a weight."""
     present = np.flatnonzero(block.weights > 0.0)
-    cells = block.design.times(np.eye(block.design.shape[1])[:, columns])[present]
+    cells = columns_of(block.design, columns)[present]
     return block.start + present, cells, block.weights[present], block.y[present]
 
 

@@ -160,3 +160,16 @@ def side_by_side(designs: Sequence[Design], join: Callable[[list[Design]], Desig
         return join(kept)
 
     return pick
+
+
+def columns_of(design: Design, columns: Index) -> Array:
+    """Return some columns of a design as a plain array; no matrix of all columns is made on the way.
+
+    >>> from lineal.designs import Ones
+    >>> columns_of(Ones(2), np.array([0, 0]))
+    array([[1., 1.],
+           [1., 1.]])
+    """
+    selected = np.zeros((design.shape[1], len(columns)))
+    selected[columns, np.arange(len(columns))] = 1.0
+    return design.times(selected)

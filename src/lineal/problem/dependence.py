@@ -18,9 +18,10 @@ from lineal.algebra.basis import Basis
 from lineal.algebra.digits import PRIME, orthogonal, pivots
 from lineal.algebra.doubled import two_product
 from lineal.algebra.integers import floats, whole
-from lineal.designs.design import Design
+from lineal.designs.design import columns_of
 from lineal.ground.deadline import Deadline
 from lineal.ground.records import dataclass
+from lineal.problem.part import part_of
 from lineal.problem.passes import Dependence, Largest
 from lineal.problem.problem import EPS, GRAM_MAX_COLUMNS, Problem
 from lineal.sources.source import Block
@@ -30,6 +31,9 @@ Index = npt.NDArray[np.intp]
 
 ROUNDING = 16 * EPS
 """A combination of columns below this, relative to its terms, in every row, is zero but for rounding."""
+
+PART_MAX_COLUMNS = 500
+"""Columns that are looked at by themselves, as plain numbers, where all columns together are too many for a gram."""
 
 ELIMINATION_MAX_RANK = 60
 """Up to this rank the weights of a dependency are found in whole numbers: 0.2 s for 60 columns of doubles."""
@@ -88,7 +92,7 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
     None where that cannot be told.
     """
     if problem.shape[0] > GRAM_MAX_COLUMNS:
-        return None
+        return _suspected_of_few(problem, columns) if len(columns) <= PART_MAX_COLUMNS else None
     # Curvature is positive at zero scores, so its gram has the rank of the columns.
     hessian = problem.evaluate(np.zeros(problem.shape), hessian=problem.shape[0]).hessian
     assert hessian is not None
@@ -102,6 +106,16 @@ def suspected(problem: Problem, columns: Index) -> Basis | None:
     if not _nearly(problem, high, low):
         return None
     return Basis(np.setdiff1d(columns, normal.dependent), normal.dependent, high, problem.source.columns)
+
+
+def _suspected_of_few(problem: Problem, columns: Index) -> Basis | None:
+    """Return the same of a few columns among too many for a gram, from those columns alone."""
+    found = suspected(part_of(problem, columns), np.arange(len(columns)))
+    if found is None:
+        return None
+    null_space = np.zeros((problem.shape[0], found.null_space.shape[1]))
+    null_space[columns] = found.null_space
+    return Basis(columns[found.independent], columns[found.dependent], null_space, problem.source.columns)
 
 
 def rounded(problem: Problem) -> Basis | None:
@@ -137,7 +151,7 @@ class Vanish:
         height = max(1, 1_000_000 // max(1, len(used)))
         for start in range(0, block.n_rows, height):
             stop = min(start + height, block.n_rows)
-            cells = _cells(block.design.slice(start, stop), used)
+            cells = columns_of(block.design.slice(start, stop), used)
             if block.weight is not None:
                 cells = cells[block.weight[start:stop] > 0.0]
             if not all(_zero(cells, direction) for direction in self.directions[used].T):
@@ -166,11 +180,6 @@ def _zero(cells: Array, direction: Array) -> bool:
     return all(math.fsum(row) == 0.0 for row in np.hstack([products, lost]).tolist())
 
 
-def _cells(design: Design, columns: Index) -> Array:
-    """Return some columns of a design as a plain array."""
-    return design.times(np.eye(design.shape[1])[:, columns])
-
-
 @dataclass(frozen=True)
 class Picked:
     """Some columns of a block's rows of positive weight, as plain numbers."""
@@ -179,5 +188,5 @@ class Picked:
 
     def __call__(self, block: Block) -> Array:
         """Return them."""
-        cells = _cells(block.design, self.columns)
+        cells = columns_of(block.design, self.columns)
         return cells if block.weight is None else cells[block.weight > 0.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from lineal import _core
 from lineal.algebra.doubled import Doubled
 from lineal.designs import Affine
-from lineal.designs.design import Design
+from lineal.designs.design import Design, columns_of
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.sources.rowwise import Scored
@@ -20,6 +21,9 @@ from lineal.sources.source import Block
 Array = npt.NDArray[np.float64]
 Kept = dict[tuple[int, int], Array]
 """Curvatures of rows, ``(outputs, rows)``, by the first row of their block and its length."""
+
+LEADING_SHARE = 50
+"""From this many columns for every leading one, the gram of the leading ones is made from them alone."""
 
 
 @dataclass(frozen=True)
@@ -101,16 +105,26 @@ class Evaluate:
     def _hessian(self, design: Design, weight: Array, y: Array, eta: Array) -> Array:
         h, k = self.hessian, self.loss.outputs
         curvature = self.loss.curvature(y, eta)
+        gram = partial(_leading_gram, design, h)
         if self.loss.quadratic:
-            return design.gram(weight)[None, :h, :h]
+            return gram(weight)[None]
         if not self.loss.coupled:
-            return np.stack([design.gram(weight * curvature[:, a])[:h, :h] for a in range(k)])
+            return np.stack([gram(weight * curvature[:, a]) for a in range(k)])
         full = np.empty((k, h, k, h))
         for a in range(k):
             for b in range(k):
                 # gram takes weights of any sign; off-diagonal curvatures are negative
-                full[a, :, b, :] = design.gram(weight * curvature[:, a, b])[:h, :h]
+                full[a, :, b, :] = gram(weight * curvature[:, a, b])
         return full.reshape(1, k * h, k * h)
+
+
+def _leading_gram(design: Design, columns: int, weight: Array) -> Array:
+    """Return the gram of the first columns; of a few among many from those alone, since that of all may not fit in memory."""
+    if columns * LEADING_SHARE > design.shape[1]:
+        return design.gram(weight)[:columns, :columns]
+    present = np.flatnonzero(weight)
+    cells = columns_of(design, np.arange(columns))[present]
+    return np.asarray(cells.T @ (weight[present, None] * cells))
 
 
 @dataclass(frozen=True)
