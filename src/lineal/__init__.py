@@ -12,6 +12,7 @@ _HOMES = {
     "evaluate": "lineal.api.training",
     "beside": "lineal.api.dataset",
     "compare": "lineal.api.comparing",
+    "cross_validate": "lineal.api.validating",
     "stack": "lineal.api.stacking",
     "out_of_fold": "lineal.api.stacking",
     "Stack": "lineal.api.stacking",

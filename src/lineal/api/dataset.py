@@ -123,7 +123,7 @@ class Roles:
 
 def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any = None) -> Dataset:
     """Return the dataset of a table; the encoder is learned from the training rows alone."""
-    table, roles = _attached(remembered(as_table(data), 2 * memory_limit() // 3), roles)
+    table, roles = attach(remembered(as_table(data), 2 * memory_limit() // 3), roles)
     target, own = roles.target, roles.weight
     table = derived(table, target)
     train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
@@ -164,7 +164,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     )
 
 
-def _attached(table: Table, roles: Roles) -> tuple[Table, Roles]:
+def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
     """Return the table with targets, weights and offsets that were given as arrays among its columns, and their names."""
     names: dict[str, Any] = {}
     for role in ("target", "weight", "offset"):

@@ -15,10 +15,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from lineal.api.folding import dealt
 from lineal.api.model_file import load
 from lineal.api.training import fit
 from lineal.errors import InputError, ModelFileError, near
-from lineal.features.splitting import ByNumber, Within, groups
+from lineal.features.splitting import ByNumber, Within
 from lineal.ground.deadline import Deadline, Limit, shared
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
@@ -26,7 +27,6 @@ from lineal.model.model import Model
 from lineal.tables.columnar import InMemory
 from lineal.tables.joined import beside
 from lineal.tables.table import Table, as_table
-from lineal.tables.tabular import uniform
 
 Array = npt.NDArray[np.float64]
 
@@ -141,13 +141,11 @@ def out_of_fold(
     >>> scores.column_names, bool(abs(scores["base"][7].as_py() - 14.0) < 1e-9)
     (['base'], True)
     """
-    if not (isinstance(folds, int) and folds >= 2):
-        raise InputError(f"there are {folds!r} folds; give a whole number of at least 2.")
     table = as_table(data)
+    fold, rows = dealt(table, folds, seed, by)
     _check_options(name, options)
     deadline = Deadline.of(time_limit)
     whole = fit(table, target, seed=seed, time_limit=shared(deadline, folds + 1), **options)
-    fold, rows = _folds(table, folds, seed, by)
     scores: Array | None = None
     by_number = ByNumber(fold)
     for k in range(folds):
@@ -233,18 +231,6 @@ def _columns(name: str, model: Model, scores: Array) -> dict[str, Any]:
     if scores.shape[1] == 1:
         return {name: pa.array(scores[:, 0])}
     return {f"{name}: {output}": pa.array(scores[:, k]) for k, output in enumerate(model.outputs)}
-
-
-def _folds(table: Table, folds: int, seed: int, by: str | None) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the fold of every row number, and the row numbers that there are."""
-    if by is None:
-        rows = np.concatenate([*(numbers for numbers, _ in table.numbered()), np.empty(0, np.int64)])
-        drawn = uniform(seed, rows)
-    else:
-        rows, drawn = groups(table, by, seed)
-    fold = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int64)
-    fold[rows] = np.floor(drawn * folds).astype(np.int64)
-    return fold, rows
 
 
 def _check_options(name: str, options: Mapping[str, Any]) -> None:

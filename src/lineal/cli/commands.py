@@ -10,10 +10,12 @@ from lineal import __version__
 from lineal.cli.options import (
     Command,
     File,
+    asking,
     beside,
     columns,
     deciding,
     declared_types,
+    folding,
     intercept,
     json_option,
     limit,
@@ -238,14 +240,29 @@ def predict() -> None:
 
 
 @lineal.command(cls=Command)
-@click.argument("model", type=File)
-@click.argument("data", type=File)
+@click.argument("fitted", metavar="MODEL", type=File)
+@click.argument("data", type=File, required=False)
 @deciding
+@folding(
+    "Measure a way of fitting instead: leave out each of K folds (or values of a column), fit the rest, predict it."
+)
+@asking
+@click.option("--multiclass", metavar="SCHEME", default="direct", help="As for fit.")
+@roles
+@declared_types
+@shaping
+@intercept("As for fit.")
+@click.option("--split", metavar="HOW", help="How rows are dealt into folds: stratified, or group:COL.")
+@seed("Which rows are in which fold.")
+@limit("For all fits together, which share it.")
 @beside
 @reading
 @json_option
 def evaluate() -> None:
-    """Measure a model on a table that holds the target."""
+    """Measure a model on a table that holds the target; or with --folds DATA, a way of fitting on rows it has not seen.
+
+    lineal evaluate --folds 10 DATA --target COL takes the options of fit and no MODEL.
+    """
 
 
 @lineal.command(cls=Command)

@@ -2,28 +2,85 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
+from rich.text import Text
 
 from lineal.api.model_file import load
 from lineal.api.training import evaluate
+from lineal.api.validating import cross_validate
 from lineal.cli.decisions import costs_of
 from lineal.cli.opening import DataFile
-from lineal.cli.page import Screen, calibration, compare, confusion, facts
-from lineal.cli.plain_model import text
+from lineal.cli.options import typed
+from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, right
+from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
+from lineal.cli.roles import settled
+from lineal.errors import InputError
+from lineal.metrics import metric
 
 
 def run(
     *,
-    model: Path,
-    data: DataFile,
+    fitted: Path,
+    data: DataFile | None,
+    folds: int | str | None,
     threshold: float | None,
     costs: str | None,
     as_json: bool,
+    **options: Any,
 ) -> int:
-    """Measure and print."""
+    """Measure and print: a model, or with folds a way of fitting."""
+    if folds is not None:
+        if data is not None:
+            raise InputError(f"--folds fits anew, so it takes one file, the data; {fitted} and {data} are two.")
+        if threshold is not None or costs is not None:
+            raise InputError("--threshold and --costs are for a fitted MODEL; with --folds leave them out.")
+        reading = {name: options.pop(name) for name in ("delimiter", "quote", "header", "beside")}
+        return _folded(DataFile(fitted, **reading), folds, as_json, options)
+    if data is None:
+        raise InputError("give a MODEL and the DATA to measure it on; or --folds 10 DATA to measure a way of fitting.")
+    for name in options:
+        if typed(name):
+            raise InputError(
+                f"--{name.replace('_', '-')} says how to fit, and {fitted} is fitted; leave it out, or use --folds."
+            )
+    return _measured(fitted, data, threshold, costs, as_json=as_json)
+
+
+def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[str, Any]) -> int:
+    """Fit and predict fold by fold, and print every figure with its spread."""
+    wanted = settled(options, options["recipe"])
+    del wanted["recipe"]
+    wanted["penalty"] = "auto" if wanted["penalty"] is None else wanted["penalty"]
+    with Watch(f"reading {data}") as watch:
+        answer = cross_validate(data.open(), folds=folds, progress=watch.step, **wanted)
+    if as_json:
+        click.echo(text({"data": str(data), **answer.to_dict()}))
+        return answer.verdict.exit_code
+    counts = f"{min(answer.rows):,}" + ("" if min(answer.rows) == max(answer.rows) else f" to {max(answer.rows):,}")
+    lines = [
+        ("Model", f"{answer.model}; target {answer.target}"),
+        ("Data", f"{data}: {answer.words}, {counts} rows each, predicted by fits to the others"),
+        ("Verdict", f"the worst of {len(answer.verdicts)} fits: {answer.verdict.sentence}"),
+    ]
+    lines += [("Note", sentence) for sentence in answer.notes]
+    table = lined("Metric", "Mean", "Std. error", "Std. dev.", "Least", "Largest", "Baseline")
+    right(table.columns[1:])
+    for name, spread in answer.metrics.items():
+        ends = (min(spread.folds), max(spread.folds))
+        baseline = answer.baseline[name].mean if name in answer.baseline else None
+        numbers = (spread.mean, spread.error, spread.sd, *ends, baseline)
+        table.add_row(*map(Text, (metric.titled(name), *(number(finite(value)) for value in numbers))))
+    Screen().print(facts(lines), table)
+    return answer.verdict.exit_code
+
+
+def _measured(model: Path, data: DataFile, threshold: float | None, costs: str | None, *, as_json: bool) -> int:
+    """Measure a fitted model and print."""
     fitted = load(model)
     table = costs_of(costs, fitted)
     with Watch(f"reading {data}"):

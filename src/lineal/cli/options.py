@@ -100,6 +100,25 @@ def roles(command: Declared) -> Declared:
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 
+def asking(command: Declared) -> Declared:
+    """Add the options that say what is fitted, for commands that fit the same rows several times."""
+    command = click.option("--solver", metavar="NAME", default="auto", help="As for fit.")(command)
+    command = click.option("--bounds", metavar="COL:LO:HI", multiple=True, help="As for fit.")(command)
+    command = click.option("--penalize", metavar="HOW", multiple=True, help="As for fit.")(command)
+    command = click.option("--penalty", metavar="NAME", help="As for fit.")(command)
+    command = click.option("--model", metavar="NAME", default="auto", show_default=True, help="As for fit.")(command)
+    return click.option("--target", metavar="COL", help="The column to predict.")(command)
+
+
+def folding(words: str) -> Callable[[Declared], Declared]:
+    """Return what adds --folds: a number, or a column whose every value is a fold."""
+
+    def read(_context: click.Context, _option: click.Parameter, value: str | None) -> int | str | None:
+        return int(value) if value is not None and value.isascii() and value.isdigit() else value
+
+    return click.option("--folds", metavar="K|COL", callback=read, help=words)
+
+
 def penalizing(command: Declared) -> Declared:
     """Add --penalize."""
     words = (

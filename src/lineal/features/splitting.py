@@ -165,6 +165,18 @@ def groups(table: Table, name: str, seed: int) -> tuple[RowNumbers, Array]:
     return order, grouped(seed, _require(cells, order, table, name))
 
 
+def ranks(table: Table, name: str, seed: int) -> tuple[RowNumbers, npt.NDArray[np.int64]]:
+    """Return the row numbers of a table and the place of each among the rows of its class, in the order of ``u(seed, i)``."""
+    table.require(name, "target column")
+    rows, cells = _read(table, name)
+    codes = np.unique(np.array(["" if cell is None else cell for cell in cells]), return_inverse=True)[1]
+    order = np.lexsort((uniform(seed, rows), codes))
+    first = np.searchsorted(codes[order], codes[order])
+    rank = np.empty(len(rows), dtype=np.int64)
+    rank[order] = np.arange(len(rows)) - first
+    return rows, rank
+
+
 def _read(table: Table, name: str) -> tuple[RowNumbers, list[str | None]]:
     """Return the row numbers and the cells of one column, in a pass of its own."""
     seen: list[RowNumbers] = []
