@@ -157,7 +157,7 @@ def test_the_command_line_decides(tmp_path, monkeypatch, capsys):
         answers.append(json.loads(capsys.readouterr().out))
     assert answers[0]["predictions"] == answers[1]["predictions"]
     assert answers[0]["decision"]["threshold"] == pytest.approx(0.2)
-    assert run(["evaluate", "m.lineal", str(PENGUINS), "--costs", "0,1;4,0", "--json"]) == 0
+    assert run(["evaluate", "m.lineal", str(PENGUINS), "--costs", "0,1;4,0", "--rows", "all", "--json"]) == 0
     measured = json.loads(capsys.readouterr().out)
     with PENGUINS.open() as stream:
         truth = [row["sex"] for row in csv.DictReader(stream)]

@@ -29,7 +29,7 @@ def sums(one, weight, rows=slice(None), *, perfect=False):
     s = weight[rows]
     if one.of_numbers:
         losses = np.abs(numbers - guess)[:, 0]
-        return NumberFigures.of(numbers[rows], guess[rows], s, losses[rows])
+        return NumberFigures.of(numbers[rows], guess[rows], s, losses[rows], closely=True)
     predicted = (p > 0.5).astype(np.intp)
     surprise = -np.log(np.where(y == 1, p, 1 - p))
     return ClassFigures.of(
@@ -42,6 +42,7 @@ def sums(one, weight, rows=slice(None), *, perfect=False):
         losses=surprise[rows],
         score=p[rows],
         costs=COSTS[y, predicted][rows],
+        closely=True,
     )
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from lineal.api.options import Wanted
 from lineal.errors import InputError
 from lineal.features.cells.cells import texts
-from lineal.features.counts import WEIGHT, as_fitted, counted, look_like_counts
+from lineal.features.counts import WEIGHT, counted, look_like_counts
 from lineal.features.encoded import Encoded
 from lineal.features.encoder import Encoder, column
 from lineal.features.formula import Formula
@@ -24,7 +24,6 @@ from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.target_type import class_index
 from lineal.ground.memory import free_memory
 from lineal.ground.records import dataclass
-from lineal.model.model import Model
 from lineal.model.target import Target
 from lineal.sources.source import Block, Source
 from lineal.tables.derived import derived
@@ -126,7 +125,7 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
     table, roles = attach(remembered(as_table(data), 2 * memory_limit() // 3), roles)
     target, own = roles.target, roles.weight
     table = derived(table, target)
-    train, held, checks = _parts(table, split, target if isinstance(target, str) else None)
+    train, held, checks = parts_of(table, split, target if isinstance(target, str) else None)
     if isinstance(test, tuple) and len(test) == 2 and isinstance(target, str):
         test = put_beside(as_table(test[0]), as_table({target: test[1]}))
     held = held if test is None else derived(as_table(test), target)
@@ -174,12 +173,12 @@ def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
-    usable, strangers = _of_known_class(held, learned.target)
-    about["notes"] += _unmeasured(strangers, learned.target, use)
+    usable, strangers = known_classes(held, learned.target)
+    about["notes"] += unmeasured(strangers, learned.target, use)
     source = Encoded(usable, learned)
     kept = source.in_memory(memory_limit(), fingerprinted=False)
     if source.without_target:
-        about["notes"].append(f"{_rows(source.without_target)} not {use}: held out, but the target is missing.")
+        about["notes"].append(f"{rows_were(source.without_target)} not {use}: held out, but the target is missing.")
     return kept
 
 
@@ -222,7 +221,7 @@ def _with_counts(learned: Learned, counts: tuple[str, str]) -> Learned:
     return replace(learned, target=target, report=report)
 
 
-def _parts(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:
+def parts_of(table: Table, split: Split, target: str | None) -> tuple[Table, Table | None, Table | None]:
     """Return the rows that are fitted, those that test and those that validate; None where there are to be none."""
     if not split.parts:
         return table, None, None
@@ -252,27 +251,7 @@ def beside(data: Any, *others: Any, key: str | None = None) -> Table:
     return table
 
 
-def to_measure(model: Model, data: Any) -> tuple[Source, list[str]]:
-    """Return the rows of a table that a model can be measured on, and sentences about those it cannot."""
-    if not isinstance(model.encoder, Encoder):
-        raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
-    table = derived(as_table(data), model.target.name)
-    roles = model.roles
-    table, weight = as_fitted(table, model.training, roles.get("weight"))
-    for name in () if table.sparse else model.target.names or (model.target.name,):
-        table.require(name, "target column")
-    usable, strangers = _of_known_class(table, model.target)
-    source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, roles.get("offset")))
-    # one reading for the model and the baseline, where memory allows
-    kept = source.in_memory(memory_limit(), fingerprinted=False)
-    notes = [*table.notes, *_unmeasured(strangers, model.target, "measured")]
-    if source.without_target:
-        notes.append(f"{_rows(source.without_target)} left out because the target is missing.")
-    notes += model.encoder.sentences(source.unknown)
-    return kept, notes
-
-
-def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
+def known_classes(table: Table, target: Target) -> tuple[Table, int]:
     """Return the rows whose class the model knows, and how many others there are: a rare class may be tested only."""
     if target.kind != "classes" or table.sparse:
         return table, 0
@@ -285,13 +264,19 @@ def _of_known_class(table: Table, target: Target) -> tuple[Table, int]:
     return (table.where(Apart(unknown_rows)), len(unknown_rows)) if len(unknown_rows) else (table, 0)
 
 
-def _unmeasured(strangers: int, target: Target, use: str) -> list[str]:
+def unmeasured(strangers: int, target: Target, use: str) -> list[str]:
+    """Return a sentence about rows of classes that training lacks, if there are some."""
     if not strangers:
         return []
-    return [f"{_rows(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
+    return [f"{rows_were(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
 
 
-def _rows(count: int) -> str:
+def rows_were(count: int) -> str:
+    """Return how many rows, and the verb.
+
+    >>> rows_were(1), rows_were(1200)
+    ('1 row is', '1,200 rows are')
+    """
     return "1 row is" if count == 1 else f"{count:,} rows are"
 
 

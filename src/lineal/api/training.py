@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.arrays import gather
-from lineal.api.dataset import Dataset, Roles, to_measure
+from lineal.api.dataset import Dataset, Roles
 from lineal.api.estimate import estimate, name
+from lineal.api.measured_rows import to_measure
 from lineal.api.options import OWN_METHOD, Limits
 from lineal.api.penalizing import Penalized
 from lineal.api.reductions import coded, committee, compared, reduce, words_of
@@ -25,6 +26,7 @@ from lineal.ground.deadline import Deadline, Limit, beforehand, shared
 from lineal.losses.loss import Loss
 from lineal.metrics.decision import Costs
 from lineal.metrics.evaluation import evaluate as closely
+from lineal.metrics.evaluation import per_class
 from lineal.metrics.scoring import Score
 from lineal.model.model import Model
 from lineal.model.target import Target
@@ -136,12 +138,20 @@ def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = Tru
 
 
 def evaluate(
-    model: Model, data: object, *, threshold: float | None = None, costs: Costs | None = None
+    model: Model,
+    data: object,
+    *,
+    threshold: float | None = None,
+    costs: Costs | None = None,
+    rows: str = "held-out",
 ) -> dict[str, Any]:
     """Measure a model on a table that holds the target, beside the baseline of its training rows.
 
     With a ``threshold`` or ``costs`` (see ``Model.decide``) the decisions are measured, and what they cost on average.
-    ``intervals`` hold 95 % of every figure by bootstrap; classes have a ``confusion`` and a ``calibration`` table, too.
+    ``intervals`` hold 95 % of every figure by bootstrap; classes have a ``confusion`` and a ``calibration`` table, too, and
+    precision, recall and F1 each (``classes``). Of the table that the model was fitted to (by the split and the fingerprint
+    of its file) only the ``rows`` held out are measured, unless "all"; ``training_rows`` says how many were fitted, and is
+    None for another table.
 
     >>> import lineal
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "effect": [0.1, 1.1, 1.9, 3.6]}
@@ -149,14 +159,22 @@ def evaluate(
     4
     """
     rule = None if threshold is None and costs is None else model.rule(threshold, costs)
-    source, notes = to_measure(model, data)
+    found = to_measure(model, data, rows)
+    source, notes = found.source, found.notes
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
-    score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center)
-    rows, metrics = _measure(source, score, constant)
-    answer: dict[str, Any] = {"rows": rows, "metrics": {"test": metrics[0], "baseline": metrics[1]}, "notes": notes}
-    if rows:
+    score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center, closely=True)
+    count, metrics = _measure(source, score, constant)
+    answer: dict[str, Any] = {
+        "rows": count,
+        "training_rows": found.training_rows,
+        "metrics": {"test": metrics[0], "baseline": metrics[1]},
+        "notes": notes,
+    }
+    if count:
         answer |= closely(source, score, labels)
+    if "confusion" in answer:
+        answer["classes"] = per_class(answer["confusion"])
     return answer if rule is None else {**answer, "decision": rule.to_dict()}
 
 

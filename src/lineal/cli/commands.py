@@ -243,6 +243,13 @@ def predict() -> None:
 @click.argument("fitted", metavar="MODEL", type=File)
 @click.argument("data", type=File, required=False)
 @deciding
+@click.option(
+    "--rows",
+    type=click.Choice(["held-out", "all"]),
+    default="held-out",
+    show_default=True,
+    help="Which rows are measured of the table that the model was fitted to; of another table always all.",
+)
 @folding(
     "Measure a way of fitting instead: leave out each of K folds (or values of a column), fit the rest, predict it."
 )
@@ -259,7 +266,7 @@ def predict() -> None:
 @reading
 @json_option
 def evaluate() -> None:
-    """Measure a model on a table that holds the target; or with --folds DATA, a way of fitting on rows it has not seen.
+    """Measure a model on rows it was not fitted to; or with --folds DATA, a way of fitting on rows it has not seen.
 
     lineal evaluate --folds 10 DATA --target COL takes the options of fit and no MODEL.
     """

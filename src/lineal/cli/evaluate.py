@@ -15,7 +15,7 @@ from lineal.api.validating import cross_validate
 from lineal.cli.decisions import costs_of
 from lineal.cli.opening import DataFile
 from lineal.cli.options import typed
-from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, right
+from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, per_class, right
 from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
 from lineal.cli.roles import settled
@@ -30,6 +30,7 @@ def run(
     folds: int | str | None,
     threshold: float | None,
     costs: str | None,
+    rows: str,
     as_json: bool,
     **options: Any,
 ) -> int:
@@ -37,8 +38,8 @@ def run(
     if folds is not None:
         if data is not None:
             raise InputError(f"--folds fits anew, so it takes one file, the data; {fitted} and {data} are two.")
-        if threshold is not None or costs is not None:
-            raise InputError("--threshold and --costs are for a fitted MODEL; with --folds leave them out.")
+        if threshold is not None or costs is not None or typed("rows"):
+            raise InputError("--threshold, --costs and --rows are for a fitted MODEL; with --folds leave them out.")
         reading = {name: options.pop(name) for name in ("delimiter", "quote", "header", "beside")}
         return _folded(DataFile(fitted, **reading), folds, as_json, options)
     if data is None:
@@ -48,7 +49,7 @@ def run(
             raise InputError(
                 f"--{name.replace('_', '-')} says how to fit, and {fitted} is fitted; leave it out, or use --folds."
             )
-    return _measured(fitted, data, threshold, costs, as_json=as_json)
+    return _measured(fitted, data, threshold, costs, rows, as_json=as_json)
 
 
 def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[str, Any]) -> int:
@@ -79,12 +80,14 @@ def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[st
     return answer.verdict.exit_code
 
 
-def _measured(model: Path, data: DataFile, threshold: float | None, costs: str | None, *, as_json: bool) -> int:
+def _measured(
+    model: Path, data: DataFile, threshold: float | None, costs: str | None, rows: str, *, as_json: bool
+) -> int:
     """Measure a fitted model and print."""
     fitted = load(model)
     table = costs_of(costs, fitted)
     with Watch(f"reading {data}"):
-        answer = evaluate(fitted, data.open(), threshold=threshold, costs=table)
+        answer = evaluate(fitted, data.open(), threshold=threshold, costs=table, rows=rows)
     screen = Screen()
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **answer}))
@@ -95,7 +98,8 @@ def _measured(model: Path, data: DataFile, threshold: float | None, costs: str |
     intervals = answer.get("intervals", {})
     blocks = [facts(lines), compare(answer["metrics"]["test"], answer["metrics"]["baseline"], "Model", intervals)]
     taken = confusion(answer["confusion"]) if "confusion" in answer else None
-    blocks += [] if taken is None else [taken]
+    each = per_class(answer["classes"]) if "classes" in answer else None
+    blocks += [block for block in (taken, each) if block is not None]
     blocks += [calibration(answer["calibration"])] if answer.get("calibration") else []
     screen.print(*blocks)
     return 0

@@ -279,6 +279,19 @@ def confusion(data: Mapping[str, Any]) -> Table | None:
     return table
 
 
+def per_class(lines: Sequence[Mapping[str, Any]]) -> Table | None:
+    """Return precision, recall and F1 of every class and their means; None where there are too many to look at."""
+    if len(lines) > MAX_LINES_SHOWN + 2:
+        return None
+    table = lined("Class", "Precision", "Recall", "F1", "Rows")
+    right(table.columns[1:])
+    for line in lines:
+        name = line["class"] if line["class"] is not None else f"({line['average']} average)"
+        cells = (*(number(line[figure]) for figure in ("precision", "recall", "f1")), f"{line['weight']:g}")
+        table.add_row(Text(name), *map(Text, cells))
+    return table
+
+
 def calibration(lines: Sequence[Mapping[str, float]]) -> Table:
     """Return what was predicted beside what happened, for tenths of the predicted probability."""
     table = lined("Probability", "Rows", "Predicted", "Happened")

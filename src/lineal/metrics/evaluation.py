@@ -105,6 +105,34 @@ def _confusion(y: Index, predicted: Index, weight: Array, labels: Sequence[objec
     return {"classes": [str(label) for label in labels], "counts": table.tolist()}
 
 
+def per_class(confusion: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return precision, recall and F1 of every class, and of all: macro is their mean, micro counts all rows at once.
+
+    A class that is never predicted has precision 0, one that does not occur recall 0; with one class a row all three micro
+    figures are the accuracy.
+
+    >>> per_class({"classes": ["a", "b"], "counts": [[3.0, 1.0], [2.0, 4.0]]})[0]["precision"]
+    0.6
+    """
+    table = np.array(confusion["counts"])
+    hits, happened, taken = np.diag(table), table.sum(axis=1), table.sum(axis=0)
+    figures = {"precision": (hits, taken), "recall": (hits, happened), "f1": (2.0 * hits, happened + taken)}
+    shares = {name: np.divide(a, b, out=np.zeros(len(a)), where=b > 0.0) for name, (a, b) in figures.items()}
+    lines = [
+        {"class": label, **{name: float(share[k]) for name, share in shares.items()}, "weight": float(happened[k])}
+        for k, label in enumerate(confusion["classes"])
+    ]
+    occurs = (happened > 0.0) | (taken > 0.0)
+    whole = float(table.sum())
+    if whole > 0.0:
+        macro = {name: float(np.mean(share[occurs])) for name, share in shares.items()}
+        lines.append({"class": None, "average": "macro", **macro, "weight": whole})
+        lines.append(
+            {"class": None, "average": "micro", **dict.fromkeys(figures, float(hits.sum()) / whole), "weight": whole}
+        )
+    return lines
+
+
 def _calibration(y: Index, proba: Array, predicted: Index, weight: Array) -> list[dict[str, float]]:
     """Return, for tenths of the predicted probability, its mean and how often it came true.
 

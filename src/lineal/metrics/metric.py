@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from lineal.metrics.ranks import delta_avg, spearman
+
 if TYPE_CHECKING:
     from lineal.metrics.metrics import ClassFigures, NumberFigures
 
@@ -35,7 +37,8 @@ class Metric(ABC):
     @classmethod
     def available(cls, sums: Any) -> bool:
         """Whether the sums hold what it needs."""
-        return not cls.needs or getattr(sums, cls.needs) not in (None, ())
+        needed = getattr(sums, cls.needs) if cls.needs else True
+        return needed is not None and not (isinstance(needed, tuple) and not needed)
 
     @classmethod
     @abstractmethod
@@ -70,6 +73,57 @@ class BalancedAccuracy(Metric):
         """Return the mean share."""
         occurs = sums.weights > 0
         return float(np.mean(sums.right[occurs] / sums.weights[occurs]))
+
+
+class Precision(Metric):
+    """The share of rows predicted as the second class that are of it; of several classes the mean over them.
+
+    A class that is never predicted has precision 0. Over all classes at once (micro) it is the accuracy.
+    """
+
+    name = "precision"
+    formula = "sum s [p = y = k] / sum s [p = k]"
+    larger_is_better = True
+    of_classes = True
+    needs = "taken"
+    compared = False
+
+    @classmethod
+    def value(cls, sums: ClassFigures) -> float:
+        """Return the share."""
+        return _of_classes(sums, sums.right, sums.taken)
+
+
+class Recall(Metric):
+    """The share of the rows of the second class that were predicted as it; of several classes the mean over them."""
+
+    name = "recall"
+    formula = "sum s [p = y = k] / sum s [y = k]"
+    larger_is_better = True
+    of_classes = True
+    needs = "taken"
+    compared = False
+
+    @classmethod
+    def value(cls, sums: ClassFigures) -> float:
+        """Return the share."""
+        return _of_classes(sums, sums.right, sums.weights)
+
+
+class F1(Metric):
+    """The harmonic mean of precision and recall of the second class; of several classes the mean over them."""
+
+    name = "f1"
+    formula = "2 sum s [p = y = k] / (sum s [p = k] + sum s [y = k])"
+    larger_is_better = True
+    of_classes = True
+    needs = "taken"
+    compared = False
+
+    @classmethod
+    def value(cls, sums: ClassFigures) -> float:
+        """Return the mean."""
+        return _of_classes(sums, 2.0 * sums.right, sums.weights + (0.0 if sums.taken is None else sums.taken))
 
 
 class MeanCost(Metric):
@@ -204,8 +258,43 @@ class R2(Metric):
         return float(np.mean(1 - sums.squares / sums.scatter)) if varies else math.nan
 
 
+class Spearman(Metric):
+    """How well predictions order rows: the correlation of ranks, averaged over targets."""
+
+    name = "spearman"
+    formula = "correlation of rank(y) and rank(p)"
+    larger_is_better = True
+    of_numbers = True
+    needs = "scored"
+    ranks = True
+    compared = False
+
+    @classmethod
+    def value(cls, sums: NumberFigures) -> float:
+        """Return the correlation; NaN where either does not vary."""
+        return sums.ranked(spearman)
+
+
+class DeltaAvg(Metric):
+    """How much larger than on average y is in the rows that the predictions put first (WMT 2012), averaged over targets."""
+
+    name = "delta_avg"
+    formula = "mean over n of (mean over k < n of V(first k of n parts) - V(all)), V the mean of y"
+    larger_is_better = True
+    of_numbers = True
+    needs = "scored"
+    ranks = True
+    compared = False
+
+    @classmethod
+    def value(cls, sums: NumberFigures) -> float:
+        """Return the difference; NaN for fewer than four rows."""
+        return sums.ranked(delta_avg)
+
+
 ALL: tuple[type[Metric], ...] = (
-    Accuracy, BalancedAccuracy, MeanCost, LogLoss, Brier, Auc, AveragePrecision, MeanLoss, Rmse, Mae, R2,
+    Accuracy, BalancedAccuracy, Precision, Recall, F1, MeanCost, LogLoss, Brier, Auc, AveragePrecision, MeanLoss, Rmse, Mae, R2,
+    Spearman, DeltaAvg,
 )  # fmt: skip
 """Every metric, in the order in which pages print them."""
 BEST_OF_CLASSES: type[Metric] = Accuracy
@@ -229,6 +318,15 @@ def titled(name: str) -> str:
     'balanced accuracy'
     """
     return name.replace("_", " ")
+
+
+def _of_classes(sums: ClassFigures, hits: Any, among: Any) -> float:
+    """Return a share of the second of two classes, or the mean over the classes that occur or are predicted."""
+    shares = np.divide(hits, among, out=np.zeros(len(hits)), where=among > 0.0)
+    if len(shares) == 2:
+        return float(shares[1])
+    occurs = (sums.weights > 0.0) | (sums.taken > 0.0 if sums.taken is not None else False)
+    return float(np.mean(shares[occurs]))
 
 
 def _mean(total: float | None, weight: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import Final, Protocol, Self
@@ -104,10 +104,16 @@ class NumberFigures:
     mean: Array
     scatter: Array
     loss: float | None = None
+    scored: tuple[tuple[Array, Array, Array], ...] = ()
 
     @staticmethod
-    def of(y: Array, predicted: Array, s: Array, losses: Array | None = None) -> NumberFigures:
-        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``, ``losses`` is ``(n,)``."""
+    def of(
+        y: Array, predicted: Array, s: Array, losses: Array | None = None, *, closely: bool = False
+    ) -> NumberFigures:
+        """Return the sums of some rows: ``y`` and ``predicted`` are ``(n, targets)``, ``losses`` is ``(n,)``.
+
+        ``closely`` keeps the rows for figures that rank them.
+        """
         error, total = y - predicted, float(np.sum(s))
         mean = _sums(s, y) / total if total > 0 else np.zeros(y.shape[1])
         return NumberFigures(
@@ -118,6 +124,7 @@ class NumberFigures:
             mean=mean,
             scatter=_sums(s, (y - mean) ** 2),
             loss=_sum(losses, s),
+            scored=((y, predicted, s),) if closely else (),
         )
 
     def __add__(self, other: NumberFigures) -> NumberFigures:
@@ -132,7 +139,14 @@ class NumberFigures:
             self.mean + share * apart,
             self.scatter + other.scatter + self.weight * share * apart**2,
             _both(self.loss, other.loss),
+            self.scored + other.scored,
         )
+
+    def ranked(self, figure: Callable[[Array, Array, Array], float]) -> float:
+        """Return a figure of targets, predictions and weights of all rows, averaged over targets."""
+        y, predicted, s = (np.concatenate(parts) for parts in zip(*self.scored, strict=True))
+        there = s > 0.0
+        return float(np.mean([figure(y[there, k], predicted[there, k], s[there]) for k in range(y.shape[1])]))
 
     def figures(self) -> dict[str, float]:
         """Return every metric of numbers that the sums tell, by name."""
@@ -158,6 +172,7 @@ class ClassFigures:
     loss: float | None = None
     scored: tuple[tuple[Index | Array, Array, Array | None], ...] = ()
     spent: float | None = None
+    taken: Array | None = None
 
     @staticmethod
     def of(
@@ -172,11 +187,12 @@ class ClassFigures:
         losses: Array | None = None,
         score: Array | None = None,
         costs: Array | None = None,
+        closely: bool = False,
     ) -> ClassFigures:
         """Return the sums of some rows.
 
         ``surprise`` is ``-log p`` of what happened, ``score`` ranks two classes, ``costs`` are those of the decisions;
-        ``squares`` are those that ``proba`` says, where they are known already.
+        ``squares`` are those that ``proba`` says, where they are known already; ``closely`` counts what was predicted, too.
         """
         squares = squares if proba is None else squared(y, proba)
         return ClassFigures(
@@ -188,6 +204,7 @@ class ClassFigures:
             loss=_sum(losses, s),
             scored=() if score is None else ((y, score, s),),
             spent=_sum(costs, s),
+            taken=_tally(predicted, s, kinds) if closely else None,
         )
 
     def __add__(self, other: ClassFigures) -> ClassFigures:
@@ -200,6 +217,7 @@ class ClassFigures:
             _both(self.loss, other.loss),
             self.scored + other.scored,
             _both(self.spent, other.spent),
+            None if self.taken is None or other.taken is None else self.taken + other.taken,
         )
 
     @cached_property

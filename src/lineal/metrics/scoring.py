@@ -31,6 +31,7 @@ class Score:
     """The task that measures coefficients over a source; without ``coef`` it measures the constant ``level`` alone.
 
     ``eta = level + (X - center) coef + offset``; ``classes`` says that the targets are class numbers; ``rule`` decides them.
+    ``closely`` asks for the figures that cost more: ranks of numbers, precision and recall of classes.
     """
 
     loss: Loss
@@ -39,6 +40,7 @@ class Score:
     level: Array | None = None
     rule: Rule | None = None
     center: Array | None = None
+    closely: bool = False
 
     def __call__(self, block: Block) -> NumberFigures | ClassFigures:
         """Return the figures of one block."""
@@ -67,7 +69,8 @@ class Score:
             return None
         surprise, squares, weights, right = counted
         sums = np.array(weights, dtype=np.float64), np.array(right, dtype=np.float64)
-        return ClassFigures(len(y), *sums, surprise, squares, scored=((y, score, None),))
+        taken = np.array([right[0] + weights[1] - right[1], right[1] + weights[0] - right[0]]) if self.closely else None
+        return ClassFigures(len(y), *sums, surprise, squares, scored=((y, score, None),), taken=taken)
 
     def _numbers(self, block: Block, eta: Array | None) -> NumberFigures:
         """Return the figures of number targets, some rows at a time: those that a cache holds."""
@@ -104,7 +107,7 @@ class Score:
         own = self.loss.figure == "mean_loss"  # otherwise rmse or log loss tells it already
         losses = self.loss.value(targets, eta) if self.classes or own else None
         if not self.classes:
-            return partial(NumberFigures.of, targets, self.loss.mean(eta), losses=losses)
+            return partial(NumberFigures.of, targets, self.loss.mean(eta), losses=losses, closely=self.closely)
         y, proba, predicted = self.decided(targets, eta)
         return partial(
             ClassFigures.of,
@@ -115,6 +118,7 @@ class Score:
             surprise=None if own else losses,
             losses=losses if own else None,
             score=eta[:, 0] if eta.shape[1] == 1 else None,
+            closely=self.closely,
             costs=None if self.rule is None or self.rule.given != "costs" else self.rule.costs[y, predicted],
         )
 

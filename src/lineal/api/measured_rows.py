@@ -1,0 +1,89 @@
+"""The rows of a table on which a model is measured: those it was not fitted to, where the table is its training table."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from lineal.api.dataset import known_classes, memory_limit, parts_of, rows_were, unmeasured
+from lineal.errors import InputError
+from lineal.features.counts import as_fitted
+from lineal.features.encoded import Encoded
+from lineal.features.encoder import Encoder
+from lineal.features.learning import Learned
+from lineal.features.splitting import Split
+from lineal.ground.records import dataclass
+from lineal.model.model import Model
+from lineal.sources.source import Source
+from lineal.tables.derived import derived
+from lineal.tables.remembered import remembered
+from lineal.tables.table import Table, as_table
+
+ROWS: Final = ("held-out", "all")
+"""Which rows of its training table a model is measured on."""
+
+
+@dataclass(frozen=True)
+class MeasuredRows:
+    """Rows to measure a model on, sentences about them, and how many rows of the table the model was fitted to.
+
+    ``training_rows`` is None where the table is not the one the model was fitted to: whether single rows of it are the same is
+    not known then.
+    """
+
+    source: Source
+    notes: list[str]
+    training_rows: int | None = None
+
+
+def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
+    """Return the rows of a table that a model can be measured on; of its training table those held out, unless ``all``."""
+    if not isinstance(model.encoder, Encoder):
+        raise InputError("this model was fitted on an array, whose columns have no names, so it cannot read a table.")
+    if rows not in ROWS:
+        raise InputError(f"rows is {rows!r}; it is {' or '.join(ROWS)}.")
+    table = remembered(derived(as_table(data), model.target.name), 2 * memory_limit() // 3)
+    for name in () if table.sparse or "counts" in model.training else model.target.names or (model.target.name,):
+        table.require(name, "target column")
+    held, seen, notes = _held_out(model, table, rows)
+    table, weight = as_fitted(held, model.training, model.roles.get("weight"))
+    usable, strangers = known_classes(table, model.target)
+    source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
+    # one reading for the model and the baseline, where memory allows
+    kept = source.in_memory(memory_limit(), fingerprinted=False)
+    notes = [*table.notes, *notes, *unmeasured(strangers, model.target, "measured")]
+    if source.without_target:
+        notes.append(f"{rows_were(source.without_target)} left out because the target is missing.")
+    notes += model.encoder.sentences(source.unknown)
+    return MeasuredRows(kept, notes, seen)
+
+
+def _held_out(model: Model, table: Table, rows: str) -> tuple[Table, int | None, list[str]]:
+    """Return the rows to measure, how many of the table were fitted (None: it is another table), and what is said of that.
+
+    The model file says how rows were parted and the fingerprint of those that were fitted: if the same part of this table has
+    that fingerprint, it is the training table.
+    """
+    rule, stated = model.training.get("split"), model.training.get("fingerprint")
+    split = Split(0, 0.0) if rule is None else Split.of(rule)
+    if stated is None or (split.column is not None and split.column not in table.names):
+        return table, None, []
+    try:
+        train, held, _ = parts_of(table, split, None if model.target.names else model.target.name)
+    except InputError:  # its cells do not part it: another table
+        return table, None, []
+    part, weight = as_fitted(train, model.training, model.roles.get("weight"))
+    assert isinstance(model.encoder, Encoder)
+    encoded = Encoded(part, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
+    if encoded.fingerprint() != stated:
+        return table, None, []
+    seen = int(model.training["rows"])
+    fitted = "1 row of this table was" if seen == 1 else f"{seen:,} rows of this table were"
+    if held is None:
+        return (
+            table,
+            seen,
+            [f"{fitted} fitted, and none held out: the figures say how well it fits, not how it predicts."],
+        )
+    if rows == "all":
+        return table, seen, [f"{fitted} fitted: the figures flatter the model."]
+    return held, seen, [f"{fitted} fitted; the figures are those of the rows held out (all rows: --rows all)."]
