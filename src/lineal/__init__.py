@@ -58,8 +58,8 @@ __all__ = ["__version__", *sorted(_HOMES)]  # noqa: PLE0604  (names resolved laz
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        found = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
-        return found
+        public = globals()[name] = getattr(importlib.import_module(_HOMES[name]), name)
+        return public
     raise AttributeError(f"module 'lineal' has no attribute {name!r}")
 
 

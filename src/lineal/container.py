@@ -136,12 +136,12 @@ def _whole(file: BinaryIO, size: int | None) -> bytes:
     """Return what a file holds, up to a byte more than a model file may; a read claims all the memory it is asked for."""
     if size is not None:
         return file.read(size + 1)
-    found = bytearray()
-    while len(found) <= MAX_FILE and (piece := file.read(PIECE)):
-        found += piece
-        if found[8:9] not in (bytearray(), bytearray(b"{")):  # none of ours: a device may have no end
+    content = bytearray()
+    while len(content) <= MAX_FILE and (piece := file.read(PIECE)):
+        content += piece
+        if content[8:9] not in (bytearray(), bytearray(b"{")):  # none of ours: a device may have no end
             break
-    return bytes(found)
+    return bytes(content)
 
 
 def parse(data: bytes) -> tuple[dict[str, Any], Arrays]:
@@ -317,13 +317,13 @@ def _decode(text: bytes) -> object:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         keys = [key for key, _ in pairs]
         raise ModelFileError(
             f"its JSON names {_short(next(key for key in keys if keys.count(key) > 1))} twice in one object."
         )
-    return found
+    return fields
 
 
 def _constant(text: str) -> NoReturn:

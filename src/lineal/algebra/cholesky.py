@@ -151,8 +151,8 @@ class Bordered(Cholesky):
 
     def __init__(self, scale: Array, levels: slice, border: Array, upper: Array, condition: float) -> None:
         others = np.delete(np.arange(len(scale)), levels)
-        found = {"scale": scale, "levels": levels, "others": others, "border": border, "upper": upper}
-        self.__dict__.update(found, condition=condition, singular=False)
+        parts = {"scale": scale, "levels": levels, "others": others, "border": border, "upper": upper}
+        self.__dict__.update(parts, condition=condition, singular=False)
 
     levels: slice
     others: Index
@@ -213,11 +213,11 @@ class Bordered(Cholesky):
     def inverse_diagonal(self) -> Array:
         """Return the diagonal of H^-1."""
         half, _ = lapack.dtrtri(self.upper, lower=0)
-        found = np.empty(len(self.scale))
-        found[self.others] = np.einsum("ij,ij->i", half, half)
+        squares = np.empty(len(self.scale))
+        squares[self.others] = np.einsum("ij,ij->i", half, half)
         spread = self.border @ half
-        found[self.levels] = 1.0 + np.einsum("ij,ij->i", spread, spread)
-        return np.asarray(found * self.scale**2)
+        squares[self.levels] = 1.0 + np.einsum("ij,ij->i", spread, spread)
+        return np.asarray(squares * self.scale**2)
 
 
 def inverse_norm(solve: Callable[[Array], Array], n: int) -> float:

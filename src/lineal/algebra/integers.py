@@ -70,9 +70,9 @@ def floats(values: Whole) -> Array:
 
 def exactly(values: Whole) -> Array | None:
     """Return integers as floats if no digit is lost (up to one power of two), else None."""
-    found = floats(values)
-    again = reduced(whole(found))
-    return found if np.array_equal(again, reduced(values)) else None
+    rounded = floats(values)
+    again = reduced(whole(rounded))
+    return rounded if np.array_equal(again, reduced(values)) else None
 
 
 def text(value: Any) -> int | str:

@@ -18,5 +18,5 @@ def __getattr__(name: str) -> Any:
     home = next(place for place in (linalg.lapack, linalg.blas, linalg) if hasattr(place, name))
     while FOLLOWERS:
         FOLLOWERS.pop()()
-    found = globals()[name] = getattr(home, name)
-    return found
+    function = globals()[name] = getattr(home, name)
+    return function

@@ -80,8 +80,8 @@ def decomposed(gram: Doubled, right: Doubled, entry_error: float, deadline: Dead
         values, vectors = eigen(plain, deadline)
         top = max(float(values.max(initial=0.0)), 0.0)
         real = values > ZERO_SHARE * top
-        found = np.where(real, values, 0.0), np.where(real, vectors.T @ side, 0.0)
-        return Spectrum(*found, *_known(values, real, entry_error))
+        known = np.where(real, values, 0.0), np.where(real, vectors.T @ side, 0.0)
+        return Spectrum(*known, *_known(values, real, entry_error))
     size = np.where(present, size, 1.0)
     values, vectors = eigen(plain / size[:, None] / size, deadline)
     real = values > ZERO_SHARE * float(values.max())

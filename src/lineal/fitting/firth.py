@@ -256,8 +256,8 @@ class _Profile:
         else:
             return side * math.inf
         self.last = self.best
-        found = brentq(lambda t: self.root(centre + side * t) - reach, 0.0, far, xtol=1e-10 * error, rtol=1e-10)
-        return centre + side * float(found)
+        distance = brentq(lambda t: self.root(centre + side * t) - reach, 0.0, far, xtol=1e-10 * error, rtol=1e-10)
+        return centre + side * float(distance)
 
 
 def _frame(problem: Problem) -> Frame | None:

@@ -132,10 +132,10 @@ class Joint:
         coef = start
         for sample in [*self._samples(), 1]:
             if coef is None or not math.isfinite(scale):
-                found = self._squares(coef, sample)
-                if found is None:
+                squares = self._squares(coef, sample)
+                if squares is None:
                     return None
-                coef, scale = found
+                coef, scale = squares
             if sample == 1 and math.isfinite(baseline):
                 self._from(coef)
 

@@ -92,20 +92,20 @@ class Curve:
         share = float(np.max(before[keep][left > 0.0] / left[left > 0.0], initial=1.0))
         entry_error = normal.chain * UNIT * share
         residual, vague = max(float(normal.residual_squares()[0]), 0.0), float(normal.residual_doubt()[0])
-        square, found = gram[-1, -1], decomposed(matrix, right, entry_error, deadline)
-        present = found.values > 0.0
-        explained = float(np.sum(found.products[present] ** 2 / found.values[present]))
-        torn = abs(float(square.round()) - explained - residual) if found.missed > 0.0 else 0.0
+        square, spectrum = gram[-1, -1], decomposed(matrix, right, entry_error, deadline)
+        present = spectrum.values > 0.0
+        explained = float(np.sum(spectrum.products[present] ** 2 / spectrum.values[present]))
+        torn = abs(float(square.round()) - explained - residual) if spectrum.missed > 0.0 else 0.0
         far = math.sqrt(float(before[-1]) / share)
         return Curve(
-            matrix, right, square, far, entry_error, found, residual, vague, torn, problem.moments.weight_sum, hyper
+            matrix, right, square, far, entry_error, spectrum, residual, vague, torn, problem.moments.weight_sum, hyper
         )
 
     def resolved(self) -> Curve:
         """Return the same from eigenvalues found with more digits."""
         # The residual may come out below zero: the products are off by as much the other way, and their sum is not.
-        found, residual = resolved(self.gram, self.right, self.square, self.entry_error)
-        return replace(self, spectrum=found, residual=residual, vague=0.0, torn=0.0)
+        spectrum, residual = resolved(self.gram, self.right, self.square, self.entry_error)
+        return replace(self, spectrum=spectrum, residual=residual, vague=0.0, torn=0.0)
 
     @property
     def units(self) -> float:
@@ -174,22 +174,22 @@ class Curve:
         ``P c = alpha E (b, y)``, where ``P = alpha G + lambda``: so ``lambda |b|^2`` and ``alpha RSS``, whose slope by b is
         ``-2 lambda b``, by ``2 alpha lambda |P^-1 b|_G e (|b|_G + |y|)``. Where ``|v'Ev| <= w v'v`` says less, it is used.
         """
-        alpha, lam, found = math.exp(logs[0]), math.exp(logs[1]), self.spectrum
+        alpha, lam, spectrum = math.exp(logs[0]), math.exp(logs[1]), self.spectrum
         precision = alpha * self.eigenvalues + lam
         coef, kept, rest = alpha * self.target / precision, alpha * self.eigenvalues / precision, lam / precision
         turned, length = coef / precision, math.sqrt(max(self.baseline, 0.0))
         lack = math.sqrt(float(np.sum((rest * self.target) ** 2 / self.held)))
         fitted, along = (math.sqrt(float(self.eigenvalues @ v**2)) for v in (coef, turned))
         # the square root of what |E| is along b and y, and along P^-1 b
-        spread, loose = math.sqrt(found.vague), math.sqrt(found.loose)
+        spread, loose = math.sqrt(spectrum.vague), math.sqrt(spectrum.loose)
         moved = min(spread * math.sqrt(float(coef @ coef)), loose * fitted) + math.sqrt(self.entry_error) * max(
             self.far, length
         )
         across = min(spread * math.sqrt(float(turned @ turned)), loose * along)
-        both = float(np.sum(kept * rest * (found.fine + np.minimum(found.loose, found.vague / self.held))))
-        both += 2.0 * alpha * lam * (found.fine * along * (fitted + length) + across * moved)
-        both += alpha * found.missed / lam * (1.0 + alpha * length**2)
-        squares = found.fine * lack * (4.0 * length + lack) + moved**2 + self.vague + self.torn
+        both = float(np.sum(kept * rest * (spectrum.fine + np.minimum(spectrum.loose, spectrum.vague / self.held))))
+        both += 2.0 * alpha * lam * (spectrum.fine * along * (fitted + length) + across * moved)
+        both += alpha * spectrum.missed / lam * (1.0 + alpha * length**2)
+        squares = spectrum.fine * lack * (4.0 * length + lack) + moved**2 + self.vague + self.torn
         rounded = 8.0 * EPS * (len(coef) + lam * float(coef @ coef) + self.hyper[3] * lam)
         heavy = 8.0 * EPS * (self.total + alpha * (abs(self.residual) + lack**2) + self.hyper[1] * alpha)
         first, second = 0.5 * (both + alpha * squares) + rounded + heavy, 0.5 * both + rounded

@@ -136,18 +136,18 @@ class _Search:
         """
         limits = (self.tol, self.max_iter, self.deadline)
         inner = _Search(frame.problem.source, self.epsilon, self.penalty_factor, self.penalty_factors, *limits)
-        found = inner.run(None if start is None else frame.inward(start), baseline, scale)
-        coef = frame.outward(found.fit.coef)
+        trial = inner.run(None if start is None else frame.inward(start), baseline, scale)
+        coef = frame.outward(trial.fit.coef)
         there = frame.inward(coef)
-        value = found.fit.problem.evaluate(there).value / found.scale + 0.5 * found.scale
-        given = replace(found, fit=replace(found.fit, coef=there), value=value)
+        value = trial.fit.problem.evaluate(there).value / trial.scale + 0.5 * trial.scale
+        given = replace(trial, fit=replace(trial.fit, coef=there), value=value)
         judged = inner._judged(given, inner.shown(given), baseline)
         self.steps, self.stopped = inner.steps, inner.stopped
         if keep and judged.verdict.kind == "budget":
-            about = inner._judged(found, inner.gap(found, baseline), baseline)
+            about = inner._judged(trial, inner.gap(trial, baseline), baseline)
             if about.verdict.proven:
-                return replace(about, fit=replace(found.fit, arrays={**found.fit.arrays, "center": frame.center}))
-        return replace(judged, coef=coef, fit=replace(found.fit, coef=coef, problem=self.problem(found.scale)))
+                return replace(about, fit=replace(trial.fit, arrays={**trial.fit.arrays, "center": frame.center}))
+        return replace(judged, coef=coef, fit=replace(trial.fit, coef=coef, problem=self.problem(trial.scale)))
 
     def _judged(self, trial: Trial, gap: float | None, baseline: float) -> ScaledFit:
         still = self.still()
@@ -206,8 +206,8 @@ class _Search:
         if self.source.columns[:1] == ("(intercept)",):
             one = replace(self.moments, mean=np.ones(1), scatter=np.zeros(1), largest=np.ones(1))
             alone = Joint(constant(self.source), one, self.epsilon, 0.0, np.zeros(1))
-            if (found := alone.minimum(None, self.floor, 1e-3, math.inf, None)) is not None:
-                return found.value
+            if (lowest := alone.minimum(None, self.floor, 1e-3, math.inf, None)) is not None:
+                return lowest.value
         rows, weight = self.rows(np.zeros((len(self.penalty_factors), 1)))
         level, value = 0.0, math.inf
         for _ in range(MAX_SCALES):

@@ -41,10 +41,10 @@ STEPS_END_SHARE: Final = 1e-11
 class SmallFit:
     """Coefficients and how well they are proven; how they were found is written down when somebody asks. It holds no rows."""
 
-    __slots__ = ("_found", "_seconds", "coef", "columns", "loss", "moments", "passes", "penalty", "proof")
+    __slots__ = ("_seconds", "_sums", "coef", "columns", "loss", "moments", "passes", "penalty", "proof")
 
-    def __init__(self, found: _core.SmallFit, coef: Array, proof: Proof, problem: Problem, seconds: float) -> None:
-        self._found, self._seconds = found, seconds
+    def __init__(self, sums: _core.SmallFit, coef: Array, proof: Proof, problem: Problem, seconds: float) -> None:
+        self._sums, self._seconds = sums, seconds
         self.coef, self.proof, self.passes = coef, proof, problem.passes
         self.loss, self.penalty, self.moments = problem.loss, problem.penalty, problem.moments
         self.columns = problem.source.columns
@@ -62,22 +62,22 @@ class SmallFit:
     @property
     def steps(self) -> int:
         """How many steps it took; a closed form is one."""
-        return 1 if self.loss.quadratic else len(self._found.passes) - 1
+        return 1 if self.loss.quadratic else len(self._sums.passes) - 1
 
     @property
     def trace(self) -> Trace:
         """The recorded steps."""
-        found, seconds = self._found, self._seconds
+        sums, seconds = self._sums, self._seconds
         if self.loss.quadratic:
-            last = Record(0, found.value, abs(found.estimate), found.passes[-1] + 2, seconds, "normal equations")
+            last = Record(0, sums.value, abs(sums.estimate), sums.passes[-1] + 2, seconds, "normal equations")
             return Trace([last])
-        steps = enumerate(zip(found.values, found.estimates, found.passes, strict=True))
+        steps = enumerate(zip(sums.values, sums.estimates, sums.passes, strict=True))
         return Trace([Record(i, at, abs(left), 2 + number, seconds) for i, (at, left, number) in steps])
 
     def problem(self, source: Source) -> Problem:
         """Return the problem that the coefficients solve, on its rows."""
-        found = self._found
-        baseline = Baseline(found.start, found.baseline_value)
+        sums = self._sums
+        baseline = Baseline(sums.start, sums.baseline_value)
         before = source.pass_count.made - self.passes
         return Problem(source, self.loss, self.penalty, self.moments, before, baseline)
 

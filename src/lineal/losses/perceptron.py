@@ -94,11 +94,11 @@ class Perceptron(Loss):
         """Return sum_k q_k (max_j eta_j - eta_k), q = theta + e_y; one output: u max(z, 0) + (1 - u) max(-z, 0)."""
         if self.scores == 1:
             z, u = sides(y) * eta, -sides(y) * theta
-            found = (u * np.maximum(z, 0.0) + (1.0 - u) * np.maximum(-z, 0.0))[:, 0]
+            terms = (u * np.maximum(z, 0.0) + (1.0 - u) * np.maximum(-z, 0.0))[:, 0]
         else:
             q = np.maximum(theta + hot(y, self.scores), 0.0)
-            found = np.sum(q * (np.max(eta, axis=1, keepdims=True) - eta), axis=1)
-        return np.where(self._inside(y, theta), found, np.inf)
+            terms = np.sum(q * (np.max(eta, axis=1, keepdims=True) - eta), axis=1)
+        return np.where(self._inside(y, theta), terms, np.inf)
 
     def box(self, y: Array) -> tuple[Array, Array] | None:
         """Return [-1, 0] for class 1, [0, 1] for class 0; none for several scores."""

@@ -53,8 +53,8 @@ def path(
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(50, 3))
-    >>> found = path(X, X[:, 1] > 0.3 * rng.normal(size=50), loss="logistic", strengths=4)
-    >>> found.coef.shape, {verdict.kind for verdict in found.verdicts}, found.points[1].used
+    >>> walked = path(X, X[:, 1] > 0.3 * rng.normal(size=50), loss="logistic", strengths=4)
+    >>> walked.coef.shape, {verdict.kind for verdict in walked.verdicts}, walked.points[1].used
     ((4, 4, 1), {'optimal'}, 2)
     """
     deadline, design = Deadline.of(time_limit), as_design(X, intercept=fit_intercept)

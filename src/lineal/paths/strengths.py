@@ -82,8 +82,8 @@ def path(
     >>> from lineal.penalties import L1
     >>> from lineal.sources.memory import Memory
     >>> x, y = np.array([[1.0, 2.0], [2.0, -1.0], [3.0, 0.5]]), np.array([1.0, 2.0, 3.5])
-    >>> found = path(Memory(as_design(x), y), Squared(1), L1(1.0, np.array([0.0, 1.0, 1.0])), 3, ratio=0.01)
-    >>> [point.used for point in found.points]
+    >>> walked = path(Memory(as_design(x), y), Squared(1), L1(1.0, np.array([0.0, 1.0, 1.0])), 3, ratio=0.01)
+    >>> [point.used for point in walked.points]
     [1, 2, 3]
     """
     deadline = Deadline.of(time_limit)

@@ -159,33 +159,33 @@ class _Case:
         cloud = self._cloud()
         wide = stated(widest(cloud, w, held=True))
         name = "R^2/gamma^2 = (RB)^2" if cloud.outputs == 1 else "2R^2/gamma^2 = 2(RB)^2"
-        found: dict[str, Any] = {"maximum_margin": wide.to_dict()}
+        evidence: dict[str, Any] = {"maximum_margin": wide.to_dict()}
         said = f" With the maximum margin gamma = {wide.gamma:.4g} (B = 1/gamma), {name} = {wide.bound:.6g}"
         if "standardized" in self.about:
-            return found, f"{said}; it bounds the mistakes on columns as they are, and these were standardized."
+            return evidence, f"{said}; it bounds the mistakes on columns as they are, and these were standardized."
         if not self.zero:
-            return found, f"{said}; it bounds the mistakes of a start at zero, which this was not."
+            return evidence, f"{said}; it bounds the mistakes of a start at zero, which this was not."
         if by == "oracle":
-            return found, f"{said} mistakes are the most a perceptron needs, in as many epochs as that takes."
-        found["within_bound"] = holds = self.run.mistakes <= wide.bound
+            return evidence, f"{said} mistakes are the most a perceptron needs, in as many epochs as that takes."
+        evidence["within_bound"] = holds = self.run.mistakes <= wide.bound
         if not holds:
             raise AssertionError(
                 f"{self.run.mistakes} mistakes exceed the bound {wide.bound}: a bug, or scores that lost all digits"
             )
-        return found, f"{said}, and indeed {_count(self.run.mistakes, 'mistake')} <= {wide.bound:.6g}."
+        return evidence, f"{said}, and indeed {_count(self.run.mistakes, 'mistake')} <= {wide.bound:.6g}."
 
     def asked(self, stopped: str, deadline: Deadline) -> Judged:
         """Ask the oracle, and return its separator or its proof."""
         try:
             cloud = self._cloud()
-            found = decide(cloud, deadline, two_way=True)
+            decision = decide(cloud, deadline, two_way=True)
         except LateError:
             return self.open(f"{stopped}, and the time limit was reached before the oracle had an answer")
         except MemoryError as error:
             return self.open(f"{stopped}, and the oracle was not asked: {error}")
-        if found.direction is None:
-            return self._inseparable(cloud, found, stopped)
-        coef = _rounded(cloud, found.direction)
+        if decision.direction is None:
+            return self._inseparable(cloud, decision, stopped)
+        coef = _rounded(cloud, decision.direction)
         if coef is None:
             return self.open(f"{stopped}; the rows are separable, but only by weights finer than doubles")
         kept = coef if self.plan.variant in ("plain", "pocket") else self.run.kept
@@ -202,16 +202,16 @@ class _Case:
         }
         return Judged(self.run.kept, Verdict("budget", f"Not decided: {reason}.", None, None, evidence, reason))
 
-    def _inseparable(self, cloud: Cloud, found: Decision, stopped: str) -> Judged:
+    def _inseparable(self, cloud: Cloud, decision: Decision, stopped: str) -> Judged:
         several = cloud.outputs > 1
-        rows = found.ids // cloud.outputs if several else found.ids
-        count = len(found.ids)
+        rows = decision.ids // cloud.outputs if several else decision.ids
+        count = len(decision.ids)
         wrong = exact(self.source, self.run.kept, self.plan.tie, self.run.radius).wrong
         evidence = {
             **self.about,
             "rows": cloud.numbers[rows].tolist(),
-            "weights": [text(w) for w in found.weights],
-            "against": (found.ids % cloud.outputs).tolist() if several else None,
+            "weights": [text(w) for w in decision.weights],
+            "against": (decision.ids % cloud.outputs).tolist() if several else None,
             "model_mistakes": wrong,
         }
         proof = "1 row proves" if count == 1 else f"{count} rows prove"
@@ -316,11 +316,11 @@ def _apart(eta: Array, own: Index) -> Array:
 
 def _signs(cloud: Cloud, direction: Whole) -> Array:
     """Return the exact signs of rows, shaped like ``_apart``."""
-    found = cloud.signs(direction).astype(np.float64)
+    signs = cloud.signs(direction).astype(np.float64)
     if cloud.outputs == 1:
-        return found[:, None]
+        return signs[:, None]
     full = np.ones((len(cloud.own), cloud.outputs))
-    full.reshape(-1)[cloud.ids] = found
+    full.reshape(-1)[cloud.ids] = signs
     return full
 
 

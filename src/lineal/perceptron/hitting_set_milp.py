@@ -129,11 +129,11 @@ class Covering:
             cost = self.s * (1.0 if restart == 0 else rng.exponential(size=len(self.s)))
             for _ in range(4):
                 self._check()
-                found = self._hinge(cost)
-                if found is None:
+                coef = self._hinge(cost)
+                if coef is None:
                     break
-                yield found
-                slack = np.maximum(1.0 - self._z @ found, 0.0)
+                yield coef
+                slack = np.maximum(1.0 - self._z @ coef, 0.0)
                 cost = self.s / (slack + 0.1 * max(float(np.max(slack)), 1e-12))
 
     def _hinge(self, cost: Array) -> Array | None:
@@ -158,30 +158,30 @@ class Covering:
         while True:
             self._check()
             ids = np.flatnonzero(left)
-            found = self._circuit(ids, rng.uniform(0.0, 1.0, len(ids))) if len(ids) else None
-            if found is None:
+            circuit = self._circuit(ids, rng.uniform(0.0, 1.0, len(ids))) if len(ids) else None
+            if circuit is None:
                 break
-            left[list(found)] = False
+            left[list(circuit)] = False
         if len(ids):
-            found = self._settle(ids)
-            while found is not None:
-                left[list(found)] = False
+            circuit = self._settle(ids)
+            while circuit is not None:
+                left[list(circuit)] = False
                 ids = np.flatnonzero(left)
-                found = self._settle(ids) if len(ids) else None
+                circuit = self._settle(ids) if len(ids) else None
 
     def _settle(self, ids: Index) -> tuple[int, ...] | None:
         """Ask the exact oracle about rows that floats call separable: count its separator, or return one more cut."""
         part = Cloud(self.cloud.x[ids], self.cloud.own[ids], 1, ids.astype(np.int64))
-        found = decide(part, self.deadline)
+        decision = decide(part, self.deadline)
         need = self.strict[ids]
-        left = np.setdiff1d(np.flatnonzero(need), found.strict)
+        left = np.setdiff1d(np.flatnonzero(need), decision.strict)
         if not len(left):
             none = np.zeros(self.cloud.width, dtype=object)
-            self.count(none if found.direction is None else found.direction)
+            self.count(none if decision.direction is None else decision.direction)
             return None
-        if np.any(need[found.ids]):
-            return self._add(ids[found.ids], found.weights)
-        rows, weights = joined(part, found.ids, found.weights, int(left[0]))
+        if np.any(need[decision.ids]):
+            return self._add(ids[decision.ids], decision.weights)
+        rows, weights = joined(part, decision.ids, decision.weights, int(left[0]))
         return self._add(ids[rows], weights)
 
     def _circuit(self, ids: Index, cost: Array) -> tuple[int, ...] | None:
@@ -203,10 +203,10 @@ class Covering:
             raise LateError
         if result.x is None or result.status != 0:
             return None
-        found = Core(self.cloud, self.deadline).solve(ids[result.x > 1e-10])
-        if not isinstance(found, Circuit) or not np.any(self.strict[found.rows]):
+        circuit = Core(self.cloud, self.deadline).solve(ids[result.x > 1e-10])
+        if not isinstance(circuit, Circuit) or not np.any(self.strict[circuit.rows]):
             return None
-        return self._add(np.array(found.rows, dtype=np.intp), np.array(found.weights, dtype=object))
+        return self._add(np.array(circuit.rows, dtype=np.intp), np.array(circuit.weights, dtype=object))
 
     def _add(self, ids: Index, weights: Whole) -> tuple[int, ...]:
         order = np.argsort(ids)
@@ -244,12 +244,12 @@ class Covering:
         for _ in range(12):
             self._check()
             before = len(self.cuts)
-            found = self._circuit(ids, cost)
-            if found is None or float(e[list(found)].sum()) > 1.0 - 1e-6:
+            circuit = self._circuit(ids, cost)
+            if circuit is None or float(e[list(circuit)].sum()) > 1.0 - 1e-6:
                 break
             count += len(self.cuts) > before
             cost = cost.copy()
-            cost[list(found)] += 0.5
+            cost[list(circuit)] += 0.5
         return count
 
     def _cheapest(self) -> npt.NDArray[np.bool_] | None:

@@ -114,8 +114,8 @@ def maximum_margin(
     ``gamma = max over |w| = 1 of min_i y_i (w'x_i + b)``. ``augmented`` counts the intercept in the length of w and the 1 in
     the length of x, as the perceptron's theorem does. Rows that are not separable are refused, with the rows that prove it.
 
-    >>> found = maximum_margin([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]], [0, 0, 1])
-    >>> round(found.gamma, 9), round(found.upper, 9), found.coef[:, 0].round(6).tolist()
+    >>> margin = maximum_margin([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]], [0, 0, 1])
+    >>> round(margin.gamma, 9), round(margin.upper, 9), margin.coef[:, 0].round(6).tolist()
     (2.0, 2.0, [-2.0, 1.0, 0.0])
     """
     cloud, names, labels = cloud_of(X, y, intercept=intercept)
@@ -152,11 +152,11 @@ def check_units(cloud: Cloud, columns: Sequence[str]) -> None:
         )
 
 
-def _refused(cloud: Cloud, found: Decision) -> str:
+def _refused(cloud: Cloud, decision: Decision) -> str:
     """Return why there is no margin: the rows whose weighted sum is zero."""
     several = cloud.outputs > 1
-    rows = cloud.numbers[found.ids // cloud.outputs if several else found.ids].tolist()
-    sizes = [int(w) if w < 2**53 else f"(a number of {len(digits(int(w)))} digits)" for w in found.weights[:4]]
+    rows = cloud.numbers[decision.ids // cloud.outputs if several else decision.ids].tolist()
+    sizes = [int(w) if w < 2**53 else f"(a number of {len(digits(int(w)))} digits)" for w in decision.weights[:4]]
     shown = ", ".join(f"{size} x row {row}" for size, row in zip(sizes, rows, strict=False))
     more = f" and {len(rows) - 4} more" if len(rows) > 4 else ""
     return (
@@ -189,9 +189,9 @@ def widest(cloud: Cloud, start: Array, *, held: bool) -> Margin:
     used = proof[0][proof[1] > 0.0]
     counts = whole(proof[1][proof[1] > 0.0])
     if upper - gamma > BOUNDS_REL_TOL * upper and (held or cloud.outputs == 1) and len(used) <= EXACT_PROOF_MAX_ROWS:
-        found = _exactly(cloud, used, proof[1][proof[1] > 0.0], held)
-        if found is not None:
-            coef, used, counts = found
+        exact = _exactly(cloud, used, proof[1][proof[1] > 0.0], held)
+        if exact is not None:
+            coef, used, counts = exact
             if _reached(cloud, coef) > gamma:
                 gamma, best = _reached(cloud, coef), coef
     several = cloud.outputs > 1
@@ -234,10 +234,10 @@ def _exactly(cloud: Cloud, ids: Index, weights: Array, held: bool) -> tuple[Arra
         return [(int(i), int(j)) for i in up for j in down]
 
     start: list[Key] = [int(i) for i in ids] if held else _pairs(cloud, ids, weights)
-    found = nearest(start, vector, seek, Deadline.after(EXACT_PROOF_SECONDS))
-    if found is None:
+    point = nearest(start, vector, seek, Deadline.after(EXACT_PROOF_SECONDS))
+    if point is None:
         return None
-    keys, shares = found
+    keys, shares = point
     totals: dict[int, int] = {}
     for key, share in zip(keys, shares, strict=True):
         for i in key if isinstance(key, tuple) else (key,):
@@ -348,13 +348,13 @@ def _programs(cloud: Cloud, ids: Index, radius: float, held: bool) -> list[tuple
     except RuntimeError:
         return []
     left = goal - table @ u
-    found = []
+    candidates = []
     if left[-1] > 0.0:
-        found.append(-left[:-1] / left[-1] * scale)
+        candidates.append(-left[:-1] / left[-1] * scale)
     support = u > 0.0
     polished, multipliers = _polish(z[support], p, held)
-    found.append(polished)
-    pairs = [(_scaled(cloud, w.reshape(cloud.outputs, p).T, held), u) for w in found if np.any(w)]
+    candidates.append(polished)
+    pairs = [(_scaled(cloud, w.reshape(cloud.outputs, p).T, held), u) for w in candidates if np.any(w)]
     again = np.zeros(len(z))
     again[support] = multipliers
     pairs = [(coef, _balanced(cloud, ids, weights, held)) for coef, weights in pairs]

@@ -47,9 +47,9 @@ def nearest(
         size, total = _dot(x, x), int(sum(shares))
         fresh = _violated(known, list(known), x, size, total)
         if fresh is None:
-            found = [key for key in seek(x) if key not in known]
-            known.update((key, vector(key)) for key in found)
-            fresh = _violated(known, found, x, size, total)
+            candidates = [key for key in seek(x) if key not in known]
+            known.update((key, vector(key)) for key in candidates)
+            fresh = _violated(known, candidates, x, size, total)
         if fresh is None:
             return corral, shares
         corral, weights = _moved(known, [*corral, fresh], [*weights, Fraction(0)])

@@ -86,8 +86,8 @@ def zero_one(
     ``optimal`` if the bounds meet, ``budget`` with both bounds if time runs out first: the work may double with every
     further mistake, so overlapping classes are solved up to about a hundred rows, nearly separable ones up to thousands.
 
-    >>> found = zero_one([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
-    >>> found.mistakes, found.lower, found.verdict.kind
+    >>> best = zero_one([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> best.mistakes, best.lower, best.verdict.kind
     (1.0, 1.0, 'optimal')
     """
     cloud, names, labels = cloud_of(X, y, intercept=intercept, sample_weight=sample_weight)
@@ -169,7 +169,7 @@ def mistaking(
     if any(source.collect(has_offset)):
         raise InputError("a halfspace of fewest mistakes (zero-one) has no offset; leave the offset out.")
     weight = rowwise.weights(source)
-    found = least(
+    halfspace = least(
         gather(source),
         weight[weight > 0.0],
         names,
@@ -181,8 +181,8 @@ def mistaking(
     )
     problem = Problem.of(source, loss, NoPenalty(len(names)), moments)
     reason = "halfspaces counted in integers; rows of which every halfspace mistakes one are met by an integer program"
-    objective = found.mistakes / moments.weight_sum
-    return Fit(found.coef[:, None], found.verdict, objective, "covering", reason, Trace(), problem)
+    objective = halfspace.mistakes / moments.weight_sum
+    return Fit(halfspace.coef[:, None], halfspace.verdict, objective, "covering", reason, Trace(), problem)
 
 
 def _distinct(cloud: Cloud) -> tuple[Index, Index]:
@@ -211,12 +211,12 @@ def _chosen(cloud: Cloud, search: Covering, strict: Mask) -> tuple[Array, Mask]:
         return np.zeros(cloud.x.shape[1]), strict
     start = floats(search.direction)
     right = cloud.signs(search.direction) > 0
-    found = []
+    candidates = []
     if len(np.unique(cloud.own[right])) == 2 and search.strict.all():
         part = Cloud(cloud.x[right], cloud.own[right], 1, np.flatnonzero(right))
-        found.append(widest(part, start[:, None], held=not search.intercept).coef[:, 0])
-    found.append(start)
-    counted = [(coef, np.asarray(cloud.signs(whole(coef)) < strict)) for coef in found]
+        candidates.append(widest(part, start[:, None], held=not search.intercept).coef[:, 0])
+    candidates.append(start)
+    counted = [(coef, np.asarray(cloud.signs(whole(coef)) < strict)) for coef in candidates]
     return min(counted, key=lambda pair: float(search.s[pair[1]].sum()))
 
 

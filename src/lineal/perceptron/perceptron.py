@@ -264,10 +264,10 @@ class _Work:
             seed = self.plan.seed
             order = None if seed is None else order_of(view, rows, self.columns, seed)
             once = all(segment[2] is None for segment in rows.segments)
-            found = (rows, view, order, None if once else repeats_of(rows.weight))
+            part = (rows, view, order, None if once else repeats_of(rows.weight))
             if resident:
-                self.held = [found]
-            yield found
+                self.held = [part]
+            yield part
 
     def _window(
         self, rows: Window, view: _core.Presenter, drawn: Callable[[int], Order] | None, repeats: Order | None

@@ -66,7 +66,7 @@ def correcting(
     )
     run, change = standardized(source, moments, loss.outputs, plan, start, raw=options.get("columns") == "raw")
     ask = run.stopped != "it was interrupted" and not (deadline is not None and deadline.passed)
-    found = judge(
+    judged = judge(
         source,
         run,
         plan,
@@ -78,7 +78,7 @@ def correcting(
     )
     problem = Problem.of(source, loss, NoPenalty(len(source.columns)), moments)
     reason = f"{variant}, {'rows as they come' if plan.seed is None else f'rows in drawn orders (seed {seed})'}"
-    return Fit(found.coef, found.verdict, float("nan"), "perceptron", reason, run.trace, problem)
+    return Fit(judged.coef, judged.verdict, float("nan"), "perceptron", reason, run.trace, problem)
 
 
 def standardized(

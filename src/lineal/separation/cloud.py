@@ -54,9 +54,11 @@ class Cloud:
     @cached_property
     def largest(self) -> Array:
         """The largest |x| of every column, 1 where all are zero."""
-        found = abs(self.x).max(axis=0)
-        found = np.asarray(found.todense() if hasattr(found, "todense") else found, dtype=np.float64).reshape(-1)
-        return np.where(found > 0.0, found, 1.0)
+        largest = abs(self.x).max(axis=0)
+        largest = np.asarray(largest.todense() if hasattr(largest, "todense") else largest, dtype=np.float64).reshape(
+            -1
+        )
+        return np.where(largest > 0.0, largest, 1.0)
 
     @cached_property
     def far(self) -> npt.NDArray[np.int64]:
@@ -152,10 +154,10 @@ class Cloud:
             score = self._differences(np.asarray(x @ d), part, place)
             size = np.asarray(abs(x) @ np.abs(d))
             bound = size[place, 0] if self.outputs == 1 else 2.0 * size.max(axis=1)[place]
-            found = np.sign(score).astype(np.int8)
+            own = np.sign(score).astype(np.int8)
             unsure = ~(np.abs(score) > eps * bound + 1e-280)  # products below this may have lost digits to underflow
-            found[unsure] = self._exact(direction, part[unsure])
-            signs[start : start + CHUNK_ROWS] = found
+            own[unsure] = self._exact(direction, part[unsure])
+            signs[start : start + CHUNK_ROWS] = own
         return signs
 
     def products(self, ids: Index, vectors: Whole) -> Whole:

@@ -143,15 +143,15 @@ def answer(
     """Decide for rows that are already gathered; ``columns`` name those of x, ``target`` the class."""
     total = len(cloud.own)
     try:
-        found = decide(cloud, deadline or Deadline.after(time_limit), guesses)
+        decision = decide(cloud, deadline or Deadline.after(time_limit), guesses)
     except LateError:
         sentence = f"Not decided: {time_limit:g} s were not enough to prove either answer; give more time."
         return Separability("budget", sentence, None, tuple(columns), tuple(classes), 0, total)
-    strict = strict_rows(cloud, found)
+    strict = strict_rows(cloud, decision)
     return Separability(
-        kind=found.kind,  # type: ignore[arg-type]
-        sentence=said(cloud, found, strict, columns, classes, target),
-        witness=_witness(cloud, found),
+        kind=decision.kind,  # type: ignore[arg-type]
+        sentence=said(cloud, decision, strict, columns, classes, target),
+        witness=_witness(cloud, decision),
         columns=tuple(columns),
         classes=tuple(classes),
         strict=len(strict),
@@ -159,15 +159,15 @@ def answer(
     )
 
 
-def _witness(cloud: Cloud, found: Decision) -> Witness:
+def _witness(cloud: Cloud, decision: Decision) -> Witness:
     several = cloud.outputs > 1
-    rows = found.ids // cloud.outputs if several else found.ids
-    some = len(found.ids) > 0
+    rows = decision.ids // cloud.outputs if several else decision.ids
+    some = len(decision.ids) > 0
     return Witness(
-        direction=None if found.direction is None else centred(cloud, found.direction),
+        direction=None if decision.direction is None else centred(cloud, decision.direction),
         rows=tuple(cloud.numbers[rows].tolist()) if some else None,
-        weights=tuple(int(weight) for weight in found.weights) if some else None,
-        against=tuple((found.ids % cloud.outputs).tolist()) if some and several else None,
+        weights=tuple(int(weight) for weight in decision.weights) if some else None,
+        against=tuple((decision.ids % cloud.outputs).tolist()) if some and several else None,
     )
 
 
@@ -201,5 +201,5 @@ def _labels(y: Any, n: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
         raise InputError(f"y has shape {values.shape}, X has {n} rows; give one class for every row, and some rows.")
     if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
         raise InputError("y contains NaN or infinity; leave such rows out.")
-    found, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
-    return found, own
+    labels, own = np.unique(values.astype(str) if values.dtype.kind == "O" else values, return_inverse=True)
+    return labels, own

@@ -92,8 +92,8 @@ class Core:
         """Find the vectors orthogonal to all rows of E."""
         self.complement = np.zeros((self.cloud.width, 0), dtype=object)
         if len(self.basis) < self.cloud.width:
-            found = orthogonal(self.cloud.integers(self.basis), self.deadline)
-            vectors = self.cloud.plain(self.locked.complement() if found is None else found)
+            whole = orthogonal(self.cloud.integers(self.basis), self.deadline)
+            vectors = self.cloud.plain(self.locked.complement() if whole is None else whole)
             bits = [max(int(value).bit_length() for value in vector) for vector in vectors.T]
             self.complement = vectors << (
                 max(bits) - np.array(bits, dtype=object)

@@ -17,22 +17,22 @@ MAX_SHOWN = 4
 
 
 def said(
-    cloud: Cloud, found: Decision, strict: Index, columns: Sequence[str], classes: Sequence[Any], target: str
+    cloud: Cloud, decision: Decision, strict: Index, columns: Sequence[str], classes: Sequence[Any], target: str
 ) -> str:
     """Return the sentence of a decision."""
     total = len(cloud.own)
     if len(classes) == 1:
         return f"Every row has {target} = {_label(classes[0])}, so there is nothing to separate."
-    if found.kind == "overlap":
-        shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, found.ids)[:MAX_SHOWN])
-        count, more = len(_rows(cloud, found.ids)), len(_rows(cloud, found.ids)) - MAX_SHOWN
+    if decision.kind == "overlap":
+        shown = ", ".join(str(int(cloud.numbers[row])) for row in _rows(cloud, decision.ids)[:MAX_SHOWN])
+        count, more = len(_rows(cloud, decision.ids)), len(_rows(cloud, decision.ids)) - MAX_SHOWN
         proof = f"1 row (number {shown}) that is" if count == 1 else f"{count} rows (numbers {shown}"
         if count > 1:
             proof += f"{f' and {more} more' if more > 0 else ''}) whose weighted sum is"
         return f"Overlap: no halfspace separates any rows without a mistake on others, proven by {proof} zero."
     complete, partial = _reasons(cloud, columns, classes, target)
-    names, one = _moving(cloud, found, columns)
-    if found.kind == "complete":
+    names, one = _moving(cloud, decision, columns)
+    if decision.kind == "complete":
         verb = "separates" if one else "separate"
         because = f"{complete[0]}." if complete else f"{names} {verb} all {total} rows without a mistake."
         return f"Completely separable: {because}"
@@ -47,10 +47,10 @@ def _rows(cloud: Cloud, ids: Index) -> Index:
     return np.unique(ids if cloud.outputs == 1 else ids // cloud.outputs)
 
 
-def _moving(cloud: Cloud, found: Decision, columns: Sequence[str]) -> tuple[str, bool]:
+def _moving(cloud: Cloud, decision: Decision, columns: Sequence[str]) -> tuple[str, bool]:
     """Return the names of the columns in the direction, and whether there is only one."""
-    assert found.direction is not None
-    full = cloud.matrix(found.direction)
+    assert decision.direction is not None
+    full = cloud.matrix(decision.direction)
     moving = [columns[j] for j in np.flatnonzero((full != 0).any(axis=1)).tolist()]
     names = [name for name in moving if name != "(intercept)"] or moving
     listed = ", ".join(names[:MAX_SHOWN])
