@@ -7,19 +7,28 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from lineal.designs.center import plain_columns
 from lineal.errors import InputError, near
 from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.penalties.penalty import Penalty
 from lineal.problem.problem import Problem
+from lineal.problem.standardized import Standardized
 from lineal.solvers.learner import Frame, Learner, Saga, State, refuses
 from lineal.solvers.presentation import Window, windows
 from lineal.solvers.schedules import Schedule, checked, positive
 from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step
-from lineal.solvers.stable_step import largest_row
+from lineal.solvers.stable_step import curvature_above, largest_row
 from lineal.sources.source import Access, Block
 
 NO_STRENGTH = "the schedule 'optimal' is 1 / (strength t), and there is no penalty"
+
+GRAM_MAX_WORK = 2e9
+"""Rows times columns squared up to which the curvature of F is looked at, about a second: steps of batches may be longer."""
+
+MAX_DEVIATIONS = 4.0
+"""Scales from zero that a column around it may reach, as a normal one's largest of 10,000 rows does. Marks of missing cells in
+penguins (2 of 344 rows) reach 13: scaled so, saga needs ten times as many epochs."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +39,8 @@ class Stochastic(Solver):
     ``step`` is the size of the first step, None for one found from the largest row; ``schedule`` says how it shrinks
     (``power`` is the exponent of invscaling). ``average`` averages the iterates of sgd, all of them or those after so
     many rows. ``patience`` epochs in a row that do not lower F by more than the share ``least`` of its fall so far divide
-    an adaptive step by 5, down to a millionth, and end every other schedule (None: they end nothing). ``scaled`` learns
-    in scaled columns, centred ones where none is sparse. ``epochs`` limits their number. ``strength`` is that of the
+    an adaptive step by ``shrink``, down to a millionth, and end every other schedule (None: they end nothing). ``scaled``
+    learns in scaled columns, those of plain matrices centred. ``epochs`` limits their number. ``strength`` is that of the
     schedule "optimal", None for the penalty's.
     """
 
@@ -45,6 +54,7 @@ class Stochastic(Solver):
     power: float = 0.5
     patience: int | None = None
     least: float = 0.0
+    shrink: float = 5.0
     scaled: bool = True
     shuffle: bool = True
     strength: float | None = None
@@ -57,6 +67,8 @@ class Stochastic(Solver):
             raise InputError(f"the batch is {self.batch}; it must be a whole number of at least 1.")
         positive("the step of a stochastic method", self.step)
         positive("the strength of a schedule", self.strength)
+        if not (np.isfinite(self.shrink) and self.shrink > 1.0):
+            raise InputError(f"the shrink of an adaptive step is {self.shrink}; it must be a number above one.")
         checked(self.schedule)
         if self.method == "saga" and (self.schedule != "constant" or self.average):
             raise InputError(
@@ -68,8 +80,9 @@ class Stochastic(Solver):
     @classmethod
     def spellings(cls) -> Mapping[str, Mapping[str, Any]]:
         """Return saga, sgd, and sgd by several rows at a time; the latter two end where they no longer gain."""
-        # 1000 epochs: sgd comes near an optimum, and rarely reaches it
-        ends = {"schedule": "adaptive", "patience": 5, "epochs": 1000}
+        # 1000 epochs: sgd comes near an optimum, and rarely reaches it. Measured on penguins, iris, wine, breast cancer and
+        # diabetes with ridge:0.001: halving after 10 epochs ends 2e-6 to 4e-4 from it, dividing by 5 after 5 up to 1e-3.
+        ends = {"schedule": "adaptive", "patience": 10, "shrink": 2.0, "epochs": 1000}
         return {
             "saga": {"method": "saga"},
             "sgd": {"method": "sgd", **ends},
@@ -124,7 +137,7 @@ class Stochastic(Solver):
                 watch = _Watch(self.patience or 5, self.least, value)
             elif watch.stuck(value):
                 if self.schedule == "adaptive" and learner.shrink > 1e-6:
-                    learner.shrink /= 5.0
+                    learner.shrink /= self.shrink
                 elif self.patience is not None:
                     return (
                         f"the last {self.patience} epochs brought no more than {100.0 * self.least:.2g} % of all before"
@@ -165,15 +178,35 @@ class Stochastic(Solver):
         return learner, scaled
 
     def _safe(self, problem: Problem, frame: Frame) -> float:
-        """Return the largest step that is safe for every row: a pass over all of them."""
+        """Return the largest step that is safe for every row, or for the mean of a batch: a pass over all of them."""
         bound = problem.loss.curvature_bound
         bend = bound if np.isfinite(bound) and problem.loss.smooth else 1.0
         factor = problem.moments.rows / problem.moments.weight_sum
         largest = factor * bend * max(largest_row(rows, frame) for rows in windows(problem.source))
         problem.source.pass_count.made += 1
         penalty_factor = float(np.max(frame.rate * problem.penalty.curvature(), initial=0.0))
-        caution = 3.0 if self.method == "saga" else 1.0
-        return float(1.0 / max(caution * (largest + penalty_factor), np.finfo(float).tiny))
+        above = largest + penalty_factor
+        if self.method == "saga":
+            above *= 3.0
+        elif self.batch > 1:
+            above = self._expected(problem, frame, above)
+        return float(1.0 / max(above, np.finfo(float).tiny))
+
+    def _expected(self, problem: Problem, frame: Frame, by_row: float) -> float:
+        """Return the expected smoothness of batches: between the curvature of F, of which large ones have most, and a row's.
+
+        ``(1 - a) L + a L_row``, ``a = (N - B) / (B (N - 1))`` for B of N rows (Gower and others 2019).
+        """
+        rows, columns = problem.moments.rows, problem.shape[0]
+        if rows * columns**2 > GRAM_MAX_WORK or not (problem.loss.smooth and np.isfinite(problem.loss.curvature_bound)):
+            return by_row
+        shift = np.zeros(columns) if frame.shift is None else frame.shift
+        scaled = Standardized.of(problem, shift, 1.0 / np.sqrt(frame.rate)).problem
+        # three digits: sums of other partitions differ in the last ones
+        whole = min(by_row, float(f"{1.005 * curvature_above(scaled):.3g}"))
+        batch = min(self.batch, rows)
+        share = (rows - batch) / (batch * max(rows - 1, 1))
+        return (1.0 - share) * whole + share * by_row
 
     def _strength(self, penalty: Penalty, frame: Frame | None = None) -> float:
         """Return how strongly the penalty bends F, at least, in the columns of a frame."""
@@ -256,15 +289,19 @@ class _Watch:
 
 
 def _frame(problem: Problem) -> Frame:
-    """Return scaled columns, centred where no column is sparse: centring would fill it."""
+    """Return scaled columns, those in plain matrices centred: centring would fill the others.
+
+    A column that few rows have is scaled less, or these rows alone would say how short all steps have to be.
+    """
     moments = problem.moments
-    centred = problem.source.head().design.plain and problem.intercept and 0 in problem.unpenalized
-    shift = moments.mean.copy() if centred else np.zeros(problem.shape[0])
-    if centred:
-        shift[0] = 0.0
+    centred = plain_columns(problem.source.head().design) & (problem.intercept and 0 in problem.unpenalized)
+    centred[: int(problem.intercept)] = False
+    shift = np.where(centred, moments.mean, 0.0)
     scale = np.sqrt(moments.sd**2 + (moments.mean - shift) ** 2)
     scale = np.where(scale > 1e-8 * moments.largest, scale, np.where(moments.largest > 0.0, moments.largest, 1.0))
-    return Frame(1.0 / scale**2, shift if centred else None)
+    around_zero = np.abs(moments.mean) <= 0.25 * moments.sd  # as of marks that fewer than 6 % of the rows have
+    scale = np.where(around_zero, np.maximum(scale, moments.largest / MAX_DEVIATIONS), scale)
+    return Frame(1.0 / scale**2, shift if np.any(centred) else None)
 
 
 def _estimate(problem: Problem, coef: Array, frame: Frame) -> tuple[float, float]:
