@@ -45,7 +45,7 @@ struct Epoch {
     Index columns, outputs, targets;
     double step, weight;
     const double* rate;
-    const double* shift;  // or null; only where every part is stored densely
+    const double* shift;  // or null; 0 for columns of parts that are not stored densely
     const double* linear;
     const double* square;
     double* coef;           // [columns][outputs]
