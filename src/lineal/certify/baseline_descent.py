@@ -28,6 +28,9 @@ ROUGH_RELATIVE_FALL = 1e-3
 MAX_STEPS = 200
 """Newton steps, at most."""
 
+MAX_ASTRAY = 4
+"""Walks that end above the least F so far, at most."""
+
 TEMPERATURE_RATIO = 8.0
 """By this factor a temperature falls; the optimum at one is a good start for the next."""
 
@@ -69,10 +72,15 @@ def _newton(problem: Problem, coef: Array, columns: Index, enough: float = MIN_R
     """Return the minimizer over some columns, by damped Newton steps; where no row bends, by walks as far as F falls."""
     width = int(columns[-1]) + 1
     here = problem.evaluate(coef, hessian=width)
+    least, astray = here.value, 0
     for _ in range(MAX_STEPS):
         factor = problem.factor(here, columns)
         if factor.singular and (walked := lowest_along_flat(problem, coef, here, factor, enough)) is not None:
             coef, here = walked
+            astray += here.value > least  # rounding of far columns lets F rise, and walks lead to and fro
+            if astray > MAX_ASTRAY:
+                break
+            least = min(least, here.value)
             continue
         shift = factor.solve(here.gradient)
         if float(np.sum(shift * here.gradient)) <= enough * abs(here.value):

@@ -149,6 +149,7 @@ def _light(problem: Problem) -> Problem | None:
         weak &= problem.penalty.curvature() * abs(baseline.value) <= 1e-13 * slope**2 * square
         weak &= (linear > 0.0) | (problem.penalty.curvature() > 0.0)
         problem.light = problem.at(problem.penalty.without(weak)) if np.any(weak) else problem
+        problem.light.baseline = baseline  # its yardstick is that of the problem
     return None if problem.light is problem else problem.light
 
 

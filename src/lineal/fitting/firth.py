@@ -45,6 +45,12 @@ Index = npt.NDArray[np.intp]
 TOLERANCE = 1e-8
 """The slope, measured in standard errors of the coefficients, at which a point counts as stationary."""
 
+CREEPING_SHARE = 1e-6
+"""The share of what a scoring step promises below which it leads nowhere: weights of 1e10 beside 1e-10 may do that."""
+
+CREEPING_STEPS = 20
+"""How many such steps in a row end a search."""
+
 
 @dataclass(frozen=True)
 class _Point:
@@ -145,7 +151,7 @@ class _Search:
 
     def points(self, point: _Point) -> Iterator[_Point]:
         """Yield ever higher points."""
-        free = np.arange(len(point.coef))
+        free, creeping = np.arange(len(point.coef)), 0
         for number in range(self.max_iter + 1):
             norm = point.norm(free)
             seconds = time.monotonic() - self.began
@@ -159,7 +165,9 @@ class _Search:
                 self.stopped = LATE
                 return
             better = _climb(self.problem, point, free)
-            if better is None:
+            # a scoring step promises half the square of the norm
+            creeping = creeping + 1 if better and better.value - point.value <= CREEPING_SHARE * norm**2 else 0
+            if better is None or creeping > CREEPING_STEPS:
                 self.stopped = ROUNDING
                 return
             point = better

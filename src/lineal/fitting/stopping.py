@@ -26,11 +26,14 @@ from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.problem.dependence import rounded, undecided
 from lineal.problem.problem import EPS, Problem
-from lineal.separation import Answer, look, seek
+from lineal.separation import Answer, look, lossless, seek
 from lineal.solvers.newton_cg import newton_step
 from lineal.solvers.solver import Goal, Solver, Step, kinks
 
 Array = npt.NDArray[np.float64]
+
+PATIENT_STEPS: Final = 64
+"""Steps after which it is asked whether there is a fit without loss: few take as many."""
 
 QUIET: Final[dict[str, Any]] = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 """For numpy.errstate: far from the optimum sums may overflow; infinity and NaN are looked at where they matter."""
@@ -145,6 +148,8 @@ class Run:
                         share *= 0.2
                     if self._separates(number, step.objective, baseline) or self._ends(number, step, solver, goal):
                         return
+                    if number == PATIENT_STEPS and self._lossless():
+                        return
         except LateError:
             if self.deadline is None:  # that of a caller
                 raise
@@ -196,6 +201,15 @@ class Run:
         if direction is not None:
             self.answer = Answer(direction)
         return direction is not None
+
+    def _lossless(self) -> bool:
+        """Go to coefficients without any loss, where there are such; True if that is proven."""
+        if (coef := lossless(self.problem, self.deadline)) is None:
+            return False
+        proof = prove(self.problem, coef, quiet=True)
+        if proof.within(self.tol):
+            self.coef, self.hint, self.theta, self.proof = coef, None, None, proof
+        return proof.within(self.tol)
 
     def _falls_forever(self) -> bool:
         """Ask, once, whether the loss falls for ever; True if a direction was confirmed."""
@@ -265,6 +279,8 @@ class Run:
             if not (interrupted or self.late):
                 proof = self._from_afar(self._without_hint(proof))
             proof = proof if solver.literal else self._nothing_to_gain(proof)
+            if not (solver.literal or interrupted or self.out_of_budget) and proof is not None:
+                proof = self.proof if not proof.within(self.tol) and self._lossless() else proof
             settled = proof is None or (proof.interior and (self.out_of_budget or proof.within(self.tol)))
             if not (settled or interrupted):
                 self._falls_forever()

@@ -79,8 +79,27 @@ def iterates(problem: Problem, coef: Array) -> Iterator[tuple[Array, Evaluation,
             improved = search(problem, coef, evaluation, wider, fall)
         if improved is None:
             return
+        if fall > 0.5 * last:
+            improved = _farther(problem, coef, *improved)
         coef, evaluation = improved
         last = fall
+
+
+def _farther(problem: Problem, coef: Array, better: Array, evaluation: Evaluation) -> tuple[Array, Evaluation]:
+    """Return the lowest of the points 1, 2, 4, ... times as far as a better one, as long as F falls.
+
+    Where rows bend in fewer directions than there are coefficients, sweeps end somewhere on a slope that only the penalty
+    makes, and the next step leads as far again.
+    """
+    move, length = better - coef, 1.0
+    while length < 1e6:
+        length *= 2.0
+        trial = problem.penalty.prox(coef + length * move, np.zeros(len(coef)))
+        there = problem.evaluate(trial, hessian=problem.shape[0])
+        if not there.value < evaluation.value:
+            break
+        better, evaluation = trial, there
+    return better, evaluation
 
 
 def _above(problem: Problem, coef: Array, evaluation: Evaluation) -> tuple[Array | None, float]:

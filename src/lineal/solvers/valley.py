@@ -32,9 +32,10 @@ def lowest_along_flat(
     error = float(np.sum(np.abs(direction) * problem.gradient_error(evaluation.slope)))
     if not first < -error:
         return None
-    low, high, slope_low = 0.0, 1.0, first
+    size = float(np.max(problem.moments.largest @ np.abs(direction)))
+    low, high, slope_low = 0.0, 1.0 / size, first  # no score moves by more than one
     best = at(high)
-    for _ in range(200):  # doublings from 1e-60, the least slope, to 1
+    for _ in range(200):
         if not best[2] < -error:
             break
         low, high, slope_low = high, 2.0 * high, best[2]
