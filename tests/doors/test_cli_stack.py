@@ -122,3 +122,82 @@ def test_bad_recipes_are_refused_and_nothing_is_written(recipe, said, tmp_path, 
     assert run(["stack", "r.toml", "t.csv", "-o", "s"]) == 2
     assert said in capsys.readouterr().err
     assert not (tmp_path / "s").exists()
+
+
+PIPELINE = """
+target = "y"
+folds = 3
+[base.tagger]
+target = "tag"
+drop = ["house"]
+[final]
+drop = ["house"]
+"""
+
+
+def test_a_stack_is_a_model_and_its_members_may_have_targets_of_their_own(table, tmp_path, monkeypatch, capsys):
+    """LM1: tag first, then classify; no model sees a target as a feature, and new rows need none of them."""
+    monkeypatch.chdir(tmp_path)
+    tagged = {
+        **table,
+        "tag": np.where(table["a"] + table["b"] > 0.5, "noun", np.where(table["c"] > 0, "verb", "other")),
+    }
+    rows = zip(*(np.asarray(tagged[name]).tolist() for name in tagged), strict=True)
+    (tmp_path / "t.csv").write_text("\n".join([",".join(tagged), *(",".join(map(str, row)) for row in rows)]))
+    (tmp_path / "r.toml").write_text(PIPELINE)
+    assert run(["stack", "r.toml", "t.csv", "-o", "s"]) == 0
+    found = lineal.Stack.load("s")
+    assert set(found.bases["tagger"].columns) == {"(intercept)", "a", "b", "c"}
+    assert found.bases["tagger"].target.classes == ("noun", "other", "verb")
+    assert set(found.final.columns) == {"(intercept)", "a", "b", "c", "tagger: noun", "tagger: other", "tagger: verb"}
+    assert found.verdict.kind in {model.verdict.kind for model in found.models.values()}
+    fresh = {name: tagged[name] for name in ("a", "b", "c", "house")}
+    by_hand = {
+        **fresh,
+        **{
+            f"tagger: {k}": found.bases["tagger"].scores(fresh)[:, j]
+            for j, k in enumerate(found.bases["tagger"].target.classes)
+        },
+    }
+    assert found.predict(fresh).tolist() == found.final.predict(by_hand).tolist()
+    capsys.readouterr()
+
+    assert run(["evaluate", "s", "t.csv", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["metrics"]["test"]["accuracy"] == np.mean(found.predict("t.csv") == tagged["y"])
+    assert told["training_rows"] == N
+    assert "none held out" in told["notes"][-1]
+    assert run(["evaluate", "s", "t.csv", "--threshold", "0.7"]) == 0
+    assert run(["evaluate", "s", "t.csv", "--rows", "all"]) == 2
+    assert "no effect on a stack" in capsys.readouterr().err
+
+    assert run(["show", "s"]) == 0
+    said = capsys.readouterr().out
+    assert "scores of tagger are columns of final" in said
+    assert run(["show", "s", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["models"]) == {"tagger", "final"}
+
+    assert run(["verify", "s", "t.csv"]) == 0
+    said = capsys.readouterr().out
+    assert said.count("Confirmed: all") == 2
+    assert run(["verify", "s", "t.csv", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["models"]) == {"tagger", "final"}
+    (tmp_path / "u.csv").write_text((tmp_path / "t.csv").read_text().replace("noun", "verb", 1))
+    assert run(["verify", "s", "u.csv"]) == 1
+    (tmp_path / "empty").mkdir()
+    for command in (["verify", "empty", "t.csv"], ["show", "empty"], ["evaluate", "empty", "t.csv"]):
+        assert run(command) == 2
+        assert "is no stack" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("bases", "final", "said"),
+    [
+        ({"m": {"target": "tags"}}, {}, "target column of 'm'"),
+        ({"m": {"target": 3}}, {}, "name one column"),
+        ({"m": {}}, {"target": "a"}, "target of the stack"),
+    ],
+)
+def test_targets_that_are_none_are_refused(bases, final, said, table):
+    with pytest.raises(InputError, match=said):
+        lineal.stack(table, "y", bases, final=final)

@@ -57,33 +57,51 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
     return MeasuredRows(kept, notes, seen)
 
 
-def _held_out(model: Model, table: Table, rows: str) -> tuple[Table, int | None, list[str]]:
-    """Return the rows to measure, how many of the table were fitted (None: it is another table), and what is said of that.
+def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
+    """Return how many rows of a table a model was fitted to, and those held out (None: none were); None for another table.
 
     The model file says how rows were parted and the fingerprint of those that were fitted: if the same part of this table has
     that fingerprint, it is the training table.
     """
     rule, stated = model.training.get("split"), model.training.get("fingerprint")
     split = Split(0, 0.0) if rule is None else Split.of(rule)
-    if stated is None or (split.column is not None and split.column not in table.names):
-        return table, None, []
+    known = model.encoder if isinstance(model.encoder, Encoder) else None
+    if stated is None or known is None or (split.column is not None and split.column not in table.names):
+        return None
+    names = (
+        *(model.target.names or (model.target.name,)),
+        *(name for name in model.roles.values() if name is not None),
+    )
+    if not table.sparse and "counts" not in model.training and not set(names) <= set(table.names):
+        return None
     try:
         train, held, _ = parts_of(table, split, None if model.target.names else model.target.name)
     except InputError:  # its cells do not part it: another table
-        return table, None, []
+        return None
     part, weight = as_fitted(train, model.training, model.roles.get("weight"))
-    assert isinstance(model.encoder, Encoder)
-    encoded = Encoded(part, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
-    if encoded.fingerprint() != stated:
+    encoded = Encoded(part, Learned(known, model.target, {}, weight, model.roles.get("offset")))
+    return (int(model.training["rows"]), held) if encoded.fingerprint() == stated else None
+
+
+def _held_out(model: Model, table: Table, rows: str) -> tuple[Table, int | None, list[str]]:
+    """Return the rows to measure, how many of the table were fitted (None: it is another table), and what is said of that."""
+    found = fitted_rows(model, table)
+    if found is None:
         return table, None, []
-    seen = int(model.training["rows"])
-    fitted = "1 row of this table was" if seen == 1 else f"{seen:,} rows of this table were"
+    seen, held = found
     if held is None:
-        return (
-            table,
-            seen,
-            [f"{fitted} fitted, and none held out: the figures say how well it fits, not how it predicts."],
-        )
+        return table, seen, [said(seen)]
+    fitted = said(seen).partition(" fitted")[0]
     if rows == "all":
         return table, seen, [f"{fitted} fitted: the figures flatter the model."]
     return held, seen, [f"{fitted} fitted; the figures are those of the rows held out (all rows: --rows all)."]
+
+
+def said(seen: int) -> str:
+    """Return what figures of a table are worth whose rows were all fitted.
+
+    >>> said(12)
+    '12 rows of this table were fitted, and none held out: the figures say how well it fits, not how it predicts.'
+    """
+    fitted = "1 row of this table was" if seen == 1 else f"{seen:,} rows of this table were"
+    return f"{fitted} fitted, and none held out: the figures say how well it fits, not how it predicts."

@@ -6,7 +6,7 @@ import inspect
 import shutil
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
@@ -16,14 +16,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from lineal.api.folding import dealt
+from lineal.api.measured_rows import fitted_rows, said
 from lineal.api.model_file import load
-from lineal.api.training import fit
+from lineal.api.training import evaluate, fit
 from lineal.errors import InputError, ModelFileError, near
 from lineal.features.splitting import ByNumber, Within
 from lineal.ground.deadline import Deadline, Limit, shared
 from lineal.ground.files import text_of
 from lineal.ground.records import dataclass
+from lineal.metrics.decision import Costs
 from lineal.model.model import Model
+from lineal.model.verdict import Verdict, worst
 from lineal.tables.columnar import InMemory
 from lineal.tables.joined import beside
 from lineal.tables.table import Table, as_table
@@ -34,6 +37,7 @@ FINAL: Final = "final"
 SCORES: Final = "scores.parquet"
 _OWN: Final = frozenset(
     (
+        "target",
         "model",
         "penalty",
         "penalize",
@@ -68,6 +72,30 @@ class Stack:
     bases: Mapping[str, Model]
     final: Model
     scores: Any = field(repr=False)
+
+    @property
+    def models(self) -> dict[str, Model]:
+        """All models by name, the final one last."""
+        return {**self.bases, FINAL: self.final}
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst verdict of all models."""
+        verdicts = [model.verdict for model in self.models.values()]
+        return verdicts[worst(verdicts)]
+
+    def evaluate(self, data: object, *, threshold: float | None = None, costs: Costs | None = None) -> dict[str, Any]:
+        """Measure the whole on a table that holds the target, as ``lineal.evaluate`` does one model.
+
+        A table that the stack was fitted to is recognized by its base models, and the notes say that its rows were fitted.
+        """
+        table = as_table(data)
+        answer = evaluate(self.final, self.table(table), threshold=threshold, costs=costs)
+        found = [rows for model in self.bases.values() if (rows := fitted_rows(model, table)) is not None]
+        if found:
+            seen = max(rows for rows, _ in found)
+            answer |= {"training_rows": seen, "notes": [*answer["notes"], said(seen)]}
+        return answer
 
     def table(self, data: object) -> Table:
         """Return new data with the scores of the base models beside its columns."""
@@ -177,7 +205,8 @@ def stack(
     """Fit base models and a final model on the table and their out-of-fold scores.
 
     ``bases`` names the base models and says how each is fitted (options of ``lineal.fit``); ``final`` says it of the last.
-    ``time_limit`` (seconds) is for all fits together: each has an equal share of what those before it left.
+    ``time_limit`` (seconds) is for all fits together: each has an equal share of what those before it left. A base model may
+    have a ``target`` of its own (tag first, then classify); no model sees a target as a feature, its own or another's.
 
     >>> table = {"x": [float(k) for k in range(60)], "y": [2.0 * k for k in range(60)]}
     >>> found = stack(table, "y", {"line": {"model": "linear"}}, final={"model": "ridge", "drop": ["x"]})
@@ -191,7 +220,11 @@ def stack(
         raise InputError(f"the time limit is {time_limit}; it must be a number of seconds above 0.")
     deadline, left = Deadline.of(time_limit), len(bases) * (folds + 1) + 1
     wanted = dict(final or {})
+    if "target" in wanted:
+        raise InputError("the final model predicts the target of the stack; say it there, not of the final model.")
     _check_options(FINAL, wanted)
+    targets = {name: _own_target(name, options, target, table) for name, options in bases.items()}
+    hidden = list(dict.fromkeys([target, *targets.values()]))
     models: dict[str, Model] = {}
     columns: dict[str, Any] = {}
     for name, options in bases.items():
@@ -199,13 +232,15 @@ def stack(
             raise InputError(f"a base model is called {name!r}; use letters, digits, - and _, and not {FINAL!r}.")
         _check_options(name, options)
         share = None if deadline is None else deadline.part((folds + 1) / left)
+        own = {key: value for key, value in options.items() if key != "target"}
+        own["drop"] = _without(own.get("drop", ()), [other for other in hidden if other != targets[name]])
         scores, models[name] = out_of_fold(
-            table, target, name=name, folds=folds, seed=seed, by=by, time_limit=share, **options
+            table, targets[name], name=name, folds=folds, seed=seed, by=by, time_limit=share, **own
         )
         left -= folds + 1
         columns |= {column: scores.column(column) for column in scores.column_names}
     held = pa.table(columns)
-    drop = [*wanted.pop("drop", ()), *([by] if by is not None and by not in wanted.get("drop", ()) else [])]
+    drop = _without(wanted.pop("drop", ()), [*([] if by is None else [by]), *hidden[1:]])
     whole = beside(table, InMemory(held, "the scores"))
     last = fit(whole, target, seed=seed, drop=drop, time_limit=deadline, **wanted)
     return Stack(models, last, held)
@@ -224,6 +259,19 @@ def read_recipe(path: Path) -> dict[str, Any]:
     if not isinstance(recipe.get("target"), str) or not isinstance(recipe.get("base"), dict):
         raise InputError(f"the recipe {path} needs a target and at least one [base.NAME].")
     return {**{key: value for key, value in recipe.items() if key != "base"}, "bases": recipe["base"]}
+
+
+def _own_target(name: str, options: Mapping[str, Any], target: str, table: Table) -> str:
+    """Return what a base model predicts: the target of the stack unless it has its own."""
+    own = options.get("target", target)
+    if not isinstance(own, str):
+        raise InputError(f"the target of the model {name!r} is {own!r}; name one column.")
+    table.require(own, f"target column of {name!r},")
+    return own
+
+
+def _without(drop: Sequence[str], more: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*drop, *more]))
 
 
 def _columns(name: str, model: Model, scores: Array) -> dict[str, Any]:

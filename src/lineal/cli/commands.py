@@ -171,7 +171,7 @@ def compare() -> None:
 def stack() -> None:
     """Fit models whose out-of-fold scores are columns of a last one, as a TOML recipe says (docs/stacking.md).
 
-    lineal predict takes the folder in place of a model.
+    predict, evaluate, show and verify take the folder in place of a model.
     """
 
 

@@ -13,7 +13,7 @@ from lineal.api.model_file import load
 from lineal.api.training import evaluate
 from lineal.api.validating import cross_validate
 from lineal.cli.decisions import costs_of
-from lineal.cli.opening import DataFile
+from lineal.cli.opening import DataFile, stack_at
 from lineal.cli.options import typed
 from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, per_class, right
 from lineal.cli.plain_model import finite, text
@@ -83,11 +83,17 @@ def _folded(data: DataFile, folds: int | str, as_json: bool, options: Mapping[st
 def _measured(
     model: Path, data: DataFile, threshold: float | None, costs: str | None, rows: str, *, as_json: bool
 ) -> int:
-    """Measure a fitted model and print."""
-    fitted = load(model)
+    """Measure a fitted model, or a stack, and print."""
+    whole = stack_at(model)
+    fitted = load(model) if whole is None else whole.final
     table = costs_of(costs, fitted)
+    if whole is not None and typed("rows"):
+        raise InputError("--rows has no effect on a stack, which holds no rows out; leave it out.")
     with Watch(f"reading {data}"):
-        answer = evaluate(fitted, data.open(), threshold=threshold, costs=table, rows=rows)
+        if whole is None:
+            answer = evaluate(fitted, data.open(), threshold=threshold, costs=table, rows=rows)
+        else:
+            answer = whole.evaluate(data.open(), threshold=threshold, costs=table)
     screen = Screen()
     if as_json:
         click.echo(text({"model": str(model), "data": str(data), **answer}))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lineal.ground.records import dataclass
 from lineal.tables.table import Table, as_table
+
+if TYPE_CHECKING:
+    from lineal.api.stacking import Stack
 
 
 @dataclass(frozen=True)
@@ -56,3 +60,12 @@ def joined(text: str) -> tuple[Path, str | None]:
         return Path(text), None
     name, _, key = text.rpartition(":")
     return Path(name), key
+
+
+def stack_at(path: Path) -> Stack | None:
+    """Return the stack in a folder, None for a file."""
+    if not path.is_dir():
+        return None
+    from lineal.api.stacking import Stack  # here: it brings along all that fits a model
+
+    return Stack.load(path)

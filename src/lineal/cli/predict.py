@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from lineal.api.model_file import load
 from lineal.cli.decisions import costs_of
-from lineal.cli.opening import DataFile
+from lineal.cli.opening import DataFile, stack_at
 from lineal.cli.output import JsonLines, apart, sink
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
@@ -28,9 +28,6 @@ from lineal.model.model import Model
 from lineal.multiclass.committee import Committee
 from lineal.tables.arrow import from_numpy, from_texts
 from lineal.tables.table import Table
-
-if TYPE_CHECKING:
-    from lineal.api.stacking import Stack
 
 
 @dataclass
@@ -54,7 +51,7 @@ def run(
     as_json: bool,
 ) -> int:
     """Predict every row and write the predictions."""
-    whole = _stack(model) if model.is_dir() else None
+    whole = stack_at(model)
     fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
@@ -87,12 +84,6 @@ def run(
     for sentence in fitted.encoder.sentences(seen.unknown) if isinstance(fitted.encoder, Encoder) else ():
         click.echo(f"lineal: {sentence}", err=True)
     return 0
-
-
-def _stack(folder: Path) -> Stack:
-    from lineal.api.stacking import Stack  # here: it brings along all that fits a model
-
-    return Stack.load(folder)
 
 
 def predictions(

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 import click
 
 from lineal import container
 from lineal.api.model_file import load
-from lineal.cli.page import MAX_COLUMNS_LISTED, Screen, apart, facts
+from lineal.cli.opening import stack_at
+from lineal.cli.page import MAX_COLUMNS_LISTED, Screen, apart, facts, lined
 from lineal.cli.plain_model import summary, text
+
+FINAL: Final = "final"
+"""The last model of a stack."""
 
 
 def run(*, model: Path, as_json: bool) -> int:
-    """Print the model file as a page or as one object."""
+    """Print the model file as a page or as one object; of a stack all its models in short, then the final one."""
+    whole = stack_at(model)
+    if whole is not None:
+        if as_json:
+            click.echo(
+                text({"folder": str(model), "models": {name: summary(one) for name, one in whole.models.items()}})
+            )
+            return 0
+        table = lined("Model", "Predicts", "Columns", "Verdict")
+        for name, one in whole.models.items():
+            table.add_row(name, one.target.name, f"{len(one.columns):,}", one.verdict.sentence)
+        Screen().print(facts([("Stack", f"{model}: scores of {', '.join(whole.bases)} are columns of {FINAL}")]), table)
+        model = model / f"{FINAL}.lineal"
     fitted = load(model)
     answer = {**summary(fitted), "file": str(model), "evidence_arrays": sorted(fitted.arrays)}
     screen = Screen()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, Final
 
 import click
 from rich.text import Text
@@ -11,8 +13,12 @@ from lineal.cli.opening import DataFile, joined
 from lineal.cli.page import Screen, facts
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
+from lineal.errors import ModelFileError
 from lineal.verify import verify
-from lineal.verify.report import Refused
+from lineal.verify.report import Refused, Report
+
+SCORES: Final = "scores.parquet"
+"""The out-of-fold scores of a stack: columns beside the data of its final model."""
 
 
 def run(
@@ -21,19 +27,49 @@ def run(
     data: DataFile,
     as_json: bool,
 ) -> int:
-    """Check every claim of the model file and print each with a mark; the first that fails ends it with exit code 1."""
+    """Check every claim and print each with a mark; the first that fails ends it with exit code 1. Of a stack: every model."""
+    if not model.is_dir():
+        return _checked(model, data, as_json=as_json)
+    parts = members(model)
+    reports: dict[str, Any] = {}
+    for path, scored in parts:
+        own = replace(data, beside=(*data.beside, str(model / SCORES))) if scored else data
+        if as_json:
+            reports[path.stem] = _report(path, own).to_dict()
+        else:
+            click.echo(f"{path.stem}:")
+            _checked(path, own, as_json=False)
+    if as_json:
+        click.echo(text({"folder": str(model), "models": reports}))
+    return 0
+
+
+def members(folder: Path) -> list[tuple[Path, bool]]:
+    """Return the model files of a stack, the final one last, and whether the scores belong to their data."""
+    final = folder / "final.lineal"
+    if not final.is_file() or not (folder / SCORES).is_file():
+        raise ModelFileError(f"{folder} is no stack: it needs final.lineal and {SCORES}.")
+    return [*((path, False) for path in sorted(folder.glob("*.lineal")) if path != final), (final, True)]
+
+
+def _report(model: Path, data: DataFile) -> Report:
+    with Watch(f"checking {model} against {data}") as watch:
+        return verify(
+            model,
+            data.path,
+            beside=list(map(joined, data.beside)),
+            delimiter=data.delimiter,
+            quote=data.quote,
+            header=data.header,
+            watch=watch.share,
+        )
+
+
+def _checked(model: Path, data: DataFile, *, as_json: bool) -> int:
+    """Check one model file and print what was checked."""
     refused: Refused | None = None
     try:
-        with Watch(f"checking {model} against {data}") as watch:
-            report = verify(
-                model,
-                data.path,
-                beside=list(map(joined, data.beside)),
-                delimiter=data.delimiter,
-                quote=data.quote,
-                header=data.header,
-                watch=watch.share,
-            )
+        report = _report(model, data)
     except Refused as error:
         report, refused = error.report, error
     screen = Screen()
