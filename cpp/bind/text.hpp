@@ -68,10 +68,12 @@ struct Library {
     Library& operator=(const Library&) = delete;
 };
 
-Reading reading_of(bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing) {
+Reading reading_of(bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing,
+                   std::vector<std::string> stop) {
     if (least < 1 || low < 1 || high < low || high > 64)
         throw nb::value_error("least and low must be at least 1, high at least low and at most 64");
-    return {characters, lower, fold, least, low, high, std::move(missing)};
+    std::sort(stop.begin(), stop.end());
+    return {characters, lower, fold, least, low, high, std::move(missing), std::move(stop)};
 }
 
 // A numpy array that owns a vector.
@@ -199,11 +201,11 @@ void bind_text(nb::module_& m) {
         .def(
             "__init__",
             [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high,
-               std::vector<std::string> missing) {
-                new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing)));
+               std::vector<std::string> missing, std::vector<std::string> stop) {
+                new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing), std::move(stop)));
             },
             nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"),
-            nb::arg("missing"));
+            nb::arg("missing"), nb::arg("stop") = std::vector<std::string>());
     nb::class_<Library>(m, "Documents", "Texts to be read: UTF-8 with the places where each starts, or a list of str, which is not copied.")
         .def(nb::init<Starts64, Bytes>(), nb::arg("starts"), nb::arg("text"))
         .def(nb::init<const nb::list&>(), nb::arg("texts"))

@@ -33,7 +33,7 @@ struct Texts {
 bool plain_text_holds() {
     using namespace lineal;
     std::mt19937 random(11);
-    const Reading reading{false, true, false, 3, 1, 1, {}};
+    const Reading reading{false, true, false, 3, 1, 1, {}, {}};
     Reader reader(reading);
     bool holds = true;
     for (int trial = 0; holds && trial < 2000; ++trial) {

@@ -252,7 +252,15 @@ class Reading:
     """How a document becomes terms."""
 
     def __init__(
-        self, characters: bool, lower: bool, fold: bool, least: int, low: int, high: int, missing: list[str]
+        self,
+        characters: bool,
+        lower: bool,
+        fold: bool,
+        least: int,
+        low: int,
+        high: int,
+        missing: list[str],
+        stop: list[str] = ...,
     ) -> None: ...
 
 class Documents:

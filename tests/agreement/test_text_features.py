@@ -39,6 +39,78 @@ def test_counts(ngrams: tuple[int, int], limits: dict[str, float], length: int) 
     assert (ours.transform(NEW) != theirs.transform(NEW)).nnz == 0
 
 
+@pytest.mark.parametrize("ngrams", [(1, 1), (1, 2), (2, 3)])
+@pytest.mark.parametrize("norm", ["l1", "l2", None])
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"sublinear_tf": True},
+        {"binary": True},
+        {"binary": True, "sublinear_tf": True},
+        {"stop_words": ["the", "and", "él", "b"]},
+        {"sublinear_tf": True, "stop_words": ["win"], "min_df": 3, "max_df": 0.7},
+        {"vocabulary": ["win", "dog", "the", "never there", "fox and"]},
+        {"vocabulary": {"b": 1, "a": 0, "äpfel": 2}, "binary": True},
+    ],
+)
+def test_tfidf_settings(ngrams: tuple[int, int], norm: str | None, settings: dict[str, object]) -> None:
+    """To the last digits: sums of a row may be added in another order, which moves a value by a few units of the last."""
+    theirs = TfidfVectorizer(token_pattern=WORD, ngram_range=ngrams, norm=norm, **settings)
+    ours = lineal.TextFeatures(ngram_range=ngrams, norm=norm, **settings)
+    for texts, how in ((TEXTS, "fit_transform"), (NEW, "transform"), (TEXTS, "transform")):
+        got, expected = getattr(ours, how)(texts), getattr(theirs, how)(texts)
+        np.testing.assert_allclose(got.toarray(), expected.toarray(), rtol=4e-15, atol=0)
+        assert got.has_sorted_indices
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"binary": True},
+        {"stop_words": ["the", "and", "win"], "ngram_range": (1, 3)},
+        {"vocabulary": ["win", "dog", "the", "never there"]},
+        {"vocabulary": ["win win", "dog"], "ngram_range": (1, 2), "binary": True},
+    ],
+)
+def test_count_settings(settings: dict[str, object]) -> None:
+    theirs = CountVectorizer(token_pattern=WORD, **settings)
+    ours = lineal.TextFeatures(weighting="counts", **settings)
+    assert (ours.fit_transform(TEXTS) != theirs.fit_transform(TEXTS)).nnz == 0
+    assert (ours.transform(NEW) != theirs.transform(NEW)).nnz == 0
+    assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+
+
+def test_counts_of_a_norm_and_of_hashes() -> None:
+    theirs = TfidfVectorizer(token_pattern=WORD, use_idf=False, norm="l1", sublinear_tf=True)
+    ours = lineal.TextFeatures(weighting="counts", norm="l1", sublinear_tf=True)
+    np.testing.assert_allclose(ours.fit_transform(TEXTS).toarray(), theirs.fit_transform(TEXTS).toarray(), rtol=4e-15)
+    plain = lineal.TextFeatures(weighting="counts", hash_bits=6).fit_transform(TEXTS).toarray().astype(float)
+    rows = np.where(plain > 0, 1 + np.log(np.where(plain > 0, plain, 1.0)), 0.0)
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    hashed = lineal.TextFeatures(weighting="counts", hash_bits=6, norm="l2", sublinear_tf=True).fit_transform(TEXTS)
+    np.testing.assert_allclose(hashed.toarray(), rows / np.where(lengths > 0, lengths, 1.0), rtol=4e-15)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"stop_words": "english"}, "no list is shipped"),
+        ({"stop_words": [1]}, "a list of words"),
+        ({"norm": "l3"}, "'l1', 'l2' or None"),
+        ({"vocabulary": ["a", "a"]}, "twice"),
+        ({"vocabulary": []}, "empty"),
+        ({"vocabulary": {"a": 1}}, "0, 1, 2"),
+        ({"vocabulary": ["a"], "min_df": 2}, "yours is given"),
+        ({"vocabulary": ["a"], "hash_bits": 4}, "leave one of them out"),
+        ({"analyzer": "char", "stop_words": ["a"]}, "no effect"),
+    ],
+)
+def test_settings_without_a_meaning_are_refused(settings: dict[str, object], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        lineal.TextFeatures(**settings).fit(TEXTS)
+
+
 def test_binary_accents_and_case() -> None:
     for settings in ({"lowercase": False}, {"strip_accents": "unicode"}):
         theirs = CountVectorizer(binary=True, token_pattern=WORD, **settings)

@@ -35,6 +35,14 @@ CHOICES = [
     Options(least=0.3, common=0.8),
     Options(high=2, least=1, size=None, bits=3, weighting="counts"),
     Options(high=2, least=1, size=None, bits=6),
+    Options(least=1, sublinear=True),
+    Options(least=1, once=True, norm="l1"),
+    Options(high=2, least=1, sublinear=True, weighting="counts", norm="l2"),
+    Options(least=1, norm="none"),
+    Options(high=3, least=1, stop=("et", "go", "x_1", "été"), weighting="counts"),
+    Options(least=1, size=None, bits=5, sublinear=True, stop=("go",)),
+    Options(least=1, size=None, vocabulary=("absent", "go", "x_1", "été")),
+    Options(least=1, size=None, high=2, vocabulary=("go go", "go", "日本"), sublinear=True, norm="l1"),
 ]
 WORDS = [
     "NA",
@@ -84,6 +92,7 @@ def test_the_compiled_reader_is_its_plain_twin(options: Options, cells: list[str
     total = sum(1 for cell in cells for _ in twin.terms_of(plain, cell))
     assert found.terms == total
     limited = options.bits is None and (options.least != 1 or options.size == 4 or options.common < 1)
+    limited = limited or options.vocabulary is not None
     assert limited or found.unknown == 0
 
 
@@ -254,7 +263,14 @@ def test_numbers_in_a_text_column_are_read_as_text() -> None:
     [
         ("ngrams=4", "1 to 3"),
         ("ngrams=2-1", "smaller one first"),
-        ("tfidf,binary", "says again"),
+        ("tfidf,counts", "says again"),
+        ("counts,binary", "says again"),
+        ("binary,sublinear", "no effect"),
+        ("norm=l3", "not understood"),
+        ("characters=3,stop=pyproject.toml", "no effect"),
+        ("vocabulary=pyproject.toml,max=5", "yours is given"),
+        ("vocabulary=pyproject.toml,hash=2^10", "leave one of them out"),
+        ("stop=no-such-file", "no-such-file"),
         ("hash=2^40", "not understood"),
         ("hash=2^10,max=5", "leave them out"),
         ("tfdif", "did you mean"),
@@ -271,9 +287,9 @@ def test_options_are_refused_in_words(spelled: str, said: str) -> None:
 
 def test_spellings() -> None:
     found = columns_of(["a:b:ngrams=2,counts", "note"], ("a:b", "note"))
-    assert (found["a:b"].high, found["a:b"].weighting, found["note"]) == (2, "counts", Options())
+    assert (found["a:b"].high, found["a:b"].weighting, found["note"]) == (2, "counts", Options(sublinear=True))
     assert columns_of({"x": "characters=3-5,case,fold"}, ()) == {
-        "x": Options("characters", 3, 5, lower=False, fold=True)
+        "x": Options("characters", 3, 5, lower=False, fold=True, sublinear=True)
     }
     assert asdict(Options.parse("hash=2^18"))["bits"] == 18
     with pytest.raises(InputError, match="named twice"):

@@ -102,12 +102,12 @@ bool Reader::plain_words([[maybe_unused]] std::string_view document) {
         edges_[edges++] = document.size();
     }
     count_ = static_cast<Index>(edges / 2);
-    if (reading_->least > 1) {
+    if (reading_->least > 1 || !reading_->stop.empty()) {
         const Index all = count_;
         count_ = 0;
         for (Index i = 0; i < all; ++i) {
             const std::size_t begin = edges_[2 * static_cast<std::size_t>(i)], end = edges_[2 * static_cast<std::size_t>(i) + 1];
-            if (static_cast<Index>(end - begin) >= reading_->least) put(begin, end);
+            if (static_cast<Index>(end - begin) >= reading_->least && !reading_->stops({room_.get() + begin, end - begin})) put(begin, end);
         }
     }
     return true;
@@ -124,7 +124,7 @@ void Reader::words(std::string_view document) {
     Index length = 0;
     const std::uint8_t* const ascii = characters_->ascii_words();
     const auto close = [&] {
-        if (length >= reading_->least && out > start) {
+        if (length >= reading_->least && out > start && !reading_->stops({start, static_cast<std::size_t>(out - start)})) {
             put(static_cast<std::size_t>(start - room), static_cast<std::size_t>(out - room));
             *out++ = ' ';
             start = out;

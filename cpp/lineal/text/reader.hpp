@@ -1,6 +1,7 @@
 // From a document to its terms: n-grams of words or of characters.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -19,6 +20,9 @@ struct Reading {
     Index least = 1;                   // words of fewer characters are left out
     Index low = 1, high = 1;           // n of the n-grams
     std::vector<std::string> missing;  // a document that is one of these, blanks around it aside, is empty
+    std::vector<std::string> stop;     // words left out before n-grams are made of the others, in the order of their bytes
+
+    bool stops(std::string_view word) const { return !stop.empty() && std::binary_search(stop.begin(), stop.end(), word); }
 };
 
 // A hash of bytes in words of eight, little-endian, the last one filled with zeros. `text` must be readable up to the next

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from lineal import _core
 from lineal.designs.sound import is_sparse
 from lineal.errors import InputError
 from lineal.estimators.parameters import flag
-from lineal.features.terms.text import Rows, Text, documents, from_strings, reading
+from lineal.features.terms.text import Rows, Text, documents, from_strings, reading, weighed
 from lineal.features.text.learning import Learner
 from lineal.features.text_options import Options
 from lineal.ground.inputs import shown
@@ -29,7 +29,10 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Parameters are scikit-learn's: ``analyzer`` is "word" or "char"; ``ngram_range`` the lengths; ``min_df`` and ``max_df`` a
     number of texts, or a share as a float; ``max_features`` keeps the most frequent terms, equal ones in the order of the
     alphabet; ``lowercase`` folds capitals; ``strip_accents`` is None or "unicode".
-    Words are of ``min_length`` characters or more (2 in scikit-learn).
+    Words are of ``min_length`` characters or more (2 in scikit-learn). ``binary`` counts a term once in a text;
+    ``sublinear_tf`` takes ``1 + ln times``; ``norm`` divides each row by its length ("l2"), by its sum ("l1") or by nothing
+    (None); "auto" is "l2" for tf-idf and None for counts. ``stop_words`` are left out before n-grams are made, a list of
+    your own; ``vocabulary`` are the terms to count, in the order of the columns.
     ``hash_bits`` numbers the columns by the first bits of a hash instead of a vocabulary: nothing is learned then (but
     idf). Texts are a list of str, a data frame's column or an Arrow array.
 
@@ -54,6 +57,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         max_df: float = 1.0,
         max_features: int | None = None,
         hash_bits: int | None = None,
+        binary: bool = False,
+        sublinear_tf: bool = False,
+        norm: str | None = "auto",
+        stop_words: Iterable[str] | None = None,
+        vocabulary: Iterable[str] | None = None,
     ) -> None:
         self.weighting = weighting
         self.analyzer = analyzer
@@ -65,6 +73,11 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.max_df = max_df
         self.max_features = max_features
         self.hash_bits = hash_bits
+        self.binary = binary
+        self.sublinear_tf = sublinear_tf
+        self.norm = norm
+        self.stop_words = stop_words
+        self.vocabulary = vocabulary
 
     def fit(self, texts: Any, y: object = None) -> TextFeatures:
         """Learn the vocabulary, and how many texts have each term."""
@@ -75,7 +88,9 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Learn the vocabulary and return the matrix of the same texts."""
         documents, kept = _documents(texts), _core.Tokens()
         places = self._learn(documents, kept)
-        return self._matrix(documents) if places is None else self._kept(kept, places)
+        if places is None or self.options_.vocabulary is not None:  # terms of a given one may be in no text
+            return self._matrix(documents)
+        return self._kept(kept, places)
 
     def transform(self, texts: Any) -> Any:
         """Return the matrix of texts: a scipy CSR matrix, float32 for counts, float64 for tf-idf.
@@ -90,7 +105,8 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self, "options_")
         if self._term is None:
             return np.array([f"#{k}" for k in range(2 ** int(self.options_.bits or 0))], dtype=object)
-        return np.array([str(term) for term in self._term.terms], dtype=object)
+        terms = self._term.terms if self.options_.vocabulary is None else self.options_.vocabulary
+        return np.array([str(term) for term in terms], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         """Say that texts come in one dimension, and matrices out."""
@@ -107,7 +123,13 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise InputError(f"strip_accents is {self.strip_accents!r}; it is None or 'unicode'.")
         if self.hash_bits is not None and (self.min_df, self.max_df, self.max_features) != (1, 1.0, None):
             raise InputError("min_df, max_df and max_features choose a vocabulary; with hash_bits there is none.")
+        if self.vocabulary is not None and (self.min_df, self.max_df, self.max_features) != (1, 1.0, None):
+            raise InputError("min_df, max_df and max_features choose a vocabulary; yours is given: leave them out.")
+        if self.norm not in ("auto", "l1", "l2", None):
+            raise InputError(f"norm is {self.norm!r}; it is 'auto', 'l1', 'l2' or None.")
         low, high = self.ngram_range
+        once, sublinear = flag("binary", self.binary), flag("sublinear_tf", self.sublinear_tf)
+        presence = once and self.weighting != "tfidf"
         share = self.max_df if isinstance(self.max_df, float) else min(1.0, self.max_df / max(rows, 1))
         least = self.min_df * rows if isinstance(self.min_df, float) else self.min_df
         return Options(
@@ -117,18 +139,38 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             lower=flag("lowercase", self.lowercase),
             fold=self.strip_accents == "unicode",
             letters=self.min_length,
-            weighting=self.weighting,  # type: ignore[arg-type]
+            weighting="binary" if presence else self.weighting,  # type: ignore[arg-type]
+            once=once and not presence,
+            sublinear=sublinear and not once,  # the logarithm of 1 is nothing, as in scikit-learn
+            norm={"auto": "", None: "none"}.get(self.norm, self.norm),  # type: ignore[arg-type]
+            stop=tuple(sorted(_words(self.stop_words, "stop_words") or ())),
+            vocabulary=self._given,
             least=max(1, int(np.ceil(least))),
             common=share,
             size=self.max_features,
             bits=self.hash_bits,
         )
 
+    @property
+    def _given(self) -> tuple[str, ...] | None:
+        """The given vocabulary in the order of its columns; a dict maps terms to them, as in scikit-learn."""
+        words = self.vocabulary
+        if isinstance(words, Mapping):
+            if sorted(words.values()) != list(range(len(words))):
+                raise InputError("the numbers of a vocabulary's columns must be 0, 1, 2, ..., each once.")
+            words = sorted(words, key=words.__getitem__)
+        return _words(words, "vocabulary")
+
     def _learn(self, documents: _core.Documents, kept: _core.Tokens | None = None) -> npt.NDArray[np.int32] | None:
         """Learn from documents; return the columns of a vocabulary's terms by the numbers that ``kept`` has of them."""
         self.options_ = self._options(len(documents))
         self._term: Text | None = None
         self._scale: npt.NDArray[np.float64] | None = None
+        self._order: npt.NDArray[np.intp] | None = None
+        if self.options_.vocabulary is not None:
+            in_order = sorted(self.options_.vocabulary)
+            place = {term: column for column, term in enumerate(in_order)}
+            self._order = np.array([place[term] for term in self.options_.vocabulary], dtype=np.intp)
         if self.options_.bits is not None and self.weighting != "tfidf":
             return None
         learner = Learner("text", self.options_, missing=False)
@@ -146,23 +188,46 @@ class TextFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return the matrix of documents that were just learned from, without reading them again."""
         assert self._term is not None
         o = self.options_
-        got = _core.encode_tokens(tokens, places, o.weighting == "binary", self._term.scale, o.weighting != "tfidf")
-        self.terms_, self.unknown_ = got[3], got[4]
-        return Rows(*got[:5]).matrix(len(self._term.terms))
+        scale = self._term.scale if o.native else None
+        got = _core.encode_tokens(tokens, places, o.weighting == "binary", scale, scale is None)
+        return self._finished(got, len(self._term.terms), self._term.scale)
 
     def _matrix(self, documents: _core.Documents) -> Any:
         o = self.options_
-        read, binary, single = reading(o, missing=False), o.weighting == "binary", o.weighting != "tfidf"
+        read, binary = reading(o, missing=False), o.weighting == "binary"
+        idf = self._scale if self._term is None else self._term.scale
+        scale = idf if o.native else None
         if self._term is not None:
-            lexicon = self._term.lexicon
-            got = _core.encode_lexicon(read, documents, lexicon, binary, self._term.scale, single)
+            got = _core.encode_lexicon(read, documents, self._term.lexicon, binary, scale, scale is None)
             width = len(self._term.terms)
         else:
             bits = int(o.bits or 0)
-            got = _core.encode_buckets(read, documents, bits, None, binary, self._scale, single)
+            got = _core.encode_buckets(read, documents, bits, None, binary, scale, scale is None)
             width = 2**bits
+        return self._finished(got, width, idf)
+
+    def _finished(self, got: Any, width: int, idf: npt.NDArray[np.float64] | None) -> Any:
+        """Return the matrix of encoded texts, with the values and the order of columns that were asked for."""
         self.terms_, self.unknown_ = got[3], got[4]
-        return Rows(*got[:5]).matrix(width)
+        rows = Rows(*got[:5])
+        matrix = (rows if self.options_.native else weighed(rows, self.options_, idf)).matrix(width)
+        if self._order is None or np.array_equal(self._order, np.arange(width)):
+            return matrix
+        matrix = matrix[:, self._order]
+        matrix.sort_indices()
+        return matrix
+
+
+def _words(words: Any, name: str) -> tuple[str, ...] | None:
+    """Return a list of words that was given, or None."""
+    if words is None:
+        return None
+    if isinstance(words, str):
+        raise InputError(f"{name} is {words!r}; give a list of words: no list is shipped with lineal.")
+    listed = tuple(words)
+    if not all(isinstance(word, str) for word in listed):
+        raise InputError(f"{name} must be a list of words.")
+    return tuple(dict.fromkeys(listed)) if name == "stop_words" else listed
 
 
 def _documents(texts: Any) -> _core.Documents:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Final, NamedTuple
@@ -22,17 +22,19 @@ from lineal.ground.records import dataclass
 from lineal.tables.arrow import from_bytes, from_numpy
 from lineal.tables.dialect import MISSING
 
+_OTHER_MEMBERS: Final = ("statistics", "spelling", "pair", "partner", "stop_file", "vocabulary_file")
+_ADDED: Final = {"once": False, "sublinear": False, "norm": "", "stop": ()}
+"""Options that a model file names only where they are not these, and that files of before do not know."""
 OPTION_MEMBERS: Final = tuple(
-    field.name for field in fields(Options) if field.name not in ("statistics", "spelling", "pair", "partner")
+    field.name for field in fields(Options) if field.name not in (*_OTHER_MEMBERS, *_ADDED, "vocabulary")
 )
-"""The options that belong to terms."""
+"""The options that belong to terms, and that every model file names."""
 TERM_MAX_CHARACTERS: Final = 4096
 """A term of more bytes is left out of a vocabulary: it is no word, and a file would have to hold it."""
 MAX_TERMS: Final = 2**22
 """The most terms that a model file may name."""
 FLOAT32_EXACT_COUNTS: Final = 2**24
 """Counts up to this are exact in single precision."""
-_WEIGHTINGS: Final = {"counts": "counted", "binary": "present or not", "tfidf": "tf-idf"}
 
 
 class Rows(NamedTuple):
@@ -132,7 +134,29 @@ def reading(options: Options, missing: bool = True) -> _core.Reading:
     """Return the compiled reader's settings; ``missing`` says that cells such as NA are empty."""
     o = options
     marks = sorted(MISSING - {""}) if missing else []
-    return _core.Reading(o.unit == "characters", o.lower, o.fold, o.letters, o.low, o.high, marks)
+    stop = (list(o.stop),) if o.stop else ()
+    return _core.Reading(o.unit == "characters", o.lower, o.fold, o.letters, o.low, o.high, marks, *stop)
+
+
+def weighed(rows: Rows, options: Options, scale: Array | None) -> Rows:
+    """Return rows of counts with the values that the options ask for.
+
+    ``v = times``, or ``1`` (once), or ``1 + ln times`` (sublinear); times idf; over ``sum v`` (l1) or ``sqrt(sum v^2)`` (l2).
+    """
+    values = rows.values.astype(np.float64)
+    if options.once or options.weighting == "binary":
+        values = np.ones_like(values)
+    if options.sublinear:
+        values = 1.0 + np.log(values)
+    if scale is not None:
+        values *= scale[rows.columns]
+    if options.divided_by != "none" and len(values):
+        lengths = np.diff(rows.starts)
+        squares = values**2 if options.divided_by == "l2" else values
+        sums = np.add.reduceat(squares, rows.starts[:-1][lengths > 0])
+        sums = np.sqrt(sums) if options.divided_by == "l2" else sums
+        values /= np.repeat(sums, lengths[lengths > 0])
+    return rows._replace(values=values)
 
 
 @dataclass(frozen=True)
@@ -140,7 +164,8 @@ class Text(Term):
     """The terms of a text column, each a column of a sparse matrix; a missing cell is an empty text.
 
     ``x_ij = times of term j in row i`` (counts), ``1`` where there is any (binary), or
-    ``times * idf_j`` with ``idf_j = ln((1 + rows) / (1 + documents_j)) + 1``, the row divided by its length (tfidf).
+    ``times * idf_j`` with ``idf_j = ln((1 + rows) / (1 + documents_j)) + 1``, the row divided by its length (tfidf); other
+    values as ``weighed`` says.
     ``terms`` are the vocabulary in the order of the alphabet, or the numbers of the buckets that occur.
     """
 
@@ -169,7 +194,7 @@ class Text(Term):
         lengths = f"{low}" if low == high else f"{low} to {high}"
         what = unit if high == 1 else f"n-grams of {lengths} {unit}"
         hashed = "" if bits is None else f" in buckets of 2^{bits}"
-        return f"{len(self.terms):,} {what}{hashed}, {_WEIGHTINGS[self.options.weighting]}"
+        return f"{len(self.terms):,} {what}{hashed}, {self.options.value}"
 
     @cached_property
     def scale(self) -> Array | None:
@@ -197,20 +222,20 @@ class Text(Term):
 
     def encode(self, array: Any) -> Rows:
         """Return the rows of a column of cells."""
-        held = documents(array)
-        binary, single = self.options.weighting == "binary", self.scale is None
+        held, native = documents(array), self.options.native
+        scale = self.scale if native else None
+        binary, single = self.options.weighting == "binary", scale is None
         if self.options.bits is None:
-            encoded = _core.encode_lexicon(self._reading, held, self.lexicon, binary, self.scale, single)
+            encoded = _core.encode_lexicon(self._reading, held, self.lexicon, binary, scale, single)
         else:
-            encoded = _core.encode_buckets(
-                self._reading, held, self.options.bits, self._table, binary, self.scale, single
-            )
+            encoded = _core.encode_buckets(self._reading, held, self.options.bits, self._table, binary, scale, single)
         if single and not binary and encoded[5] > FLOAT32_EXACT_COUNTS:
             raise InputError(
                 f"a cell of column {self.column!r} has one term {encoded[5]:,} times; counts go up to"
                 f" {FLOAT32_EXACT_COUNTS:,}: use binary."
             )
-        return Rows(*encoded[:5])
+        rows = Rows(*encoded[:5])
+        return rows if native else weighed(rows, self.options, self.scale)
 
     def to_dict(self) -> dict[str, object]:
         """Return plain data for a model file."""
@@ -218,22 +243,44 @@ class Text(Term):
             "kind": self.kind,
             "column": self.column,
             **{name: value for name, value in asdict(self.options).items() if name in OPTION_MEMBERS},
+            **self._added(),
             "terms": list(self.terms),
             "documents": None if self.documents is None else list(self.documents),
             "rows": self.rows,
         }
 
+    def _added(self) -> dict[str, object]:
+        """Return the options that are named only where they are not the usual ones."""
+        options = asdict(self.options)
+        added = {name: options[name] for name, usual in _ADDED.items() if options[name] != usual}
+        added |= {"stop": list(self.options.stop)} if self.options.stop else {}
+        return added if self.options.vocabulary is None else {**added, "given": True}
+
     @classmethod
     def members(cls) -> tuple[str, ...]:
-        """Return the names of its members in a model file."""
+        """Return the names of its members in a model file, those left aside that not every file has."""
         return ("column", *OPTION_MEMBERS, "terms", "documents", "rows")
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Text:
+        """Return the term of a model file, which may name more options than it must."""
+        more = {"once": False, "sublinear": False, "norm": "", "stop": [], "given": False}
+        named = [name for name in more if name in data]
+        idle = [name for name in named if data[name] == more[name]]
+        expect(not idle, f"has a text term that names the option {(idle or [''])[0]!r} without using it")
+        members = {"kind", *cls.members()}
+        expect(set(data) - set(named) == members, f"has a text term with other members than {sorted(members)}")
+        column = data["column"]
+        expect(isinstance(column, str) and column != "", "has a text term without a column name")
+        return cls.read(data)
 
     @classmethod
     def read(cls, data: Any) -> Text:
         """Return the term of a model file."""
         name = data["column"]
-        options = _options({member: data[member] for member in OPTION_MEMBERS}, name)
         terms, documents, rows = data["terms"], data["documents"], data["rows"]
+        options = _options({member: data[member] for member in OPTION_MEMBERS}, name)
+        options = _with_more(options, data)
         expect(
             isinstance(terms, list) and 0 < len(terms) <= MAX_TERMS,
             f"has no list of terms for {name!r}, or too long a one",
@@ -250,7 +297,8 @@ class Text(Term):
         expect((documents is not None) == tfidf, f"counts rows of {name!r} without tf-idf, or does not with it")
         if documents is not None:
             fine = isinstance(documents, list) and len(documents) == len(terms) and all(map(whole, documents))
-            fine = fine and all(0 < seen <= rows for seen in documents)
+            least = 0 if options.vocabulary is not None else 1
+            fine = fine and all(least <= seen <= rows for seen in documents)
             expect(fine, f"has odd numbers of rows for the terms of {name!r}")
         return cls(name, options, tuple(terms), None if documents is None else tuple(documents), rows)
 
@@ -259,6 +307,25 @@ class Text(Term):
         """Return the counted words of three texts."""
         cells = ["a rose is a rose", "is it", None]
         return cls("t", Options(weighting="counts", least=1), ("a", "is", "it", "rose")), (cells,)
+
+
+def _with_more(options: Options, data: Any) -> Options:
+    """Return the options with those that files of before do not know."""
+    name, more = data["column"], {member: data.get(member, usual) for member, usual in _ADDED.items()}
+    stop, given, terms = list(more["stop"]), data.get("given", False), data["terms"]
+    fine = (
+        all(isinstance(flag, bool) for flag in (more["once"], more["sublinear"], given))
+        and isinstance(more["norm"], str)
+        and all(isinstance(word, str) for word in (*stop, *(terms if given and isinstance(terms, list) else ())))
+        and all(a < b for a, b in pairwise(stop))
+        and not (given and not isinstance(terms, list))
+    )
+    expect(fine, f"has an option of the text {name!r} of another type than it must have")
+    try:
+        return replace(options, **{**more, "stop": tuple(stop), "vocabulary": tuple(terms) if given else None})
+    except InputError as error:
+        expect(False, f"has an impossible option of the text {name!r}: {str(error).rstrip('.')}")
+        raise
 
 
 def _options(data: dict[str, Any], name: str) -> Options:

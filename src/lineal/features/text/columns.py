@@ -59,7 +59,7 @@ def texts_among(
     for survey in surveys:
         free = formula is None or (survey.name not in formula.columns and (EVERY,) in formula.products)
         if survey.name in text_options or (free and survey.name not in declared_types and is_text(survey)):
-            terms[survey.name] = text_options.get(survey.name, Options())
+            terms[survey.name] = text_options.get(survey.name, Options.parse(""))
     return terms
 
 

@@ -71,18 +71,34 @@ class Learner:
 
     def term(self) -> Text:
         """Return the term that was learned."""
-        counted = self.options.weighting == "tfidf"
+        counted = self.options.idf
         if self._buckets is not None:
             frequency = self._buckets.documents()
             buckets = np.flatnonzero(frequency)
             seen = tuple(frequency[buckets].tolist()) if counted else None
             return Text(self.column, self.options, tuple(buckets.tolist()), seen, self.rows if counted else 0)
         frequency = self._lexicon.documents()
+        if self.options.vocabulary is not None:
+            return self._given(frequency)
         chosen = self._lexicon.sorted(self._within(frequency))
         self.columns = np.full(len(frequency), -1, dtype=np.int32)
         self.columns[chosen] = np.arange(len(chosen), dtype=np.int32)
         seen = tuple(frequency[chosen].tolist()) if counted else None
         return Text(self.column, self.options, tuple(self._lexicon.take(chosen)), seen, self.rows if counted else 0)
+
+    def _given(self, frequency: Counts) -> Text:
+        """Return the term of a vocabulary that was given: its terms in order, whether they occur or not."""
+        terms = tuple(sorted(self.options.vocabulary or ()))
+        place = {term: column for column, term in enumerate(terms)}
+        every = self._lexicon.take(np.arange(len(frequency)))
+        self.columns = np.array([place.get(term, -1) for term in every], dtype=np.int32)
+        seen = np.zeros(len(terms), dtype=np.int64)
+        inside = self.columns >= 0
+        seen[self.columns[inside]] = frequency[inside]
+        counted = self.options.idf
+        return Text(
+            self.column, self.options, terms, tuple(seen.tolist()) if counted else None, self.rows if counted else 0
+        )
 
     @property
     def words(self) -> int:
@@ -116,7 +132,10 @@ class Learner:
         o = self.options
         lengths = f"{o.low}" if o.low == o.high else f"{o.low} to {o.high}"
         what = "words" if (o.unit, o.high) == ("words", 1) else f"n-grams of {lengths} {o.unit}"
-        how = {"counts": "counted", "binary": "present or not", "tfidf": "tf-idf"}[o.weighting]
+        how = o.value
+        if o.vocabulary is not None:
+            have = int(np.count_nonzero(self.columns >= 0)) if self.columns is not None else 0
+            return f"{len(term.terms):,} terms of the given vocabulary are columns ({how}); {have:,} of them occur"
         if o.bits is not None:
             shared = f"{self.shared:,} of them hold more than one" if self.shared else "no two share one"
             return f"{what} hashed to {len(term.terms):,} of {2**o.bits:,} columns ({how}); {shared}"

@@ -212,9 +212,10 @@ def _check_term(term: Mapping[str, Any]) -> None:
     if kind not in BY_KIND:
         raise ModelFileError(f"this checker does not know terms of kind {kind!r}.")
     twin = BY_KIND[kind]
-    if set(term) != {"kind", *twin.FIELDS}:
+    more = {name: kinds for name, kinds in getattr(twin, "OPTIONAL", {}).items() if name in term}
+    if set(term) != {"kind", *twin.FIELDS, *more}:
         raise ModelFileError(f"a {kind} term must have the fields {', '.join(twin.FIELDS)}, and no other.")
-    for name, kinds in twin.FIELDS.items():
+    for name, kinds in {**twin.FIELDS, **more}.items():
         if isinstance(field(term, name, *kinds), list) and name not in getattr(twin, "OWN_LISTS", ()):
             texts(term, name)
     if hasattr(twin, "check"):

@@ -6,7 +6,7 @@ import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -23,6 +23,10 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "weighting": (str,), "least": (int, float), "common": (int, float), "size": (int, Nothing), "bits": (int, Nothing),
     "terms": (list,), "documents": (list, Nothing), "rows": (int,),
 }  # fmt: skip
+OPTIONAL: Final[dict[str, tuple[type, ...]]] = {
+    "once": (bool,), "sublinear": (bool,), "norm": (str,), "stop": (list,), "given": (bool,),
+}  # fmt: skip
+"""Fields that are there only where they say something."""
 TYPE: Final = "t"
 OWN_LISTS: Final = ("terms", "documents")
 """Lists that may hold numbers."""
@@ -63,7 +67,8 @@ def terms_of(term: Mapping[str, Any], cell: object) -> Iterator[str]:
     text = "".join(becomes(c, term["lower"], term["fold"]) for c in cells.text(cell))
     if term["unit"] == "words":
         words = "".join(c if in_word(c) else " " for c in text).split(" ")
-        pieces, glue = [word for word in words if len(word) >= max(1, term["letters"])], " "
+        stop = frozenset(term.get("stop", ()))
+        pieces, glue = [word for word in words if len(word) >= max(1, term["letters"]) and word not in stop], " "
     else:
         pieces, glue = list(re.sub(r"\s+", " ", text)), ""
     for n in range(term["low"], term["high"] + 1):
@@ -121,13 +126,23 @@ def values(term: Mapping[str, Any], column: cells.Column) -> Array:
         idf = [math.log((1 + term["rows"]) / (1 + seen)) + 1.0 for seen in term["documents"]]
     for row, cell in enumerate(cells.listed(column)):
         counts = {place[key]: times for key, times in _keys(term, cell).items() if key in place}
-        if term["weighting"] == "binary":
+        if term["weighting"] == "binary" or term.get("once"):
             counts = dict.fromkeys(counts, 1)
-        weighed = {number: times * idf[number] for number, times in counts.items()}
-        length = math.sqrt(math.fsum(value * value for value in weighed.values())) if tfidf else 1.0
+        if term.get("sublinear"):
+            weighed = {number: (1.0 + math.log(times)) * idf[number] for number, times in counts.items()}
+        else:
+            weighed = {number: times * idf[number] for number, times in counts.items()}
+        length = _length(weighed.values(), term.get("norm") or ("l2" if tfidf else "none"))
         for number, value in weighed.items():
             out[number, row] = value / length
     return out
+
+
+def _length(values: Iterable[float], norm: str) -> float:
+    """Return what the values of a row are divided by: their Euclidean length, their sum, or 1."""
+    if norm == "none":
+        return 1.0
+    return math.fsum(values) if norm == "l1" else math.sqrt(math.fsum(value * value for value in values))
 
 
 class Learner:
@@ -151,6 +166,8 @@ class Learner:
         if self._fields is not None:
             return self._fields
         term, documents = self._term, self._documents
+        if term.get("given"):
+            return self._wrong_rows(term["terms"])
         least = term["least"] if term["least"] >= 1 else term["least"] * self._rows - 1e-9
         most = term["common"] * self._rows + 1e-9  # a share of the rows is known to rounding only
         kept = [key for key, seen in documents.items() if least <= seen <= most]
@@ -162,8 +179,13 @@ class Learner:
         if kept != term["terms"]:
             odd = sorted(set(kept).symmetric_difference(term["terms"]))[:1] or ["the order"]
             return f"the terms are not those of the training rows within the limits: they differ at {odd[0]!r}"
+        return self._wrong_rows(kept)
+
+    def _wrong_rows(self, kept: list[Any]) -> str | None:
+        """Return what is wrong with the numbers of rows that have a term."""
+        term = self._term
         if term["weighting"] == "tfidf":
-            if term["rows"] != self._rows or term["documents"] != [documents[key] for key in kept]:
+            if term["rows"] != self._rows or term["documents"] != [self._documents[key] for key in kept]:
                 return "the numbers of rows that have a term are not those of the training rows"
         elif term["documents"] is not None or term["rows"] != 0:
             return "it counts rows, which only tf-idf needs"
@@ -179,6 +201,10 @@ def _fields(term: Mapping[str, Any]) -> str | None:
         and 1 <= term["low"] <= term["high"] <= 8
         and all(isinstance(item, int) and item >= 0 for numbers in lists for item in numbers)
         and all(isinstance(item, str if term["bits"] is None else int) for item in term["terms"])
+        and term.get("norm", "l1") in ("l1", "l2", "none")
+        and not (term.get("sublinear") and (term.get("once") or term["weighting"] == "binary"))
+        and not (term.get("given") and (term["bits"] is not None or term["terms"] != sorted(set(term["terms"]))))
+        and all(term[name] for name in OPTIONAL if name in term)
         and (term["bits"] is None or (1 <= term["bits"] <= 30 and term["least"] == 1 and term["size"] is None))
     )
     return None if fine else "a field is out of its range"
