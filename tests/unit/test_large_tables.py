@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import lineal
-from lineal.api import dataset, estimate
+from lineal.api import dataset, picking
 from lineal.designs import as_design
 from lineal.features import encoded
 from lineal.features.encoded import single_where_exact
@@ -98,8 +98,8 @@ def test_a_sample_keeps_every_part_of_its_rows() -> None:
 def test_a_strength_is_picked_on_a_sample_with_the_same_prior(monkeypatch: pytest.MonkeyPatch) -> None:
     """On T of S rows the strength times S / T: the penalty keeps its weight against the sum of the losses."""
     table = pixels(4000)
-    monkeypatch.setattr(estimate, "SEARCH_MAX_CELLS", 4000 * 13 * 3 // 4)
-    monkeypatch.setattr(estimate, "SAMPLE_MIN_ROWS", 100)
+    monkeypatch.setattr(picking, "SEARCH_MAX_CELLS", 4000 * 13 * 3 // 4)
+    monkeypatch.setattr(picking, "SAMPLE_MIN_ROWS", 100)
     tried = []
     trial = selection._Fold.trial
     monkeypatch.setattr(

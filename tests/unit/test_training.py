@@ -15,7 +15,7 @@ from sklearn import metrics as peer
 
 import lineal
 from lineal.api import dataset as rows_module
-from lineal.api import estimate as estimate_module
+from lineal.api import picking
 from lineal.api.training import evaluate
 from lineal.errors import InputError
 from lineal.paths import selection
@@ -80,7 +80,7 @@ def test_the_strength_is_the_one_that_brute_force_picks(folds: int, monkeypatch:
     x = rng.normal(size=(90, 12)) * np.arange(1, 13)  # many columns of noise, so that a penalty pays
     y = np.where(2 * x[:, 0] + x[:, 1] + rng.logistic(size=90) > 0, 1.0, -1.0)
     if folds == 1:
-        monkeypatch.setattr(estimate_module, "CROSS_VALIDATED_MAX_CELLS", 0)  # as if the table were large
+        monkeypatch.setattr(picking, "CROSS_VALIDATED_MAX_CELLS", 0)  # as if the table were large
     model = lineal.fit(x, y, seed=5)
     fold = np.floor(uniform(6, np.arange(90)) * 5)
     z = np.column_stack([np.ones(90), (x - x.mean(axis=0)) / x.std(axis=0)])

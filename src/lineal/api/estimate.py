@@ -10,21 +10,21 @@ import numpy.typing as npt
 
 from lineal import losses
 from lineal.api.dataset import Dataset, with_offsets
-from lineal.api.options import ModelRequest, PenaltyRequest, read_bounds, read_start
+from lineal.api.options import ModelRequest, read_bounds, read_start
 from lineal.api.own_methods import fit_its_own, stop_at_once
+from lineal.api.penalizing import Penalize, Units, text_blocks
+from lineal.api.picking import build, pick
 from lineal.api.request import Estimate, Ready, Request, Run
 from lineal.certify.baseline import Baseline, adopt, baseline_fit
 from lineal.errors import InputError
 from lineal.fitting import fitting
 from lineal.fitting.scale import scaled_huber
-from lineal.ground.deadline import Deadline, beforehand, in_time, on_trial, shared
+from lineal.ground.deadline import Deadline, beforehand, shared
 from lineal.ground.records import dataclass
 from lineal.losses import Huber, Squared
 from lineal.losses.loss import Loss
 from lineal.model.target import Target
-from lineal.paths.selection import FALLBACK, FOLDS, SAMPLE_MIN_ROWS, Choice, cross_validate, sample, strengths
-from lineal.penalties import Bounds, NoPenalty, Ridge, by_name
-from lineal.penalties.penalty import Penalty
+from lineal.penalties import NoPenalty, Ridge, by_name
 from lineal.perceptron.perceptron_fit import correcting, criterion, majority
 from lineal.problem.frame import centered
 from lineal.problem.moments import Moments, survey
@@ -34,12 +34,6 @@ from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
-
-CROSS_VALIDATED_MAX_CELLS: Final = 2_000_000
-"""Training cells (numbers stored x outputs) up to which all folds validate a strength; above, one fold is enough."""
-
-SEARCH_MAX_CELLS: Final = 100_000_000
-"""Training cells above which a strength is picked on a sample of the rows that has about as many."""
 
 HUBER_THRESHOLD_SCALES: Final = 1.35
 """The threshold of huber where none is given, in estimated scales of the residuals (scikit-learn's default)."""
@@ -63,10 +57,12 @@ def prepare(
     raw = request.penalize.raw(columns, dataset.encoder)
     if request.penalty.name == "group" and raw[:1].any() and columns[:1] == ("(intercept)",):
         raise InputError("the group penalty leaves the intercept alone; take (intercept)=raw out of penalize.")
+    texts = {name: block for name, block in text_blocks(columns, dataset.encoder).items() if raw[block].all()}
     variance, intercept = _variance(dataset.train, moments), columns[:1] == ("(intercept)",)
     if intercept:
         raw |= _constant(variance, moments)
-    return Ready(loss, moments, variance, raw, intercept, limits, labels, report)
+    units = Units(variance, raw, intercept, texts, free=request.penalize == Penalize())
+    return Ready(loss, moments, units, limits, labels, report)
 
 
 def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
@@ -95,10 +91,10 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         seen = "standardized columns" if "standardized" in fitted.verdict.evidence else "columns as they are"
         report = {**report, "model": f"perceptron, {options.get('variant', 'plain')}, on {seen}"}
         return Estimate(fitted, ready, "none", majority(moments), report=report)
-    penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.squared_scales, ready.limits), None
+    penalty, choice = build(request.penalty, request.penalty.strength or 1.0, ready.units.squares, ready.limits), None
     if request.penalty.picked:
-        choice = _pick(dataset, loss, penalty, moments, run)
-        penalty = penalty.at(choice.strength)
+        choice, ready = pick(dataset, request, ready, run)
+        penalty = build(request.penalty, choice.strength, ready.units.squares, ready.limits)
     start = read_start(run.start, source.columns, loss.outputs)
     literal = isinstance(request.solver, Solver) and request.solver.literal
     if start is None and choice is not None and not literal:
@@ -120,56 +116,8 @@ def estimate(dataset: Dataset, request: Request, run: Run) -> Estimate:
         iterates=run.iterates,
     )
     kind = by_name()[request.penalty.name]
-    units = ready.stated(kind.factor_unit) if kind.parameters else None
+    units = ready.units.stated(kind.factor_unit) if kind.parameters else None
     return Estimate(fitted, ready, kind.name, level, choice, units, report)
-
-
-def build(request: PenaltyRequest, strength: float, squares: Array, limits: tuple[Array, Array] | None) -> Penalty:
-    """Return a penalty on ``c_j b_j``, the ``squares`` being ``c_j^2``: variances where columns are standardized."""
-    kind = by_name()[request.name]
-    factors = squares if kind.factor_unit == "variance" else np.sqrt(squares)
-    penalty = kind.make(factors, strength=strength, l1_ratio=0.5 if request.l1_ratio is None else request.l1_ratio)
-    return penalty if limits is None else Bounds(*limits, penalty)
-
-
-def _pick(dataset: Dataset, loss: Loss, family: Penalty, moments: Moments, run: Run) -> Choice:
-    """Return a strength: cross-validated where rows are few, on one fold where one is enough."""
-    classes = dataset.target.kind == "classes"
-    if len(family.conflicts()):
-        reason = "taken by default, since the bounds exclude each other"
-        return Choice(FALLBACK, reason, 0, loss.figure, folds=0)
-    trying = on_trial(run.deadline)
-    grid = in_time(trying, lambda: strengths(dataset.train, loss, family, moments), lambda: ())
-    if not grid:
-        reason = "taken by default, since its share of the time limit was over before any was tried"
-        return Choice(FALLBACK, reason, 0, loss.figure, folds=0)
-    cells = _cells(dataset.train, moments) * loss.outputs
-    few = (
-        max(SAMPLE_MIN_ROWS, int(moments.rows * SEARCH_MAX_CELLS / cells)) if cells > SEARCH_MAX_CELLS else moments.rows
-    )
-    rows = sample(dataset.train, moments.rows, few, run.seed + 2)
-    return cross_validate(
-        rows,
-        loss,
-        family,
-        grid,
-        run.seed + 1,
-        classes=classes,
-        unseen=dataset.validation,
-        folds=FOLDS if cells <= CROSS_VALIDATED_MAX_CELLS else 1,
-        fallback=(FALLBACK if family.smooth else 0.1) * grid[0],
-        deadline=trying,
-        progress=run.progress,
-        interrupt=run.interrupt,
-        weight_sum=None if rows is dataset.train else moments.weight_sum,
-    )
-
-
-def _cells(source: Source, moments: Moments) -> int:
-    """Return how many numbers the rows store, zeros of sparse ones left aside; all cells where they are not in memory."""
-    if not source.resident:
-        return int(moments.rows * len(moments.mean))
-    return sum(block.design.entries for block in source.held())
 
 
 def _loss(model: ModelRequest, dataset: Dataset, deadline: Deadline | None) -> tuple[Loss, dict[str, Any]]:

@@ -57,7 +57,7 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run, given: Mapping[
             source,
             noise=given.get("noise"),
             prior=given.get("prior"),
-            penalty_factors=ready.squared_scales,
+            penalty_factors=ready.units.squares,
             tol=run.tol,
             time_limit=run.deadline,
             moments=ready.moments,
@@ -66,14 +66,16 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run, given: Mapping[
     except KeyboardInterrupt:
         if run.interrupt == "raise":
             raise
-        plain = Ridge(FALLBACK, ready.squared_scales)
+        plain = Ridge(FALLBACK, ready.units.squares)
         fitted = fitting.fit(
             source, ready.loss, plain, moments=ready.moments, progress=stop_at_once, interrupt="budget"
         )
-        return Estimate(fitted, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report)
+        return Estimate(
+            fitted, ready, "ridge", level, penalty_factors=ready.units.stated("variance"), report=ready.report
+        )
     if posterior.late:
         return Estimate(
-            posterior.fit, ready, "ridge", level, penalty_factors=ready.stated("variance"), report=ready.report
+            posterior.fit, ready, "ridge", level, penalty_factors=ready.units.stated("variance"), report=ready.report
         )
     reason = "one eigendecomposition of the gram, then a search for the two variances"
     if len(given) == 2:
@@ -87,7 +89,7 @@ def _bayes(source: Source, ready: Ready, level: Array, run: Run, given: Mapping[
     names = ("noise", "prior", "degrees", "log_evidence")
     variances = {name: float(getattr(posterior, name)) for name in names}
     report = {**ready.report, "bayes": {**variances, "given": sorted(given)}}
-    return Estimate(fitted, ready, "bayes", level, penalty_factors=ready.stated("variance"), report=report)
+    return Estimate(fitted, ready, "bayes", level, penalty_factors=ready.units.stated("variance"), report=report)
 
 
 def stop_at_once(_record: Record) -> None:

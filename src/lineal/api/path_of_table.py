@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
-from lineal.api.estimate import build, prepare
+from lineal.api.estimate import prepare
 from lineal.api.options import Limits, PenaltyRequest, read_ratio
+from lineal.api.picking import build
 from lineal.api.request import Request
 from lineal.errors import InputError, near
 from lineal.features.splitting import read as read_split
@@ -35,6 +36,7 @@ Array = npt.NDArray[np.float64]
 class TablePath:
     """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
 
+    ``charges`` say what the penalty sees of each column, as in a model file.
     ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are. ``reached`` is how many of the
     points there was time for; the others repeat the coefficients of the last of them.
     """
@@ -50,6 +52,13 @@ class TablePath:
     dataset: Dataset = field(repr=False)
     fitted: int
     reached: int
+    charges: str | list[str | float] = "sd"
+
+    @property
+    def texts(self) -> list[str]:
+        """The columns of text among those of the table."""
+        encoder = self.dataset.encoder
+        return [] if encoder is None else [term.column for term in encoder.texts]
 
     @property
     def best(self) -> int | None:
@@ -134,7 +143,7 @@ def table_path(
     dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))
     ready = prepare(dataset, request, deadline, deadline)
     dataset = dataset if ready.moments.offset == 0.0 else with_offsets(dataset, ready.loss.outputs)
-    charging = build(family, 1.0, ready.squared_scales, ready.limits)
+    charging = build(family, 1.0, ready.units.squares, ready.limits)
     if len(charging.conflicts()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
     walked = path(
@@ -155,6 +164,7 @@ def table_path(
         dataset=dataset,
         fitted=ready.moments.rows,
         reached=walked.reached,
+        charges=ready.units.stated(charging.without_bounds().factor_unit),
     )
 
 

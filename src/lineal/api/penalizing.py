@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Final, Literal
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from lineal.errors import InputError, near
 from lineal.features.encoder import INTERCEPT, Encoder
+from lineal.features.terms import Text
 from lineal.ground.records import dataclass
 
 Array = npt.NDArray[np.float64]
@@ -28,11 +30,14 @@ _ENTRY: Final = re.compile(rf"(?P<all>{_WORD})(?:,|$)|(?P<column>.+?)=(?P<conven
 class Penalize:
     """The convention of all columns, and those of single ones by name.
 
+    Without a convention the words of a text are penalized as they are: standardized, a rare word would pay less than a
+    frequent one for the same share of a score. All other columns are standardized.
+
     >>> Penalize.read("raw,age=standardized")
     Penalize(convention='raw', columns=(('age', 'standardized'),))
     """
 
-    convention: str = CONVENTIONS[0]
+    convention: str | None = None
     columns: tuple[tuple[str, str], ...] = ()
 
     @classmethod
@@ -49,12 +54,14 @@ class Penalize:
             whose = "the convention" if twice is None else f"the convention of {twice!r}"
             raise InputError(f"{whose} by which columns are penalized is given twice; give it once.")
         single = tuple((name, word) for name, word in pairs if name is not None)
-        return cls(next((word for name, word in pairs if name is None), CONVENTIONS[0]), single)
+        return cls(next((word for name, word in pairs if name is None), None), single)
 
     def raw(self, columns: Sequence[str], encoder: Encoder | None) -> Mask:
         """Return which design columns are penalized as they are; the intercept only where it is named."""
         raw = np.full(len(columns), self.convention == "raw")
         raw[: int(columns[:1] == (INTERCEPT,))] = False
+        for block in text_blocks(columns, encoder).values() if self.convention is None else ():
+            raw[block] = True
         for name, word in self.columns:
             if name == INTERCEPT and word == "standardized":
                 raise InputError("the intercept has no standard deviation to be penalized by: write (intercept)=raw.")
@@ -62,27 +69,61 @@ class Penalize:
         return raw
 
 
-def squared_scales(variance: Array, raw: Mask) -> Array:
-    """Return the square of what each coefficient is multiplied with before a penalty sees it.
+def text_blocks(columns: Sequence[str], encoder: Encoder | None) -> dict[str, slice]:
+    """Return where the words of each column of text stand among the design columns."""
+    blocks, at = dict[str, slice](), int(tuple(columns[:1]) == (INTERCEPT,))
+    for term in () if encoder is None else encoder.terms:
+        if isinstance(term, Text):
+            blocks[term.column] = slice(at, at + len(term.columns))
+        at += len(term.columns)
+    return blocks
 
-    >>> squared_scales(np.array([0.0, 4.0, 9.0]), np.array([False, True, False]))
-    array([0., 1., 9.])
+
+@dataclass(frozen=True)
+class Units:
+    """What a penalty sees of each coefficient: ``sd_j b_j``, or ``sqrt(multiple_j) b_j`` where a column is ``raw``.
+
+    ``texts`` are blocks of words that are raw, ``multiples`` those of blocks that pay more than once; blocks of which nobody
+    has asked how they are penalized are ``free`` to.
+
+    >>> units = Units(np.array([0.0, 4.0, 9.0]), np.array([False, True, False]), True)
+    >>> units.squares, units.stated("sd")
+    (array([0., 1., 9.]), ['none', 'raw', 'sd'])
     """
-    return np.where(raw, 1.0, variance)
 
+    variance: Array
+    raw: Mask
+    intercept: bool
+    texts: Mapping[str, slice] = field(default_factory=dict)
+    free: bool = True
+    multiples: Mapping[str, float] = field(default_factory=dict)
 
-def stated(unit: Literal["variance", "sd"], raw: Mask, intercept: bool) -> str | list[str]:
-    """Return what a model file says of its penalty factors: one word for all columns, or a word for each.
+    @property
+    def squares(self) -> Array:
+        """The square of what each coefficient is multiplied with before a penalty sees it."""
+        squares = np.where(self.raw, 1.0, self.variance)
+        for name, multiple in self.multiples.items():
+            squares[self.texts[name]] *= multiple
+        return squares
 
-    >>> stated("sd", np.array([False, True, False]), True)
-    ['none', 'raw', 'sd']
-    """
-    free = int(intercept)
-    if not raw.any():
-        return unit
-    if raw[free:].all() and not raw[:free].any():
-        return "raw"
-    return ["raw" if own else "none" if j < free else unit for j, own in enumerate(raw.tolist())]
+    def stated(self, unit: Literal["variance", "sd"]) -> str | list[str | float]:
+        """Return what a model file says of its penalty factors: one word for all columns, or a word for each.
+
+        A number is the factor itself, in the same unit, where a block of words pays more than others.
+        """
+        raw, first = self.raw, int(self.intercept)
+        if not raw.any():
+            return unit
+        if raw[first:].all() and not raw[:first].any() and not self.multiples:
+            return "raw"
+        words: list[str | float] = [
+            "raw" if own else "none" if j < first else unit for j, own in enumerate(raw.tolist())
+        ]
+        for name, multiple in self.multiples.items():
+            block = self.texts[name]
+            factor = multiple if unit == "variance" else float(np.sqrt(multiple))
+            words[block] = [factor] * (block.stop - block.start)
+        return words
 
 
 def _pairs(text: str) -> list[tuple[str | None, str]]:

@@ -19,7 +19,7 @@ from lineal.api.options import (
     read_penalty,
     read_solver,
 )
-from lineal.api.penalizing import Penalize, Penalized, squared_scales, stated
+from lineal.api.penalizing import Penalize, Penalized, Units
 from lineal.errors import InputError
 from lineal.fitting.stopping import Fit
 from lineal.ground.deadline import Deadline
@@ -112,7 +112,7 @@ class Estimate:
     penalty: str
     level: Array
     choice: Choice | None = None
-    penalty_factors: str | list[str] | None = None
+    penalty_factors: str | list[str | float] | None = None
     report: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -120,23 +120,12 @@ class Estimate:
 class Ready:
     """What is known before anything is minimised; ``report`` are entries for the model's report.
 
-    ``raw`` says which columns a penalty sees as they are, not standardized.
+    ``units`` say what a penalty sees of every coefficient.
     """
 
     loss: Loss
     moments: Moments
-    variance: Array
-    raw: npt.NDArray[np.bool_]
-    intercept: bool
+    units: Units
     limits: tuple[Array, Array] | None
     labels: list[str] | None
     report: Mapping[str, Any]
-
-    @property
-    def squared_scales(self) -> Array:
-        """The square of what each coefficient is multiplied with before a penalty sees it."""
-        return squared_scales(self.variance, self.raw)
-
-    def stated(self, unit: Literal["variance", "sd"]) -> str | list[str]:
-        """Return what a model file says of penalty factors in this unit."""
-        return stated(unit, self.raw, self.intercept)

@@ -214,7 +214,7 @@ def _model(dataset: Dataset, request: Request, estimated: Estimate, tol: float, 
         "selection": None if estimated.choice is None else estimated.choice.to_dict(),
         "baseline_score": _plain(estimated.level),
         **(
-            _measured(dataset, _score(dataset, loss, fitted), estimated.level, estimated.ready.variance)
+            _measured(dataset, _score(dataset, loss, fitted), estimated.level, estimated.ready.units.variance)
             if measured
             else {}
         ),

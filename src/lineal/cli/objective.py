@@ -7,6 +7,7 @@ from typing import Final
 
 import numpy as np
 
+from lineal.features.encoder import Encoder
 from lineal.losses.loss import Loss
 from lineal.model.model import Model
 from lineal.model.target import Target
@@ -71,7 +72,7 @@ def _penalty(model: Model) -> str:
 
 def _penalized(model: Model, penalty: Penalty) -> str:
     """Return a penalty with its strength: penalty factors are ``sd_j`` where they were taken from the data."""
-    scale, words = scales(model.report.get("charges"), model.columns)
+    scale, words = scales(model.report.get("charges"), model.columns, texts_of(model))
     if scale is None:
         plain = bool(np.all(penalty.penalty_factors[model.has_intercept :] == 1))
         scale = "" if plain else "sqrt(charge_j) " if penalty.factor_unit == "variance" else "charge_j "
@@ -87,28 +88,58 @@ def intercept_words(columns: Sequence[str], *, charged: bool) -> str:
     return ", the intercept charged, too" if charged else ", intercept not charged"
 
 
-def scales(stated: object, columns: Sequence[str]) -> tuple[str | None, str]:
+def scales(stated: object, columns: Sequence[str], texts: Sequence[str] = ()) -> tuple[str | None, str]:
     """Return what a coefficient is multiplied with before the penalty sees it, and what its letter is.
 
-    ``stated`` is what a model file says of its penalty factors; None for the scale where it says nothing.
+    ``stated`` is what a model file says of its penalty factors; None for the scale where it says nothing. ``texts`` are
+    the columns of text, whose words are named together.
 
     >>> scales("variance", ["(intercept)", "age"]), scales("raw", ["age"])
     (('sd_j ', ''), ('', ''))
     >>> scales(["none", "variance", "raw"], ["(intercept)", "age", "dose"])[1]
     ', c_j is 1 for dose and sd_j for age'
+    >>> scales(["variance", "raw", "raw", 100.0], ["age", "t: a", "t: b", "u: a"], ["t", "u"])[1]
+    ', c_j is 1 for words of t, 10 for words of u and sd_j for age'
     """
     if isinstance(stated, str):
         return {"variance": "sd_j ", "sd": "sd_j ", "raw": ""}.get(stated), ""
     if not isinstance(stated, list) or len(stated) != len(columns):
         return None, ""
-    raw = [name for name, unit in zip(columns, stated, strict=True) if unit == "raw" and name != "(intercept)"]
-    others = [name for name, unit in zip(columns, stated, strict=True) if unit in ("variance", "sd")]
-    if not others or not raw:
-        return ("sd_j " if others else ""), ""
-    few, many, first = (raw, others, "1") if len(raw) <= len(others) else (others, raw, "sd_j")
-    second = "sd_j" if first == "1" else "1"
-    shown = f"{', '.join(few[:MAX_BOUNDS_LISTED])}{', ...' if len(few) > MAX_BOUNDS_LISTED else ''}"
-    return "c_j ", f", c_j is {first} for {shown} and {second} for {many[0] if len(many) == 1 else 'the others'}"
+    root = "sd" not in stated  # factors of a ridge multiply squares
+    whose: dict[str, list[str]] = {}
+    for name, unit in zip(columns, stated, strict=True):
+        if unit != "none" and name != "(intercept)":
+            names = whose.setdefault(_scale(unit, root=root), [])
+            text = next(
+                (text for text in texts if unit not in ("variance", "sd") and name.startswith(f"{text}: ")), None
+            )
+            shown = name if text is None else f"words of {text}"
+            if not (names and names[-1] == shown):
+                names.append(shown)
+    if len(whose) < 2:
+        only = next(iter(whose), "")
+        return ("" if only == "1" else f"{only} "), ""
+    most = max(whose, key=lambda unit: (len(whose[unit]), unit == "sd_j"))
+    words = [f"{unit} for {_listed(names)}" for unit, names in whose.items() if unit != most]
+    last = f"{most} for {whose[most][0] if len(whose[most]) == 1 else 'the others'}"
+    return "c_j ", f", c_j is {', '.join(words)} and {last}"
+
+
+def _scale(unit: object, *, root: bool) -> str:
+    """Return what a coefficient is multiplied with, in letters or as a number."""
+    if unit in ("variance", "sd"):
+        return "sd_j"
+    number = 1.0 if unit == "raw" else float(unit)  # type: ignore[arg-type]
+    return f"{number**0.5 if root else number:g}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:MAX_BOUNDS_LISTED])}{', ...' if len(names) > MAX_BOUNDS_LISTED else ''}"
+
+
+def texts_of(model: Model) -> list[str]:
+    """Return the columns of text that a model reads."""
+    return [term.column for term in model.encoder.texts] if isinstance(model.encoder, Encoder) else []
 
 
 def _between(name: str, low: float | None, high: float | None) -> str:

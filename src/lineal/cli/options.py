@@ -122,8 +122,8 @@ def folding(words: str) -> Callable[[Declared], Declared]:
 def penalizing(command: Declared) -> Declared:
     """Add --penalize."""
     words = (
-        "How the penalty sees columns: standardized (the default) or raw, as scikit-learn and the lecture notes; for some "
-        "columns raw,age=standardized. May be repeated."
+        "How the penalty sees columns: standardized (the default, but for words of a text) or raw, as scikit-learn and the "
+        "lecture notes; for some columns raw,age=standardized. May be repeated."
     )
     return click.option("--penalize", metavar="HOW", multiple=True, help=words)(command)
 

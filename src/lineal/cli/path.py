@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lineal.api.estimate import name
 from lineal.api.path_of_table import TablePath, table_path
-from lineal.cli.objective import limits, spelled, subject
+from lineal.cli.objective import limits, scales, spelled, subject
 from lineal.cli.opening import DataFile
 from lineal.cli.options import holds_out, typed
 from lineal.cli.output import apart, table_file, write_table
@@ -146,7 +146,8 @@ def page(walked: TablePath, answer: Mapping[str, Any], width: int) -> list[Any]:
 
 def _penalty(walked: TablePath) -> str:
     """Return the penalty in letters, since its strength is what changes."""
-    text = walked.family.formula("strength", "sd_j ", walked.loss.outputs)
+    scale, words = scales(walked.charges, walked.columns, walked.texts)
+    text = walked.family.formula("strength", scale or "", walked.loss.outputs) + words
     free = ", intercept not charged" if walked.columns[:1] == ("(intercept)",) else ""
     return f" + {text}{free}{subject(limits(walked.family, walked.columns))}"
 

@@ -24,9 +24,9 @@ from lineal.features.text.columns import declared_texts, learn_texts, texts_amon
 from lineal.features.text_options import Options, TextOptions
 from lineal.features.types import deciding, target_type
 from lineal.features.types.choices import AS_FOUND, Choices
-from lineal.features.types.decision import Decision, Reread
+from lineal.features.types.decision import Decision, Reread, without
 from lineal.features.types.declared_types import CategoryType, DeclaredType, DropType, declared
-from lineal.features.types.leaks import suspicions
+from lineal.features.types.leaks import origins, suspicions
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
 from lineal.ground.records import dataclass
@@ -196,6 +196,15 @@ def _decide(
     if rereads or isinstance(decided, Reread):
         return rereads
     target, counts, sentence = decided
+    if written and formula is None and poly == 1:
+        undeclared = [decision for decision in decisions if decision.column not in declared_types]
+        reasons = origins(gathered.head, target, undeclared)
+        gone = {id(term) for decision in decisions if decision.column in reasons for term in decision.terms}
+        terms = [term for term in terms if id(term) not in gone]
+        decisions = [
+            without(survey, "category", reasons[survey.name]) if survey.name in reasons else decision
+            for survey, decision in zip(surveys, decisions, strict=True)
+        ]
     text = learn_texts(written, gathered.features, partial(_again, table, gathered))
     by_name = {**{d.column: d for d in decisions}, **text}
     decisions = [by_name[survey.name] for survey in gathered.features]

@@ -31,6 +31,9 @@ Interrupt = Literal["raise", "budget"]
 GRID: Final = (1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6)
 """The ridge strengths tried, strongest first: each fit starts where the one before ended."""
 
+WORD_GRID: Final = (*GRID, 1e-7, 1e-8)
+"""The ridge strengths tried where words of a text are penalized as they are."""
+
 FOLDS: Final = 5
 """Parts of the training rows, of which one validates."""
 
@@ -112,6 +115,16 @@ class Choice:
     folds: int = 1
     errors: tuple[float, ...] = ()
 
+    @property
+    def complete(self) -> bool:
+        """Whether strengths were compared, and nobody asked to stop."""
+        return bool(self.trials) and not self.interrupted
+
+    @property
+    def loss(self) -> float:
+        """The loss of the strength on the rows left out; infinite where none was tried."""
+        return min((value for strength, value in self.trials if strength == self.strength), default=math.inf)
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for a report."""
         trials: list[dict[str, float | None]] = [
@@ -128,13 +141,18 @@ class Choice:
         }
 
 
-def strengths(source: Source, loss: Loss, family: Penalty, moments: Moments) -> tuple[float, ...]:
+def strengths(
+    source: Source, loss: Loss, family: Penalty, moments: Moments, *, words: bool = False
+) -> tuple[float, ...]:
     """Return the strengths to try, strongest first: GRID, or for a penalty that makes zeros from the critical one down.
 
-    GRID is for standardized columns; for others it is moved by the power of ten that is nearest to what they vary by.
+    GRID is for standardized columns; for others it is moved by the power of ten that is nearest to what they vary by. With
+    ``words`` of a text among them, of which a row has few, it is WORD_GRID: all of them together vary like one such column.
     """
     critical = critical_strength(Problem.of(source, loss, family, moments))
     if not (math.isfinite(critical) and critical > 0.0):
+        if words:
+            return WORD_GRID
         unit = unit_of(family, moments)
         return GRID if unit == 1.0 else tuple(unit * strength for strength in GRID)
     return tuple(float(critical * 10.0 ** (-step / 4)) for step in range(13))  # three decades, four strengths each

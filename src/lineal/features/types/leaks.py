@@ -23,6 +23,50 @@ LEAK_FIRST_ROWS = 500
 LEAK_MIN_ROWS = 50
 """Fewer rows than this determine much by chance."""
 
+ORIGIN_MIN_LEVELS = 20
+"""Fewer levels than this are a category like others."""
+ORIGIN_MAX_LEVEL_ROWS = 20
+"""Levels of more rows than this on average are known well enough, and so are new rows of them."""
+ORIGIN_MIN_SHARE = 0.95
+"""The share of rows, among levels of two rows and more, that have the class which is the most frequent one of their level."""
+
+
+def origins(batches: Sequence[Any], target: Target, decisions: Sequence[Decision]) -> dict[str, str]:
+    """Return the categories that look like where a text comes from, such as its publisher, each with the reason.
+
+    Many levels of few rows, nearly all of one class: the fit would learn the names by heart, leave the words of the text
+    to whatever the names do not tell, and know nothing about a name that is new.
+    """
+    if target.kind != "classes" or target.names is not None or not batches:
+        return {}
+    y = _codes(batches, target.name)
+    reasons = {}
+    for decision in decisions:
+        if decision.term is not None and decision.type == "category":
+            levels = _levels_of_one_class(_codes(batches, decision.column), y)
+            if levels is not None:
+                reasons[decision.column] = (
+                    f"nearly all rows of each of its {levels} levels are of one class, so it looks like where the text comes "
+                    f"from; keep it with --types {decision.column}=category"
+                )
+    return reasons
+
+
+def _levels_of_one_class(codes: Array, y: Array) -> int | None:
+    """Return the number of levels if they are many, small and nearly pure, and the classes are not so without them."""
+    codes, y = codes[codes >= 0], y[codes >= 0]
+    _, level, rows = np.unique(codes, return_inverse=True, return_counts=True)
+    if len(y) < LEAK_MIN_ROWS or len(rows) < ORIGIN_MIN_LEVELS or len(y) > ORIGIN_MAX_LEVEL_ROWS * len(rows):
+        return None
+    _, kind = np.unique(y, return_inverse=True)
+    table = np.zeros((len(rows), int(kind.max(initial=0)) + 1))
+    np.add.at(table, (level, kind), 1.0)
+    several = rows > 1
+    pure, among = float(table[several].max(axis=1).sum()), float(table[several].sum())
+    plain = float(table.sum(axis=0).max()) / len(y)
+    tells = among >= LEAK_MIN_ROWS and pure >= ORIGIN_MIN_SHARE * among and plain < 1.0 - 2.0 * (1.0 - ORIGIN_MIN_SHARE)
+    return len(rows) if tells else None
+
 
 def suspicions(batches: Sequence[Any], target: Target, decisions: Sequence[Decision]) -> list[str]:
     """Return a sentence for every column that tells the target without exception in the first rows.

@@ -28,7 +28,7 @@ class Claims(Ground):
     strength: float
     penalty: Penalty
     penalty_factors: Array
-    factor_units: tuple[str, ...] | None
+    factor_units: tuple[str | float, ...] | None
     variances: tuple[float, float] | None
     tol: float
     kind: str
@@ -83,12 +83,16 @@ def take_apart(meta: Mapping[str, Any], arrays: Mapping[str, npt.NDArray[Any]]) 
     )
 
 
-def _factor_units(stated: object, columns: int, intercept: bool) -> tuple[str, ...] | None:
-    """Return what the file says each penalty factor is: variance, sd, raw (1) or none (0); None where it says nothing."""
+def _factor_units(stated: object, columns: int, intercept: bool) -> tuple[str | float, ...] | None:
+    """Return what the file says each penalty factor is: variance, sd, raw (1), none (0), a number; None if it says nothing."""
     units = ("variance", "sd", "raw")
     if isinstance(stated, str) and stated in units:
         return ("none",) * intercept + (stated,) * (columns - intercept)
-    if isinstance(stated, list) and len(stated) == columns and all(unit in (*units, "none") for unit in stated):
+    if (
+        isinstance(stated, list)
+        and len(stated) == columns
+        and all(isinstance(unit, float) or unit in (*units, "none") for unit in stated)
+    ):
         return tuple(stated)
     return None
 

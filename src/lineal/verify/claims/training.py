@@ -13,9 +13,9 @@ import numpy.typing as npt
 from lineal.errors import near
 from lineal.verify import terms
 from lineal.verify.arithmetic import EPS, Array, summed, total
+from lineal.verify.claims.factors import penalty_factors
 from lineal.verify.claims.ground import Ground, plain_numbers
 from lineal.verify.claims.model import Claims
-from lineal.verify.problem.centering import moments
 from lineal.verify.problem.formulas import Problem, Streamed, Training
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells
@@ -345,7 +345,7 @@ def problem_of(
     )
     if len(training.store) == 1:
         problem = problem.whole()
-    _penalty_factors(report, claims, problem)
+    penalty_factors(report, claims, problem)
     return _about(report, claims, problem)
 
 
@@ -370,32 +370,3 @@ def _about(report: Report, claims: Claims, problem: Training) -> Training:
 def _zero_fill(term: Mapping[str, Any]) -> str | None:
     """Return what is wrong with a term of a file in which an absent number is zero; None if nothing is."""
     return None if term.get("fill") == 0.0 else "the fill must be 0"
-
-
-def _penalty_factors(report: Report, claims: Claims, problem: Training) -> None:
-    """Check the penalty factors: none below zero, the intercept free unless said, each what the file says it is."""
-    factors, units = claims.penalty_factors, claims.factor_units
-    if claims.strength > 0.0:
-        free = not claims.intercept or factors[0] == 0.0 or (units is not None and units[0] == "raw")
-        words = "no charge is below zero, and the intercept is not charged unless the file says so"
-        report.check(words, bool(np.all(factors >= 0.0)) and free)
-    if units is None:
-        return
-    variance = moments(problem, "x")[1]
-    variance[: int(claims.intercept)] = 0.0
-    # a mean is known to about EPS times the largest entry; so much of it may remain in a variance
-    slack = 1e-9 * variance + (64 * EPS * problem.extent.x) ** 2
-    unit = np.array(units)
-    measured, root = (unit == "variance") | (unit == "sd"), unit == "sd"
-    expected = np.where(measured, variance, np.where(unit == "raw", 1.0, 0.0))
-    off = np.abs(np.where(root, factors**2, factors) - expected) > np.where(measured, slack, 0.0)
-    worst = int(np.argmax(off))
-    stated = f"{claims.columns[worst]}: {float(expected[worst]) ** (0.5 if root[worst] else 1.0)!r}"
-    whose = "every column" if measured[int(claims.intercept) :].all() else "every standardized column"
-    report.check(
-        f"the charge of {whose} is its {'standard deviation' if root.any() else 'variance'} in the training rows"
-        if measured.any()
-        else "every column is charged as it is",
-        not bool(np.any(off)),
-        f"{stated}, stated {float(factors[worst])!r}" if np.any(off) else "",
-    )
