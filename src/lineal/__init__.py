@@ -11,6 +11,7 @@ _HOMES = {
     "fit": "lineal.api.training",
     "evaluate": "lineal.api.training",
     "beside": "lineal.api.dataset",
+    "rename": "lineal.api.dataset",
     "compare": "lineal.api.comparing",
     "cross_validate": "lineal.api.validating",
     "stack": "lineal.api.stacking",

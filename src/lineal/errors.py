@@ -59,10 +59,26 @@ def near(name: str, known: Iterable[str]) -> str:
     " Did you mean 'species'?"
     >>> near("zzz", ["species"])
     ''
+    >>> near("NAME", ["name", "game"])
+    " Did you mean 'name'?"
     """
     import difflib
 
-    hits = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
+    names = list(known)
+    hits = [one for one in names if alike(one) == alike(name)][:3]
+    hits = hits or difflib.get_close_matches(name, names, n=3, cutoff=0.6)
     if not hits:
         return ""
     return f" Did you mean {' or '.join(repr(hit) for hit in hits)}?"
+
+
+def alike(name: str) -> str:
+    """Return a name without what people take for the same: case, accents, blanks, hyphens and underscores.
+
+    >>> alike(" Año_Nuevo") == alike("ano nuevo"), alike("a1") == alike("a2")
+    (True, False)
+    """
+    import unicodedata
+
+    letters = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c for c in letters if not (unicodedata.combining(c) or c.isspace() or c in "-_"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import shlex
 
 import numpy as np
 import pyarrow as pa
@@ -119,3 +121,94 @@ def test_arrays_of_objects_are_never_loaded(tmp_path):
     np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
     with pytest.raises(InputError, match="cannot be read as NumPy arrays"):
         as_table(path)
+
+
+@pytest.fixture
+def parts(tmp_path, monkeypatch):
+    """Training and test rows, each with a file of vectors of its own name."""
+    rng = np.random.default_rng(8)
+    for part, rows in (("train", 90), ("test", 40)):
+        vectors = rng.normal(size=(rows, 3))
+        label = np.where(vectors @ [1.0, -2.0, 0.5] + rng.normal(size=rows) > 0, "yes", "no")
+        (tmp_path / f"{part}.csv").write_text("Größe,Label\n" + "".join(f"{k % 7},{y}\n" for k, y in enumerate(label)))
+        np.save(tmp_path / f"{part}.npy", vectors)
+        pq.write_table(pa.table({"id": np.arange(rows), "v": list(vectors)}), tmp_path / f"{part}.parquet")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_vectors_are_called_by_the_option_and_columns_renamed(parts, capsys):
+    words = ["--target", "y", "--rename", "Label=y", "--rename", "Größe=size", "--penalty", "ridge:0.1", "--json"]
+    own = ["--test-file", "test.csv", "--test-beside", "emb=test.npy"]
+    assert run(["fit", "train.csv", "--beside", "emb=train.npy", "-o", "m", *words, *own]) == 0
+    fitted = json.loads(capsys.readouterr().out)
+    assert set(lineal.load("m").columns) == {"(intercept)", "size", "emb[0]", "emb[1]", "emb[2]"}
+    check = ["verify", "m", "train.csv", "--beside", "emb=train.npy", "--rename", "Label=y", "--rename", "Größe=size"]
+    assert shlex.split(fitted["verify"]) == ["lineal", *check]
+    assert run(check) == 0
+    renames = ["--rename", "Label=y", "--rename", "Größe=size", "--json"]
+    capsys.readouterr()
+    assert run(["evaluate", "m", "test.csv", "--beside", "emb=test.npy", *renames]) == 0
+    measured = json.loads(capsys.readouterr().out)["metrics"]["test"]
+    assert fitted["metrics"]["test"].items() <= measured.items()
+    assert run(["predict", "m", "test.csv", "--beside", "emb=test.npy", "-o", "p.csv", *renames[2:4]]) == 0
+    same = lineal.rename(lineal.beside("test.csv", "test.npy", name="emb"), {"Label": "y", "Größe": "size"})
+    assert lineal.load("m").predict(same).tolist() == (parts / "p.csv").read_text().split()[1:]
+
+
+def test_what_cannot_be_renamed_is_refused_with_the_name_that_was_meant(parts, capsys):
+    for words, sentence in (
+        (["fit", "train.csv", "--target", "label"], "Did you mean 'Label'?"),
+        (
+            ["fit", "train.csv", "--target", "Label", "--rename", "grosse=x"],
+            "no column 'grosse' to rename. Did you mean 'Größe'?",
+        ),
+        (["fit", "train.csv", "--target", "Label", "--rename", "Label"], "as OLD=NEW"),
+        (["fit", "train.csv", "--target", "Label", "--rename", "Größe=Label"], "'Label'"),
+        (["fit", "train.csv", "--target", "Label", "--beside", "emb=train.parquet"], "has 2 columns"),
+        (["fit", "train.csv", "--target", "Label", "--test-beside", "emb=test.npy"], "no effect without --test-file"),
+    ):
+        assert run([*words, "-o", "m"]) == 2
+        assert sentence in " ".join(capsys.readouterr().err.split())
+    assert run(["fit", "train.csv", "--target", "Label", "--beside", "v=train.npy", "-o", "m", "--test-size", "0"]) == 0
+    (parts / "odd.csv").write_text((parts / "test.csv").read_text().replace("yes", "YES"))
+    capsys.readouterr()
+    assert run(["evaluate", "m", "odd.csv", "--beside", "v=test.npy", "--json"]) == 0
+    assert "no class 'YES' of 'Label'. Did you mean 'yes'?" in json.loads(capsys.readouterr().out)["notes"][0]
+
+
+def idx(array, code):
+    """Write an array as Yann LeCun's page on MNIST says: two zeros, a type, the dimensions, all with the highest byte first."""
+    head = bytes([0, 0, code, array.ndim]) + b"".join(int(size).to_bytes(4, "big") for size in array.shape)
+    return head + array.tobytes()
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_pictures_in_idx_files_are_vectors(packed, tmp_path, monkeypatch, capsys):
+    rng = np.random.default_rng(2)
+    pictures = rng.integers(256, size=(80, 3, 2)).astype(np.uint8)
+    labels = (pictures.reshape(80, 6).astype(float) @ [1, -1, 1, 0, 0, 0] + rng.normal(size=80) * 40 > 128).astype(
+        np.uint8
+    )
+    pack = gzip.compress if packed else bytes
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "images-idx3-ubyte").write_bytes(pack(idx(pictures, 8)))
+    (tmp_path / "labels-idx1-ubyte").write_bytes(pack(idx(labels, 8)))
+    files = ["labels-idx1-ubyte", "--beside", "images-idx3-ubyte"]
+    assert run(["fit", *files, "--target", "label", "--penalty", "ridge:0.1", "-o", "m", "--test-size", "0"]) == 0
+    table = {"pixel": pictures.reshape(80, 6).astype(float), "label": labels}
+    same = lineal.fit(table, target="label", penalty="ridge:0.1", test_size=0.0)
+    np.testing.assert_array_equal(lineal.load("m").coef, same.coef)
+    assert run(["verify", "m", *files]) == 0
+
+
+@pytest.mark.parametrize(("code", "kind"), [(8, "u1"), (9, "i1"), (11, ">i2"), (12, ">i4"), (13, ">f4"), (14, ">f8")])
+def test_all_types_of_idx_files_are_read_and_damage_is_named(code, kind, tmp_path):
+    values = np.array([[1, 100], [3, 7]]).astype(kind)
+    (tmp_path / "a.idx").write_bytes(idx(values, code))
+    (batch,) = as_table(tmp_path / "a.idx").batches()
+    assert batch.to_pydict() == {"pixel[0]": [1, 3], "pixel[1]": [100, 7]}
+    for damaged in (idx(values, code)[:-1], idx(values, code)[:9], b"\0\0\7\1"):
+        (tmp_path / "a.idx").write_bytes(damaged)
+        with pytest.raises(InputError, match="idx file"):
+            as_table(tmp_path / "a.idx")

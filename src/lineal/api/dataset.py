@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.api.options import Wanted
-from lineal.errors import InputError
+from lineal.errors import InputError, near
 from lineal.features.cells.cells import texts
 from lineal.features.counts import WEIGHT, counted, look_like_counts
 from lineal.features.encoded import Encoded
@@ -30,6 +30,7 @@ from lineal.tables.derived import derived
 from lineal.tables.joined import attached
 from lineal.tables.joined import beside as put_beside
 from lineal.tables.remembered import remembered
+from lineal.tables.renamed import called, renamed
 from lineal.tables.table import Table, as_table
 
 MAX_MEMORY_BYTES: Final = 2**30
@@ -173,8 +174,8 @@ def attach(table: Table, roles: Roles) -> tuple[Table, Roles]:
 
 def _tested(held: Table, learned: Learned, about: dict[str, Any], use: str) -> Source:
     """Return the rows held out; those of a class that training lacks are noted, and those without a target."""
-    usable, strangers = known_classes(held, learned.target)
-    about["notes"] += unmeasured(strangers, learned.target, use)
+    usable, strangers, first = known_classes(held, learned.target)
+    about["notes"] += unmeasured(strangers, first, learned.target, use)
     source = Encoded(usable, learned)
     kept = source.in_memory(memory_limit(), fingerprinted=False)
     if source.without_target:
@@ -239,36 +240,53 @@ def parts_of(table: Table, split: Split, target: str | None) -> tuple[Table, Tab
     )
 
 
-def beside(data: Any, *others: Any, key: str | None = None) -> Table:
+def beside(data: Any, *others: Any, key: str | None = None, name: str | None = None) -> Table:
     """Return a table with the columns of others beside its own, rows joined by their order or by a key column.
+
+    ``name`` is what the only column of the other table, or its vectors, are called: a file's own name may differ from one
+    set of rows to the next.
 
     >>> beside({"y": [1.0, 2.0]}, {"x": [3.0, 5.0]}).names
     ('y', 'x')
     """
+    if name is not None and len(others) != 1:
+        raise InputError(f"name is {name!r}, which is the name of one table's column; put tables beside one by one.")
     table = as_table(data)
-    for other in others:
-        table = put_beside(table, as_table(other), key)
+    for other in map(as_table, others):
+        table = put_beside(table, other if name is None else called(other, name, key), key)
     return table
 
 
-def known_classes(table: Table, target: Target) -> tuple[Table, int]:
-    """Return the rows whose class the model knows, and how many others there are: a rare class may be tested only."""
+def rename(data: Any, names: Mapping[str, str]) -> Table:
+    """Return a table with other names for some of its columns, from old to new; that of a vector names its components.
+
+    >>> rename({"Age": [1.0, 2.0]}, {"Age": "age"}).names
+    ('age',)
+    """
+    return renamed(as_table(data), names)
+
+
+def known_classes(table: Table, target: Target) -> tuple[Table, int, str]:
+    """Return the rows whose class the model knows, how many others there are (a rare class may be tested only), and one."""
     if target.kind != "classes" or table.sparse:
-        return table, 0
-    place, strange = class_index(target), []
+        return table, 0, ""
+    place, strange, first = class_index(target), [], ""
     for rows, batch in table.select(texts=[target.name]).numbered():
         codes, levels = texts(column(batch, target.name))
         unknown = np.array([*(bool(np.isneginf(place(level))) for level in levels), False])
         strange.append(rows[unknown[codes]])
+        if not first and len(strange[-1]):
+            first = levels[int(codes[np.flatnonzero(unknown[codes])[0]])]
     unknown_rows: npt.NDArray[np.int64] = np.concatenate([*strange, np.empty(0, np.int64)])
-    return (table.where(Apart(unknown_rows)), len(unknown_rows)) if len(unknown_rows) else (table, 0)
+    return (table.where(Apart(unknown_rows)), len(unknown_rows), first) if len(unknown_rows) else (table, 0, "")
 
 
-def unmeasured(strangers: int, target: Target, use: str) -> list[str]:
+def unmeasured(strangers: int, first: str, target: Target, use: str) -> list[str]:
     """Return a sentence about rows of classes that training lacks, if there are some."""
     if not strangers:
         return []
-    return [f"{rows_were(strangers)} not {use}: the training rows have no such class of {target.name!r}."]
+    hint = near(first, [str(label) for label in target.classes or ()])
+    return [f"{rows_were(strangers)} not {use}: the training rows have no class {first!r} of {target.name!r}.{hint}"]
 
 
 def rows_were(count: int) -> str:

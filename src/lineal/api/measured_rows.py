@@ -46,11 +46,11 @@ def to_measure(model: Model, data: Any, rows: str = "held-out") -> MeasuredRows:
         table.require(name, "target column")
     held, seen, notes = _held_out(model, table, rows)
     table, weight = as_fitted(held, model.training, model.roles.get("weight"))
-    usable, strangers = known_classes(table, model.target)
+    usable, strangers, first = known_classes(table, model.target)
     source = Encoded(usable, Learned(model.encoder, model.target, {}, weight, model.roles.get("offset")))
     # one reading for the model and the baseline, where memory allows
     kept = source.in_memory(memory_limit(), fingerprinted=False)
-    notes = [*table.notes, *notes, *unmeasured(strangers, model.target, "measured")]
+    notes = [*table.notes, *notes, *unmeasured(strangers, first, model.target, "measured")]
     if source.without_target:
         notes.append(f"{rows_were(source.without_target)} left out because the target is missing.")
     notes += model.encoder.sentences(source.unknown)
@@ -80,7 +80,11 @@ def fitted_rows(model: Model, table: Table) -> tuple[int, Table | None] | None:
         return None
     part, weight = as_fitted(train, model.training, model.roles.get("weight"))
     encoded = Encoded(part, Learned(known, model.target, {}, weight, model.roles.get("offset")))
-    return (int(model.training["rows"]), held) if encoded.fingerprint() == stated else None
+    try:
+        same = encoded.fingerprint() == stated
+    except InputError:  # a cell that training rows cannot have, such as another class: another table
+        return None
+    return (int(model.training["rows"]), held) if same else None
 
 
 def _held_out(model: Model, table: Table, rows: str) -> tuple[Table, int | None, list[str]]:

@@ -121,6 +121,7 @@ def lineal(context: click.Context) -> None:
 @intercept("Whether the score has a constant; without, 0 is its level.")
 @splitting
 @click.option("--test-file", type=File, help="Measure on this file instead of held-out rows.")
+@click.option("--test-beside", metavar="[NAME=]FILE[:KEY]", multiple=True, help="As --beside, for --test-file.")
 @seed("Which rows are held out and used for validation.")
 @limit("Stop after this time, with what is proven so far.")
 @click.option("--accept", is_flag=True, help="Exit with 0 even if the verdict is at_infinity, infeasible or budget.")

@@ -14,7 +14,7 @@ from lineal.api.training import evaluate
 from lineal.api.validating import cross_validate
 from lineal.cli.decisions import costs_of
 from lineal.cli.opening import DataFile, stack_at
-from lineal.cli.options import typed
+from lineal.cli.options import READING, typed
 from lineal.cli.page import Screen, calibration, compare, confusion, facts, lined, number, per_class, right
 from lineal.cli.plain_model import finite, text
 from lineal.cli.progress import Watch
@@ -40,7 +40,7 @@ def run(
             raise InputError(f"--folds fits anew, so it takes one file, the data; {fitted} and {data} are two.")
         if threshold is not None or costs is not None or typed("rows"):
             raise InputError("--threshold, --costs and --rows are for a fitted MODEL; with --folds leave them out.")
-        reading = {name: options.pop(name) for name in ("delimiter", "quote", "header", "beside")}
+        reading = {name: options.pop(name) for name in READING}
         return _folded(DataFile(fitted, **reading), folds, as_json, options)
     if data is None:
         raise InputError("give a MODEL and the DATA to measure it on; or --folds 10 DATA to measure a way of fitting.")

@@ -44,21 +44,24 @@ def run(
     trace: Path | None,
     recipe: Path | None,
     test_file: Path | None,
+    test_beside: tuple[str, ...],
     accept: bool,
     as_json: bool,
     **options: Any,
 ) -> int:
     """Fit, write the model file, print, and return the exit code."""
     wanted = _settled(options, recipe, test_file)
+    if test_beside and test_file is None:
+        raise InputError("--test-beside has no effect without --test-file; give the file that it stands beside.")
     path = output if output is not None else Path(f"{stem(data.path)}.lineal")
     free(path)
     if trace is not None:
         _check_trace(trace, wanted["multiclass"])
-        apart(trace, "--trace", data.path, path, test_file, recipe, *data.beside)
+        apart(trace, "--trace", *data.files, path, test_file, recipe)
     with Watch(f"reading {data}") as watch:
         fitted = training.fit(
             data.open(),
-            test=None if test_file is None else data.open(test_file),
+            test=None if test_file is None else data.open(test_file, test_beside),
             progress=watch.step,
             interrupt="budget",
             iterates=trace is not None,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 Declared = TypeVar("Declared", bound=Callable[..., Any])
 File = click.Path(path_type=Path)
+READING: Final = ("delimiter", "quote", "header", "beside", "rename")
+"""The options that say how DATA is read."""
 
 
 class Command(click.Command):
@@ -25,8 +27,7 @@ class Command(click.Command):
         if isinstance(ctx.params.get("data"), Path):
             from lineal.cli.opening import DataFile
 
-            reading = ("delimiter", "quote", "header", "beside")
-            options = {name: ctx.params.pop(name) for name in reading if name in ctx.params}
+            options = {name: ctx.params.pop(name) for name in READING if name in ctx.params}
             ctx.params["data"] = DataFile(ctx.params["data"], **options)
         return rest
 
@@ -42,7 +43,9 @@ def holds_out(split: str | None) -> bool:
 
 
 def reading(command: Declared) -> Declared:
-    """Add the options that say how a text file is written."""
+    """Add the options that say how a file is read."""
+    names = "A column of DATA under another name; may be repeated."
+    command = click.option("--rename", metavar="OLD=NEW", multiple=True, help=names)(command)
     command = click.option("--delimiter", metavar="CHAR", help="What separates cells; found by itself if not given.")(
         command
     )
@@ -69,8 +72,11 @@ def deciding(command: Declared) -> Declared:
 
 def beside(command: Declared) -> Declared:
     """Add --beside."""
-    words = "A file whose columns belong to DATA: rows by their order, or by a key column. May be repeated."
-    return click.option("--beside", metavar="FILE[:KEY]", multiple=True, help=words)(command)
+    words = (
+        "A file whose columns belong to DATA: rows by their order, or by a key column; NAME is that of its only column or "
+        "its vectors. May be repeated."
+    )
+    return click.option("--beside", metavar="[NAME=]FILE[:KEY]", multiple=True, help=words)(command)
 
 
 def shaping(command: Declared) -> Declared:

@@ -13,7 +13,6 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from lineal.cli.opening import joined
 from lineal.cli.plain_model import finite
 from lineal.errors import InputError, LinealError
 from lineal.tables import formats
@@ -121,14 +120,14 @@ def table_file(path: Path, option: str) -> None:
 
 
 def apart(output: Path | None, option: str, *inputs: Path | str | None) -> None:
-    """Refuse an output that is one of the inputs, under whatever name; ``--beside`` may name its key, as in FILE:KEY.
+    """Refuse an output that is one of the inputs, under whatever name.
 
-    >>> apart(Path("out.csv"), "-o", Path("in.csv"), None, "more.csv:id")
+    >>> apart(Path("out.csv"), "-o", Path("in.csv"), None)
     """
     if output is None or not output.exists():
         return
     for other in inputs:
-        path = joined(other)[0] if isinstance(other, str) else other
+        path = Path(other) if isinstance(other, str) else other
         if path is not None and path.exists() and output.samefile(path):
             raise InputError(f"{option} {output} is one of the inputs ({path}); choose another name.")
 

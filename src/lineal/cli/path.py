@@ -45,7 +45,7 @@ def run(
         raise InputError("--seed has no effect here: no rows are held out; leave it out.")
     if output is not None:
         table_file(output, "-o")
-        apart(output, "-o", data.path, recipe, *data.beside)
+        apart(output, "-o", *data.files, recipe)
     with Watch(f"reading {data}") as watch:
         walked = table_path(
             data.open(),

@@ -55,7 +55,7 @@ def run(
     fitted = load(model) if whole is None else whole.final
     if proba and fitted.target.kind != "classes":
         raise InputError(f"--proba asks for class probabilities, but {model} predicts a number; leave --proba out.")
-    apart(output, "-o", model, data.path, *data.beside, costs)
+    apart(output, "-o", model, *data.files, costs)
     matrix = costs_of(costs, fitted)
     rule = None if threshold is None and matrix is None else fitted.rule(threshold, matrix)
     table = data.open()

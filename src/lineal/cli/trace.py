@@ -88,7 +88,7 @@ def run(
         raise InputError("--seed has no effect here: the rows come in their own order; add --order drawn.")
     if output is not None:
         table_file(output, "--output")
-        apart(output, "--output", data.path)
+        apart(output, "--output", *data.files)
     with Watch(f"reading {data}"):
         points = read(data.open(), settled(options, recipe), classes)
         begin = read_start(start, points.source.columns, points.outputs)

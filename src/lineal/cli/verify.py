@@ -9,7 +9,7 @@ from typing import Any, Final
 import click
 from rich.text import Text
 
-from lineal.cli.opening import DataFile, joined
+from lineal.cli.opening import DataFile
 from lineal.cli.page import Screen, facts
 from lineal.cli.plain_model import text
 from lineal.cli.progress import Watch
@@ -57,7 +57,8 @@ def _report(model: Path, data: DataFile) -> Report:
         return verify(
             model,
             data.path,
-            beside=list(map(joined, data.beside)),
+            beside=[(other.path, other.key, other.name) for other in data.others],
+            rename=data.names,
             delimiter=data.delimiter,
             quote=data.quote,
             header=data.header,

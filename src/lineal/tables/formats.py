@@ -162,6 +162,32 @@ class NumpyFile(Format):
         return stream.getvalue()
 
 
+class IdxFile(Format):
+    """MNIST's arrays."""
+
+    title = "idx"
+    endings = (".idx", ".idx1-ubyte", ".idx2-ubyte", ".idx3-ubyte", ".idx4-ubyte")
+
+    @classmethod
+    def begins(cls, data: bytes) -> bool:
+        """Whether two zeros, a type and a number of dimensions stand first."""
+        from lineal.tables.idx import begins
+
+        return begins(data)
+
+    @classmethod
+    def open(cls, file: File) -> Table:
+        """Return the table of a file: an array of several dimensions is a column of vectors."""
+        from lineal.tables.idx import from_idx
+
+        return from_idx(file)
+
+    @classmethod
+    def example(cls) -> bytes:
+        """Return a matrix of bytes."""
+        return bytes([0, 0, 8, 2, 0, 0, 0, 2, 0, 0, 0, 2, 1, 5, 2, 15])
+
+
 class JsonLinesText(Format):
     """One JSON object per line."""
 
@@ -217,7 +243,7 @@ def _example_batch() -> Any:
     return pa.RecordBatch.from_pydict({"y": [1, 2], "x": [0.5, 1.5]})
 
 
-ALL: tuple[type[Format], ...] = (ParquetFile, ArrowFile, NumpyFile, JsonLinesText, SvmlightText, DelimitedText)
+ALL: tuple[type[Format], ...] = (ParquetFile, ArrowFile, NumpyFile, IdxFile, JsonLinesText, SvmlightText, DelimitedText)
 """Every format, in the order in which the first bytes of a file are held against them."""
 PACKED: Final = ".gz"
 """The ending of a file packed with gzip, after that of its format."""

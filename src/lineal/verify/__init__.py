@@ -46,15 +46,17 @@ def verify(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    rename: Mapping[str, str] | None = None,
     watch: Watch = silent,
 ) -> Report:
     """Check every claim of a model file (or separability record) against its data, and return the checked lines.
 
     The first claim that does not hold raises Refused, a VerificationError that carries the report so far. A damaged file
     raises ModelFileError, unreadable data InputError. ``delimiter``, ``quote`` and ``header`` are those of the data file,
-    where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None.
-    ``watch`` is called with what is going on and the share of it that is done. The data is read in blocks: memory does not
-    grow with its rows, except where docs/verdicts.md says so.
+    where the model's column names do not settle them; ``beside`` are files with more columns, each with its key or None,
+    and perhaps the name of its only column; ``rename`` has new names for columns of the data, from old to new. ``watch`` is
+    called with what is going on and the share of it that is done. The data is read in blocks: memory does not grow with its
+    rows, except where docs/verdicts.md says so.
     """
     report = Report(os.fspath(model), os.fspath(data))
     meta, arrays = container.read(model)
@@ -78,7 +80,7 @@ def verify(
         names == claims.columns,
         "".join([f"{len(names)} columns, stated {len(claims.columns)}", *differing[:1]]),
     )
-    table = gathered(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header)
+    table = gathered(data, claims.read, beside, delimiter=delimiter, quote=quote, header=header, rename=rename)
     with np.errstate(all="ignore"):  # numbers too large for doubles end in a line that fails, not in a warning
         try:
             if isinstance(claims, Record):

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lineal.errors import InputError
+from lineal.errors import alike as alike_text
 from lineal.features.cells.cells import packed
 from lineal.features.cells.finite import CellError, finite_numbers
 from lineal.features.encoder import column, located
@@ -272,9 +273,18 @@ def _class_codes(target: Target, array: Any) -> Array:
         # (the dictionary may hold levels that no row has)
         position = int(np.flatnonzero(strange)[0])
         raise CellError(
-            target.name, position, levels[codes[position]], f"one of the model's classes {list(target.classes or ())}"
+            target.name,
+            position,
+            levels[codes[position]],
+            f"one of the model's classes {list(target.classes or ())}{_same(levels[codes[position]], target)}",
         )
     return np.asarray(table[codes])
+
+
+def _same(level: str, target: Target) -> str:
+    """Return which class differs from a level in case, blanks or accents only, in brackets; "" if none does."""
+    same = [str(label) for label in target.classes or () if alike_text(str(label)) == alike_text(level)]
+    return f" (did you mean {same[0]!r}?)" if same else ""
 
 
 def class_index(target: Target) -> Callable[[str], float]:

@@ -1,16 +1,20 @@
-"""Files of typed columns, block by block: Parquet, Feather and NumPy."""
+"""Files of typed columns, block by block: Parquet, Feather, NumPy and idx."""
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, Final
 
 import numpy as np
 
 from lineal.errors import InputError
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Column
+
+WIDTHS: Final = {8: "u1", 9: "i1", 11: ">i2", 12: ">i4", 13: ">f4", 14: ">f8"}
+"""The numbers of idx files by the code of their type."""
 
 
 class Arrow:
@@ -118,15 +122,16 @@ class Arrays:
     """The arrays of a NumPy file as columns: those of a matrix are called name[0], name[1], ..."""
 
     path: Path
+    idx: bool = False
     zero: bool = False
     names: list[str] = field(init=False)
 
     def __post_init__(self) -> None:
         try:
-            loaded = np.load(self.path, allow_pickle=False, mmap_mode="r" if self.path.suffix == ".npy" else None)
-            self._arrays = dict(loaded) if hasattr(loaded, "files") else {self.path.stem: loaded}
+            self._arrays = _idx(self.path) if self.idx else self._loaded()
         except (ValueError, OSError, EOFError) as error:
-            raise InputError(f"the data file {self.path} cannot be read as NumPy arrays: {error}.") from error
+            kind = "an idx file" if self.idx else "NumPy arrays"
+            raise InputError(f"the data file {self.path} cannot be read as {kind}: {error}.") from error
         lengths = {len(array) if 1 <= array.ndim <= 2 else -1 for array in self._arrays.values()}
         if len(lengths) != 1 or -1 in lengths:
             raise InputError(
@@ -139,6 +144,10 @@ class Arrays:
             else:
                 self._places |= {f"{name}[{k}]": (name, k) for k in range(array.shape[1])}
         self.names = list(self._places)
+
+    def _loaded(self) -> dict[str, Any]:
+        loaded = np.load(self.path, allow_pickle=False, mmap_mode="r" if self.path.suffix == ".npy" else None)
+        return dict(loaded) if hasattr(loaded, "files") else {self.path.stem: loaded}
 
     def has(self, name: str) -> bool:
         """Return whether there is such an array, or such a column of one."""
@@ -156,3 +165,31 @@ class Arrays:
                 part = parts[array] if column is None else parts[array][:, column].astype(np.float64)
                 columns[name] = part if part.dtype.kind in "fiu" else part.tolist()
             yield Cells(min(rows, self._rows - start), columns, share=min(1.0, (start + rows) / self._rows))
+
+
+def is_idx(path: Path) -> bool:
+    """Return whether a file, packed or not, begins with two zeros, a known type and a number of dimensions."""
+    try:
+        with _unpacked(path) as file:
+            first = file.read(4)
+    except (OSError, EOFError):
+        return False
+    return len(first) == 4 and first[:2] == bytes(2) and first[2] in WIDTHS and 1 <= first[3] <= 8
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else path.open("rb")  # type: ignore[return-value]
+
+
+def _idx(path: Path) -> dict[str, Any]:
+    """Return the array of an idx file: labels, or a matrix with a row for every picture."""
+    with _unpacked(path) as file:
+        data = file.read()
+    kind, dimensions = WIDTHS[data[2]], data[3]
+    shape = [int.from_bytes(data[4 + 4 * k : 8 + 4 * k], "big") for k in range(dimensions)]
+    numbers = np.frombuffer(data, kind, offset=4 + 4 * dimensions)
+    if len(numbers) != int(np.prod(shape)):
+        raise ValueError(f"it holds {len(numbers)} numbers for the shape {shape}")
+    return {"label": numbers} if dimensions == 1 else {"pixel": numbers.reshape(shape[0], -1)}

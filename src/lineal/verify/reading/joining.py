@@ -13,9 +13,11 @@ from lineal.errors import InputError
 from lineal.verify.reading import cells
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells
 from lineal.verify.reading.questions import about, answers
+from lineal.verify.reading.renaming import Renamed, called, old_name
 from lineal.verify.reading.tables import Table, kept, read
 
-Other = tuple[str | os.PathLike[str], str | None]
+Other = tuple[str | os.PathLike[str], str | None] | tuple[str | os.PathLike[str], str | None, str | None]
+"""A file beside another, its key column, and what its only column is called where that is said."""
 
 
 def gathered(
@@ -26,11 +28,18 @@ def gathered(
     delimiter: str | None = None,
     quote: str | None = None,
     header: bool | None = None,
+    rename: Mapping[str, str] | None = None,
 ) -> Table:
     """Return a data file with the columns of those beside it, each of which may be joined by a key column.
 
-    A needed name that is a question about a column (``num > 0``) is answered from it, unless a column is called so.
+    ``rename`` has new names for columns, from old to new. A needed name that is a question about a column (``num > 0``)
+    is answered from it, unless a column is called so.
     """
+    if rename:
+        old = {after: before for before, after in rename.items()}
+        asked = [old_name(name, old) if about(name) is None or name in old else name for name in needed]
+        table = gathered(path, asked, beside, delimiter=delimiter, quote=quote, header=header)
+        return Renamed(table, old)
     wanted = list(needed)
     options = {"delimiter": delimiter, "quote": quote, "header": header}
     questions = {name: column for name in wanted if (column := about(name)) is not None}
@@ -64,14 +73,21 @@ class Answered:
 def _together(
     path: str | os.PathLike[str], needed: Iterable[str], beside: Sequence[Other], options: Mapping[str, Any]
 ) -> Table:
-    wanted, keys = set(needed), {key for _, key in beside if key is not None}
+    wanted, keys = set(needed), {key for _, key, *_ in beside if key is not None}
     others = []
-    for file, key in beside:
-        own = {name for name in wanted if name != key and _holds(read(file, ()), name)}
-        others.append(Beside(file, key, read(file, own | ({key} if key is not None else set())), own))
+    for file, key, *name in beside:
+        given = next(iter(name), None)
+        known = _opened(file, (), key, given)
+        own = {name for name in wanted if name != key and _holds(known, name)}
+        others.append(Beside(file, key, _opened(file, own | ({key} if key is not None else set()), key, given), own))
         wanted -= own - keys
     first = read(path, wanted | keys, **options)
     return Joined(path, first, others) if others else first
+
+
+def _opened(file: str | os.PathLike[str], needed: Iterable[str], key: str | None, name: str | None) -> Table:
+    """Return a file beside another, under its own name where it has one."""
+    return read(file, needed) if name is None else called(read(file, [] if key is None else [key]), name, key)
 
 
 def _holds(table: Table, name: str) -> bool:

@@ -1,4 +1,4 @@
-"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet, Feather and NumPy, block by block."""
+"""A plain reader of data files: CSV, TSV, JSON lines, SVMlight (also .gz), Parquet, Feather, NumPy, idx, by block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 from lineal.errors import InputError
-from lineal.verify.reading.binary_files import Arrays, Arrow
+from lineal.verify.reading.binary_files import Arrays, Arrow, is_idx
 from lineal.verify.reading.cells import BLOCK_ROWS, Cells, Column, listed
 from lineal.verify.reading.quoting import quoting
 from lineal.verify.reading.text_files import TextFile
@@ -66,6 +66,8 @@ def read(
         return Arrays(path)
     if data[:4] == b"PAR1" or data == b"ARROW1":
         return Arrow(path, parquet=data[:4] == b"PAR1")
+    if is_idx(path):
+        return Arrays(path, idx=True)
     text = TextFile(path)
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix in (".svm", ".svmlight", ".libsvm"):
