@@ -59,6 +59,7 @@ class Logistic(Loss):
     row_kernel: ClassVar[str | None] = "logistic"
     logit: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 0.25
+    strictly_convex: ClassVar[bool] = True
     max_shift: ClassVar[float] = 0.5
     unbounded: ClassVar[bool] = True
     remedies: ClassVar[tuple[str, ...]] = ("firth", "ridge")

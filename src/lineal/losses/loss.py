@@ -64,7 +64,8 @@ class Loss(ABC):
     ``max_shift`` is how far scores may move by a Newton step for its dual point to be safely inside the conjugate's domain;
     ``unbounded`` says that the loss may fall for ever along a direction, so that a minimiser need not exist; ``remedies`` are
     penalties under which it does. ``smooth`` says that it has a slope everywhere. At a kink of a loss that is not smooth,
-    ``slope`` is one of its slopes. ``convex`` says that it is convex: otherwise no solver follows it.
+    ``slope`` is one of its slopes. ``convex`` says that it is convex: otherwise no solver follows it; ``strictly_convex``
+    that no segment of it is straight, in the scores of a row.
     ``dual_margin`` is how far a dual point that the kernels accept may still be moved, in scores, without leaving the domain.
     ``even`` says that ``loss(1 - y, -eta) = loss(y, eta)``.
 
@@ -90,6 +91,7 @@ class Loss(ABC):
     logit: ClassVar[bool] = False
     quadratic: ClassVar[bool] = False
     convex: ClassVar[bool] = True
+    strictly_convex: ClassVar[bool] = False
     smooth: ClassVar[bool] = True
     curvature_bound: ClassVar[float] = 1.0
     max_shift: ClassVar[float] = float("inf")

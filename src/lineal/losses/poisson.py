@@ -28,6 +28,7 @@ class Poisson(Loss):
     native: ClassVar[int | None] = 4
     row_kernel: ClassVar[str | None] = "poisson"
     curvature_bound: ClassVar[float] = float("inf")
+    strictly_convex: ClassVar[bool] = True
     max_shift: ClassVar[float] = 0.5
     dual_margin: ClassVar[float] = 0.01
     unbounded: ClassVar[bool] = True

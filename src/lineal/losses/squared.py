@@ -26,6 +26,7 @@ class Squared(Loss):
     native: ClassVar[int | None] = 0
     row_kernel: ClassVar[str | None] = "squared"
     quadratic: ClassVar[bool] = True
+    strictly_convex: ClassVar[bool] = True
     likelihood: ClassVar[bool] = True
     estimates_noise: ClassVar[bool] = True
     figure: ClassVar[str] = "rmse"
