@@ -12,7 +12,7 @@ from lineal import penalties
 from lineal.cli.commands import lineal
 
 HEAVY = ("numpy", "scipy", "pyarrow", "rich", "narwhals", "sklearn", "pandas")
-COMMANDS = ("fit", "path", "predict", "evaluate", "show", "verify", "summary", "dialect", "separable", "trace")
+COMMANDS = ("fit", "path", "sweep", "predict", "evaluate", "show", "verify", "summary", "dialect", "separable", "trace")
 
 
 @pytest.mark.parametrize("words", [["--help"], ["--version"], [], *([command, "--help"] for command in COMMANDS)])
@@ -43,7 +43,7 @@ def test_help_spells_every_penalty_as_the_catalogue_does() -> None:
     }
     for kind in penalties.by_name().values():
         assert kind.spelling().replace("STRENGTH", "S").replace("RATIO", "R") in helps["fit"]
-        assert (kind.spelling(given=("strength",)) in helps["path"]) == bool(kind.parameters and not kind.smooth)
+        assert (kind.spelling(given=("strength",)) in helps["path"]) == bool(kind.parameters)
 
 
 @pytest.mark.slow

@@ -48,7 +48,7 @@ def lineal(capsys: pytest.CaptureFixture[str]) -> Lineal:
     return call
 
 
-@pytest.mark.parametrize("command", ["fit", "path", "compare", "separable"])
+@pytest.mark.parametrize("command", ["fit", "path", "compare", "sweep", "evaluate", "separable"])
 def test_commands_share_their_options_about_columns(command: str) -> None:
     names = {parameter.name for parameter in commands.commands[command].params}
     assert {"drop", "weight", "types", "recipe", "formula", "poly", "text", "beside", "delimiter", "header"} <= names

@@ -61,8 +61,10 @@ def tabulated(data: Any, roles: Roles) -> tuple[Table, Roles]:
     return attach(remembered(as_table(data), 2 * memory_limit() // 3), roles)
 
 
-def deal(table: Table, split: Split, folds: int | str | None, target: Any) -> Folds:
+def deal(table: Table, split: Split, folds: int | str | None, target: Any, otherwise: int | None = None) -> Folds:
     """Deal the rows: ``folds`` is how many, or a column whose every value is a fold; None: the split's validation rows.
+
+    ``otherwise`` is the number of folds where there are no validation rows and none are asked for.
 
     Row i is in fold ``floor(folds u(seed + 1, i))``; rows of a group stay together, and stratified folds have equal shares of
     every class.
@@ -79,6 +81,7 @@ def deal(table: Table, split: Split, folds: int | str | None, target: Any) -> Fo
         return Folds((pair,), seen, tests, tuple(drop), "validation rows")
     if split.validation_size > 0:
         raise InputError(f"no row of {table.origin} became a validation row; hold out a larger share, or use folds.")
+    folds = otherwise if folds is None else folds
     if folds is None:
         raise InputError("there are no rows to validate on: give folds, such as 5, or a share of validation rows.")
     if split.by == "time":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from lineal.api.dataset import Dataset, Roles, from_table, with_offsets
 from lineal.api.estimate import prepare
 from lineal.api.options import Limits, PenaltyRequest, read_ratio
+from lineal.api.penalizing import Penalized
 from lineal.api.picking import build
 from lineal.api.request import Request
 from lineal.errors import InputError, near
@@ -24,6 +25,7 @@ from lineal.losses.loss import Loss
 from lineal.metrics.scoring import Score
 from lineal.model.verdict import TOLERANCE
 from lineal.paths.point import Point
+from lineal.paths.selection import falling
 from lineal.paths.strengths import path
 from lineal.penalties import by_name
 from lineal.penalties.penalty import Penalty
@@ -36,7 +38,8 @@ Array = npt.NDArray[np.float64]
 class TablePath:
     """The points of a path, the names of columns and outputs, and how well each point predicts the held-out rows.
 
-    ``charges`` say what the penalty sees of each column, as in a model file.
+    ``critical`` is the least strength at which nothing is used, of a ridge the first. ``charges`` say what the penalty sees of
+    each column, as in a model file.
     ``losses`` holds the figure called ``metric`` on the rows held out, nothing where none are. ``reached`` is how many of the
     points there was time for; the others repeat the coefficients of the last of them.
     """
@@ -81,7 +84,7 @@ def read_family(penalty: str) -> PenaltyRequest:
     PenaltyRequest(name='elastic', strength=None, l1_ratio=0.5)
     """
     name, colon, rest = penalty.partition(":")
-    families = {name: kind for name, kind in by_name().items() if kind.parameters and not kind.smooth}
+    families = {name: kind for name, kind in by_name().items() if kind.parameters}
     if name not in families or bool(colon) != ("l1_ratio" in families[name].parameters):
         *most, last = (kind.spelling(given=("strength",)) for kind in families.values())
         accepted = f"accepted are {', '.join(most)} and {last}; the strengths are what a path goes through."
@@ -98,8 +101,9 @@ def table_path(
     *,
     model: str = "auto",
     penalty: str = "l1",
+    penalize: Penalized | None = None,
     points: int = 30,
-    ratio: float = 1e-3,
+    ratio: float | None = None,
     bounds: Limits | None = None,
     weight: str | None = None,
     offset: str | None = None,
@@ -118,7 +122,10 @@ def table_path(
     solver: Solver | str = "auto",
     progress: Callable[[Point], None] | None = None,
 ) -> TablePath:
-    """Fit a table at many strengths, from the one at which nothing is used down to ``ratio`` times it.
+    """Fit a table at many strengths, from the one at which nothing is used down to ``ratio`` (0.001) times it.
+
+    A ridge makes nothing zero: its strengths begin where coefficients are about a hundredth of their size, and its ``ratio``
+    is 1e-6.
 
     >>> table = {"dose": [0.0, 1.0, 2.0, 3.5], "noise": [1.0, -1.0, 0.5, 0.0], "effect": [0.1, 1.1, 1.9, 3.6]}
     >>> found = table_path(table, "effect", model="linear", points=3)
@@ -126,7 +133,7 @@ def table_path(
     [[], ['dose'], ['dose', 'noise']]
     """
     family, deadline = read_family(penalty), Deadline.of(time_limit)
-    request = _request(model, bounds, solver)
+    request = _request(model, bounds, solver, family, penalize)
     roles = Roles.of(
         target,
         formula,
@@ -146,15 +153,16 @@ def table_path(
     charging = build(family, 1.0, ready.units.squares, ready.limits)
     if len(charging.conflicts()):
         raise InputError("the bounds exclude each other: a lower one is above its upper one; change them.")
+    first = falling(charging, ready.moments, points, 1e-6 if ratio is None else ratio) if charging.smooth else points
     walked = path(
-        dataset.train, ready.loss, charging, points,
-        ratio=ratio, solver=request.solver, tol=tol, time_limit=deadline,
+        dataset.train, ready.loss, charging, first,
+        ratio=1e-3 if ratio is None else ratio, solver=request.solver, tol=tol, time_limit=deadline,
         moments=ready.moments, labels=ready.labels, progress=progress,
     )  # fmt: skip
     metric = ready.loss.figure
     return TablePath(
         points=walked.points,
-        critical=walked.critical,
+        critical=walked.points[0].strength if charging.smooth else walked.critical,
         columns=tuple(dataset.train.columns),
         loss=ready.loss,
         penalty=family,
@@ -168,14 +176,15 @@ def table_path(
     )
 
 
-def _request(model: str, bounds: Limits | None, solver: Solver | str) -> Request:
-    """Return what is asked for; a ridge has no path."""
-    request = Request.of(model, "auto", bounds, solver)
-    if request.model.name in ("ridge", "bayes"):
-        raise InputError(
-            f"model {request.model.name} is a ridge, which makes nothing zero; for a path ask for model linear."
-        )
-    return request
+def _request(
+    model: str, bounds: Limits | None, solver: Solver | str, family: PenaltyRequest, penalize: Penalized | None
+) -> Request:
+    """Return what is asked for; model bayes picks its own strength, and model ridge has the path of a ridge."""
+    name = model.partition(":")[0]
+    if name == "bayes" or (name == "ridge" and family.name != "ridge"):
+        raise InputError(f"model {name} is a ridge; for this path ask for model linear, or for --penalty ridge.")
+    ratio = "" if family.l1_ratio is None else f",{family.l1_ratio!r}"
+    return replace(Request.of(model, f"{family.name}:1{ratio}", bounds, solver, penalize), penalty=family)
 
 
 def _losses(dataset: Dataset, loss: Loss, metric: str, points: Sequence[Point], reached: int) -> tuple[float, ...]:

@@ -162,6 +162,38 @@ def compare() -> None:
 
 
 @lineal.command(cls=Command)
+@click.argument("data", type=File)
+@click.option(
+    "--over",
+    metavar="SETTING",
+    required=True,
+    help="degree=0:15 (of the one column, of all products, or the word degree in a --formula), strength or "
+    "strength=0.001:10, columns or columns=1:40 (the first so many of the table).",
+)
+@asking
+@roles
+@declared_types
+@shaping
+@intercept("As for fit.")
+@folding(
+    "How many folds validate in turn, or a column whose every value is a fold; 5 unless there are validation rows."
+)
+@splitting
+@seed("Which rows are left alone, and which validate.")
+@limit("For all fits together, which share it.")
+@click.option("-o", "--output", type=File, metavar="FILE", help="Write the table, with every fold, as CSV or Parquet.")
+@beside
+@reading
+@json_option
+def sweep() -> None:
+    """Fit a table at every degree, strength or number of columns: training and validation loss side by side.
+
+    Rows that fit would hold out to test (--test-size) are left alone. Degrees and columns have no penalty unless --penalty
+    is given; with more columns than rows the smallest coefficients are taken: the second descent.
+    """
+
+
+@lineal.command(cls=Command)
 @click.argument("recipe", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, required=True, metavar="FOLDER", help="The new folder to write.")
@@ -180,16 +212,15 @@ def stack() -> None:
 @click.argument("data", type=File)
 @click.option("--target", metavar="COL", help="The column to predict (SVMlight files: the label).")
 @click.option("--model", metavar="NAME", default="auto", show_default=True, help="As for fit; it names the loss.")
-@click.option("--penalty", metavar="NAME", default="l1", show_default=True, help="l1, elastic:RATIO or group.")
+@click.option("--penalty", metavar="NAME", default="l1", show_default=True, help="l1, elastic:RATIO, group or ridge.")
+@penalizing
 @click.option("--bounds", metavar="COL:LO:HI", multiple=True, help="As for fit.")
 @click.option("--solver", metavar="NAME", default="auto", show_default=True, help="As for fit.")
 @click.option("--points", type=click.IntRange(min=1), default=30, show_default=True, help="How many strengths.")
 @click.option(
     "--ratio",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
-    default=0.001,
-    show_default=True,
-    help="The last strength, as a share of the first.",
+    help="The last strength, as a share of the first; 0.001 unless given, of a ridge 0.000001.",
 )
 @roles
 @declared_types

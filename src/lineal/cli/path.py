@@ -13,7 +13,7 @@ from rich.text import Text
 
 from lineal.api.estimate import name
 from lineal.api.path_of_table import TablePath, table_path
-from lineal.cli.objective import limits, scales, spelled, subject
+from lineal.cli.objective import intercept_words, limits, scales, spelled, subject
 from lineal.cli.opening import DataFile
 from lineal.cli.options import holds_out, typed
 from lineal.cli.output import apart, table_file, write_table
@@ -131,7 +131,7 @@ def page(walked: TablePath, answer: Mapping[str, Any], width: int) -> list[Any]:
     lines = [
         ("Model", answer["model"]["name"]),
         ("Objective", answer["model"]["objective"]),
-        ("Path", f"from {walked.critical:.4g}, the least strength at which no column is used"),
+        ("Path", f"from {walked.critical:.4g}, {_beginning(walked)}"),
         (
             "Data",
             f"{answer['data']['origin']}: {answer['data']['rows']:,} rows fitted; target {walked.dataset.target.name}",
@@ -141,14 +141,22 @@ def page(walked: TablePath, answer: Mapping[str, Any], width: int) -> list[Any]:
         lines.append(("Held out", f"{walked.metric.replace('_', ' ')} on rows that no point has seen; * is the least"))
     lines += left_out(answer["data"])
     style = "bold green" if proven == len(walked.points) else "bold yellow"
-    return [Text(sentence, style=style), facts(lines), _table(walked, answer), _picture(walked, width)]
+    picture = [] if walked.family.smooth else [_picture(walked, width)]
+    return [Text(sentence, style=style), facts(lines), _table(walked, answer), *picture]
+
+
+def _beginning(walked: TablePath) -> str:
+    if walked.family.smooth:
+        return "where coefficients are about a hundredth of their size: a ridge makes nothing zero"
+    return "the least strength at which no column is used"
 
 
 def _penalty(walked: TablePath) -> str:
     """Return the penalty in letters, since its strength is what changes."""
     scale, words = scales(walked.charges, walked.columns, walked.texts)
     text = walked.family.formula("strength", scale or "", walked.loss.outputs) + words
-    free = ", intercept not charged" if walked.columns[:1] == ("(intercept)",) else ""
+    charged = bool(walked.family.penalty_factors[:1].any())
+    free = intercept_words(walked.columns, charged=charged)
     return f" + {text}{free}{subject(limits(walked.family, walked.columns))}"
 
 

@@ -171,6 +171,15 @@ def unit_of(family: Penalty, moments: Moments) -> float:
     return 10.0 ** round(math.log10(float(np.mean(variance[varied] / factors[varied]))))
 
 
+def falling(family: Penalty, moments: Moments, points: int, ratio: float) -> tuple[float, ...]:
+    """Return strengths of a penalty without zeros, from where coefficients are a hundredth of their size down to ratio times it.
+
+    A ridge of strength s divides the coefficient of a standardized column that is like no other by about 1 + s.
+    """
+    top = 100.0 * unit_of(family, moments)
+    return tuple(np.geomspace(top, ratio * top, points).tolist())
+
+
 def cross_validate(
     source: Source,
     loss: Loss,
