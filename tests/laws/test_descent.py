@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 
 import lineal
 from lineal.designs import as_design
@@ -18,7 +19,8 @@ from lineal.penalties import NoPenalty, Ridge
 from lineal.problem.problem import Problem
 from lineal.solvers import ConjugateGradient, GradientDescent
 from lineal.solvers.stable_step import curvature_above, curvature_above_by_row
-from lineal.sources.memory import Memory
+from lineal.sources.memory import Blocks, Memory
+from lineal.sources.source import Block
 
 ROWS = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 4.0], [4.0, 3.0], [5.0, 7.0], [7.0, 5.0]])
 CLASSES = np.array([0.0, 1.0, 0.0, 0.0, 1.0, 1.0])
@@ -140,6 +142,21 @@ def test_weights_offsets_and_classes_take_part():
             share = np.count_nonzero(weight) / weight.sum() / len(picked) if record.rows else 1.0 / weight.sum()
             w = w - 0.2 * (share * design[picked].T @ slope[picked] + 0.3 * np.array([[0.0], [1.0], [1.0]]) * w)
         np.testing.assert_allclose(result.coef, w, rtol=1e-12, atol=1e-13)
+
+
+def test_rows_in_blocks_or_sparse_are_picked_alike():
+    rng = np.random.default_rng(4)
+    x, y = rng.normal(size=(30, 3)), rng.normal(size=(30, 1))
+    design, penalty = as_design(x), Ridge(0.1, np.array([0.0, 1.0, 1.0, 1.0]))
+    parts = [Block(design.slice(a, b), y[a:b]) for a, b in ((0, 1), (1, 17), (17, 17), (17, 30))]
+    for solver in (GradientDescent(step=0.1, batch=4), GradientDescent(step=0.1, batch=7, order="shuffled")):
+        whole, blocks, sparse = (
+            fit(source, Squared(1), penalty, solver=solver, max_iter=25)
+            for source in (Memory(design, y), Blocks(parts), Memory(as_design(csr_matrix(x)), y))
+        )
+        assert [record.rows for record in whole.trace] == [record.rows for record in blocks.trace]
+        np.testing.assert_allclose(blocks.coef, whole.coef, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(sparse.coef, whole.coef, rtol=1e-12, atol=1e-14)
 
 
 def test_as_many_steps_as_asked_for_though_the_optimum_is_proven_or_at_infinity():

@@ -86,8 +86,10 @@ def too_long(problem: Problem, objectives: Sequence[float], step: float, *, by_r
     else:
         return ""
     above = curvature_above_by_row(problem) if by_row else curvature_above(problem)
-    if not 0.0 < above < math.inf:
+    if not math.isfinite(problem.loss.curvature_bound):
         return f"{what}; the {problem.loss.name} loss bends without limit, so no length is proven stable"
+    if not 0.0 < above < math.inf:
+        return what
     if step < 2.0 / above:  # rows that were picked have lost what others gained, or rounding has
         return ""
     proven = "is proven to lower the loss of its rows" if by_row else "is proven to descend"
