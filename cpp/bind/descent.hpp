@@ -27,41 +27,6 @@ std::vector<double> values_of(const Matrix& from) {
     return out;
 }
 
-// `here` = (value, error, gradient[p, k], hessian[parts * p, p]) at `coef`
-nb::tuple descend_rows(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                       const nb::tuple& here, nb::handle square_array, nb::handle largest_array, double bound, double baseline,
-                       double share, Index most, bool unbounded, double parameter) {
-    const Rows& rows = self.rows();
-    const Asked asked(rows, loss, y, weight, offset, coef, parameter);
-    if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
-    if (asked.request.loss == Loss::softmax) throw nb::value_error("softmax couples its outputs; only losses that do not can be descended");
-    if (here.size() != 4) throw nb::value_error("here must be (value, error, gradient, hessian)");
-    const Index p = rows.columns(), k = asked.request.outputs, parts = asked.request.loss == Loss::squared ? 1 : k;
-    const Input square(square_array, "square", {p}), largest(largest_array, "largest", {p});
-    const Input gradient(here[2], "gradient", {p, k}), hessian(here[3], "hessian", {parts * p, p});
-    const std::vector<double> squares = values_of(square.matrix()), sizes = values_of(largest.matrix()),
-                              start = values_of(asked.coef.matrix());
-    Walked walked;
-    walked.here.value = nb::cast<double>(here[0]);
-    walked.here.error = nb::cast<double>(here[1]);
-    walked.here.gradient = values_of(gradient.matrix());
-    walked.here.hessian = values_of(hessian.matrix());
-    Descent descent;
-    descent.charges.square = squares.data();
-    descent.charges.largest = sizes.data();
-    descent.charges.offset = bound;
-    descent.unbounded = unbounded;
-    descent.baseline = baseline;
-    descent.share = share;
-    descent.most = most;
-    without_lock([&] { descend(Passes(rows, team(), asked.request, true), descent, start.data(), walked); });
-    const Here& end = walked.here;
-    const nb::object slope = end.slope.empty() ? nb::none() : array_of(end.slope, {k});
-    return nb::make_tuple(array_of(walked.coefs, {static_cast<Index>(walked.coefs.size()) / std::max<Index>(p * k, 1), p, k}),
-                          nb::cast(walked.values), nb::cast(walked.estimates), nb::cast(walked.passes), walked.count, end.value, end.error,
-                          array_of(end.gradient, {p, k}), slope, array_of(end.hessian, {parts, p, p}));
-}
-
 // What the fit of a short table found (newton/small_fit.hpp). Arrays are made when they are asked for.
 class PySmallFit {
 public:

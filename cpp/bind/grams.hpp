@@ -60,4 +60,28 @@ nb::tuple gram_dd(const PyRows& self, nb::handle weight_array, nb::handle y_arra
     return nb::make_tuple(high.array, low.array);
 }
 
+// Blocks on the diagonal of X' S W X, or X' S X without `kept`, of columns (x - shift) / scale where these are given
+nb::tuple blocks_rows(const PyRows& self, int loss, nb::handle weight_array, const std::optional<Kept>& kept, Index sample, Index turn,
+                      const std::optional<Numbers>& shift, const std::optional<Numbers>& scale) {
+    const Rows& rows = self.rows();
+    const std::optional<Input> weight = Input::maybe(weight_array, "weight", {rows.rows()});
+    if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
+    if (kept && kept->ndim() != 2) throw nb::value_error("kept must have a row for each output and a column for each row");
+    if (shift.has_value() != scale.has_value()) throw nb::value_error("shift and scale are given together");
+    Request request;
+    request.loss = loss_of(loss);
+    request.outputs = kept ? static_cast<Index>(kept->shape(0)) : 1;
+    request.weight = matrix_of(weight);
+    request.sample = sample;
+    request.turn = turn;
+    const auto p = static_cast<std::size_t>(rows.columns());
+    const double* const curvature = kept ? data_of(*kept, static_cast<std::size_t>(rows.rows() * request.outputs), "kept") : nullptr;
+    Affine view;
+    if (shift) view = {data_of(*shift, p, "shift"), data_of(*scale, p, "scale")};
+    const Output out({request.outputs, rows.columns(), rows.columns()});
+    double weight_sum = 0;
+    without_lock([&] { weight_sum = rows.blocks(team(), request, curvature, view, out.data); });
+    return nb::make_tuple(out.array, weight_sum);
+}
+
 }  // namespace

@@ -14,11 +14,9 @@
 #include "ascent.hpp"
 #include "cells.hpp"
 #include "columns.hpp"
-#include "conjugate.hpp"
 #include "descent.hpp"
 #include "epochs.hpp"
 #include "grams.hpp"
-#include "interior.hpp"
 #include "perceptron.hpp"
 #include "parts.hpp"
 #include "picking.hpp"
@@ -96,14 +94,13 @@ nb::tuple dual(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb
 }
 
 nb::tuple curve(const PyRows& self, int loss, nb::handle y, nb::handle weight, nb::handle offset, nb::handle coef,
-                nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known, bool single) {
+                nb::handle direction_array, double parameter, Index sample, Index turn, std::optional<Kept> kept, bool known) {
     const Rows& rows = self.rows();
     Asked asked(rows, loss, y, weight, offset, coef, parameter);
     if (y.is_none()) throw nb::type_error("y must be a float64 array, got None");
     if (sample < 1) throw nb::value_error(("sample must be at least 1, got " + std::to_string(sample)).c_str());
     asked.request.sample = sample;
     asked.request.turn = turn;
-    asked.request.single = single;
     const Input direction(direction_array, "direction", {rows.columns(), asked.request.outputs});
     const auto size = static_cast<std::size_t>(rows.rows() * asked.request.outputs);
     const Curvature curvature{kept ? data_of(*kept, size, "kept") : nullptr, known};
@@ -275,6 +272,11 @@ void bind_sweeps(nb::module_& m);  // sweeps.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of lineal; see docs/core.md.";
+#if defined(NDEBUG)
+    // Threads that outlive the interpreter (those of pytest's workers) keep frames, and the objects in them, until the process
+    // ends: no leak, and nothing that a user could act on.
+    nb::set_leak_warnings(false);
+#endif
     kernels();  // an unusable LINEAL_CPU is refused at import
     bind_sweeps(m);
     bind_epochs(m);
@@ -318,14 +320,9 @@ NB_MODULE(_core, m) {
              nb::arg("shift"), nb::arg("parameter") = 0.0, nb::arg("scale") = 1.0, nb::arg("gradient") = true)
         .def("curve", curve, nb::arg("loss"), nb::arg("y").none(), nb::arg("weight").none(), nb::arg("offset").none(), nb::arg("coef"),
              nb::arg("direction"), nb::arg("parameter") = 0.0, nb::arg("sample") = 1, nb::arg("turn") = 0,
-             nb::arg("kept").none() = nb::none(), nb::arg("known") = false, nb::arg("single") = false)
+             nb::arg("kept").none() = nb::none(), nb::arg("known") = false)
         .def("blocks", blocks_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept").none(), nb::arg("sample") = 1,
              nb::arg("turn") = 0, nb::arg("shift").none() = nb::none(), nb::arg("scale").none() = nb::none())
-        .def("conjugate", conjugate_rows, nb::arg("loss"), nb::arg("weight").none(), nb::arg("kept"), nb::arg("shift"), nb::arg("scale"),
-             nb::arg("charges"), nb::arg("inverse"), nb::arg("solution"), nb::arg("residual"), nb::arg("direction"), nb::arg("rho"),
-             nb::arg("goal"), nb::arg("most"), nb::arg("sample") = 1, nb::arg("turn") = 0, nb::arg("single") = false,
-             nb::arg("cost").none() = nb::none(), nb::arg("gradient").none() = nb::none(), nb::arg("smooth").none() = nb::none(),
-             nb::arg("rest").none() = nb::none(), nb::arg("within") = 0.0, nb::arg("far") = 0.0, nb::arg("near") = 0.0)
         .def("means", means, nb::arg("loss"), nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("chances", chances, nb::arg("coef"), nb::arg("offset").none() = nb::none())
         .def("moments", moments, nb::arg("weight").none() = nb::none())
@@ -333,14 +330,8 @@ NB_MODULE(_core, m) {
         .def("rough", rough, nb::arg("weight").none(), nb::arg("unit"), nb::arg("y"), nb::arg("centre"), nb::arg("factor"))
         .def("gram_dd", gram_dd, nb::arg("weight").none(), nb::arg("y"))
         .def("dependence", dependence, nb::arg("high"), nb::arg("low"))
-        .def("follow", follow_path, nb::arg("weight"), nb::arg("low"), nb::arg("high"), nb::arg("smooth"), nb::arg("linear"),
-             nb::arg("coef"), nb::arg("residual"), nb::arg("u"), nb::arg("v"), nb::arg("theta"), nb::arg("central"), nb::arg("singular"),
-             nb::arg("tol"), nb::arg("most"))
         .def("small_fit", small_fit_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("square"), nb::arg("farthest"),
-             nb::arg("share"), nb::arg("most"), nb::arg("unbounded"))
-        .def("descend", descend_rows, nb::arg("loss"), nb::arg("y"), nb::arg("weight").none(), nb::arg("offset").none(), nb::arg("coef"),
-             nb::arg("here"), nb::arg("square"), nb::arg("largest"), nb::arg("bound"), nb::arg("baseline"), nb::arg("share"),
-             nb::arg("most"), nb::arg("unbounded") = false, nb::arg("parameter") = 0.0);
+             nb::arg("share"), nb::arg("most"), nb::arg("unbounded"));
 
     m.def("factor_dd", factor_dd, nb::arg("high"), nb::arg("low"), nb::arg("threshold"), nb::arg("fixed") = 0);
     m.def("solve_dd", solve_dd, nb::arg("high"), nb::arg("low"), nb::arg("rank"), nb::arg("transpose"), nb::arg("right_high"),
@@ -351,15 +342,10 @@ NB_MODULE(_core, m) {
     m.def("exp", [](nb::handle x) { return elementary(0, x); }, nb::arg("x"));
     m.def("log1p", [](nb::handle x) { return elementary(1, x); }, nb::arg("x"));
     m.def("excess", [](nb::handle x) { return elementary(2, x); }, nb::arg("x"));
-    m.def("invert", invert_small, nb::arg("matrices"));
     m.def("threads", threads);
     m.def("set_threads", set_threads, nb::arg("n"));
     m.def("watch", watch, nb::arg("look").none());
     m.def("heed", heed);
-    m.def("cpu_level", [] { return std::string(kernels().name); });
-    m.def("cpu_levels", [] {
-        nb::list out;
-        for (const char* const* name = levels(); *name; ++name) out.append(*name);
-        return out;
-    });
+    m.def("cpu_level", level_in_use);
+    m.def("cpu_levels", levels);
 }

@@ -17,7 +17,6 @@ using namespace lineal;
 namespace {
 
 using In = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const Index, nb::c_contig, nb::device::cpu>;
 using InOut = nb::ndarray<double, nb::c_contig, nb::device::cpu>;
 
 template <class Array>
@@ -68,7 +67,7 @@ nb::tuple sweep_group(const In& gram, bool coupled, const InOut& coef, const InO
 
 Index walk_gram(const In& gram, const In& origin, const In& linear, const In& square, const In& lower, const In& upper, const In& strengths,
                 double level, double tol, double floor, double budget, const InOut& coef, const InOut& gradient, const InOut& found,
-                Index done, const std::optional<Numbers>& columns, Support* support) {
+                Index done) {
     const std::size_t size = coef.size();
     expect(gram, size * size, "gram");
     expect(origin, size, "origin");
@@ -76,8 +75,6 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
     expect(found, strengths.size() * size, "found");
     if (done < 0 || static_cast<std::size_t>(done) > strengths.size())
         throw nb::value_error("more points are done than there are strengths");
-    if (columns.has_value() != (support != nullptr)) throw nb::value_error("columns and support go together");
-    if (columns) expect(*columns, size, "columns");
     Walk walk{gram.data(),
               origin.data(),
               static_cast<Index>(size),
@@ -91,9 +88,7 @@ Index walk_gram(const In& gram, const In& origin, const In& linear, const In& sq
               coef.data(),
               gradient.data(),
               found.data(),
-              done,
-              columns ? columns->data() : nullptr,
-              support};
+              done};
     const nb::gil_scoped_release release;
     return sweeps().walk(walk);
 }
@@ -144,10 +139,9 @@ void bind_sweeps(nb::module_& m) {
           nb::arg("lower"), nb::arg("upper"), nb::arg("tol"), nb::arg("most"));
     m.def("sweep_group", &sweep_group, nb::arg("gram"), nb::arg("coupled"), nb::arg("coef"), nb::arg("gradient"), nb::arg("rate"),
           nb::arg("tol"), nb::arg("most"));
-    nb::class_<Support>(m, "Support").def(nb::init<>()).def_prop_ro("size", [](const Support& support) { return support.columns.size(); });
     m.def("walk_gram", &walk_gram, nb::arg("gram"), nb::arg("origin"), nb::arg("linear"), nb::arg("square"), nb::arg("lower"),
           nb::arg("upper"), nb::arg("strengths"), nb::arg("level"), nb::arg("tol"), nb::arg("floor"), nb::arg("budget"), nb::arg("coef"),
-          nb::arg("gradient"), nb::arg("found"), nb::arg("done"), nb::arg("columns") = nb::none(), nb::arg("support") = nb::none());
+          nb::arg("gradient"), nb::arg("found"), nb::arg("done"));
     m.def("beyond", &columns_beyond, nb::arg("slopes"), nb::arg("turns"), nb::arg("sizes"), nb::arg("margins"));
     m.def("due", &columns_due, nb::arg("slopes"), nb::arg("before").none(), nb::arg("linear"), nb::arg("least"), nb::arg("most"),
           nb::arg("strength"), nb::arg("apart"), nb::arg("turn"));

@@ -200,12 +200,12 @@ void bind_text(nb::module_& m) {
     nb::class_<Reading>(m, "Reading", "How a document becomes terms.")
         .def(
             "__init__",
-            [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high,
-               std::vector<std::string> missing, std::vector<std::string> stop) {
+            [](Reading* self, bool characters, bool lower, bool fold, Index least, Index low, Index high, std::vector<std::string> missing,
+               std::vector<std::string> stop) {
                 new (self) Reading(reading_of(characters, lower, fold, least, low, high, std::move(missing), std::move(stop)));
             },
-            nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"),
-            nb::arg("missing"), nb::arg("stop") = std::vector<std::string>());
+            nb::arg("characters"), nb::arg("lower"), nb::arg("fold"), nb::arg("least"), nb::arg("low"), nb::arg("high"), nb::arg("missing"),
+            nb::arg("stop") = std::vector<std::string>());
     nb::class_<Library>(m, "Documents", "Texts to be read: UTF-8 with the places where each starts, or a list of str, which is not copied.")
         .def(nb::init<Starts64, Bytes>(), nb::arg("starts"), nb::arg("text"))
         .def(nb::init<const nb::list&>(), nb::arg("texts"))

@@ -7,7 +7,6 @@
 
 #include "rowwise/ascent.hpp"
 #include "rowwise/epochs.hpp"
-#include "newton/interior.hpp"
 #include "paths/sweeps.hpp"
 #include "lengthwise.hpp"
 
@@ -64,27 +63,6 @@ void check_sweeps(Index m) {
         const double s = strengths[Design::at(k)];
         for (Index j = 0; j < m; ++j)
             good = good && slack(point[Design::at(j)], q.slope(point, j), 0.2 * s, 0.1 * s, -0.3, INFINITY) < 1e-5;
-    }
-    CHECK(good);
-    // without curvature in the penalty, by exact solves; the third call begins with half of the columns at rest
-    const std::vector<double> none(Design::at(m), 0.0);
-    const Charges sharp{linear.data(), none.data(), lower.data(), upper.data()};
-    std::vector<Index> columns(Design::at(m));
-    for (Index j = 0; j < m; ++j) columns[Design::at(j)] = 10 + 3 * j;
-    Support support;
-    std::fill(coef.begin(), coef.end(), 0.0);
-    gradient = origin;
-    for (int call = 0; call < 3; ++call) {
-        Walk again{q.gram.data(), origin.data(), m,           sharp,           strengths.data(), 3, 100.0,          1e-13,
-                   0.0,           1e9,           coef.data(), gradient.data(), found.data(),     0, columns.data(), &support};
-        CHECK(sweeps().walk(again) == 3);
-        for (Index k = 0; k < 3; ++k) {
-            const std::vector<double> point(found.begin() + k * m, found.begin() + (k + 1) * m);
-            for (Index j = 0; j < m; ++j)
-                good = good && slack(point[Design::at(j)], q.slope(point, j), 0.2 * strengths[Design::at(k)], 0.0, -0.3, INFINITY) < 1e-5;
-        }
-        for (Index j = call; j < m; j += 2) coef[Design::at(j)] = 0.0;
-        for (Index j = 0; j < m; ++j) gradient[Design::at(j)] = q.slope(coef, j);
     }
     CHECK(good);
 }
@@ -277,27 +255,6 @@ void check_epoch(const Design& d, RowLoss loss, Index batch, bool saga) {
 
 }  // namespace
 
-// The median of nine numbers, at the end of the path of their absolute distances.
-static void check_path(const Team& team) {
-    Part part;
-    part.kind = Kind::ones;
-    part.rows = 9;
-    part.columns = 1;
-    const Rows rows({part});
-    const std::vector<double> y{3.0, -1.0, 4.0, 1.5, -9.0, 2.0, 6.0, 5.0, 35.0}, weight(9, 1.0 / 9.0), low(9, -1.0), high(9, 1.0), none(1);
-    std::vector<double> coef(1), residual(9), u(9), v(9), theta(9);
-    for (std::size_t i = 0; i < 9; ++i) {
-        residual[i] = -y[i];
-        u[i] = std::max(residual[i], 0.0) + 30;
-        v[i] = std::max(-residual[i], 0.0) + 30;
-        theta[i] = -1 + 2 * u[i] / (u[i] + v[i]);
-    }
-    const Corners corners{rows, 1, weight.data(), low.data(), high.data(), none.data(), none.data(), 1e-3, 1e-13};
-    PathPoint point{coef.data(), residual.data(), u.data(), v.data(), theta.data()};
-    const Followed found = follow(corners, team, point, 1e-10, 100);
-    CHECK(found.ending == Ending::enough && found.gap <= 1e-8 && std::fabs(coef[0] - 3.0) < 1e-6);
-}
-
 // Moments, slopes and second derivatives of ones and one dense part, which is read where it lies or packed.
 static void check_in_place(const Design& d, const Team& team) {
     const Rows rows({d.parts[0], d.parts[2]});
@@ -336,7 +293,6 @@ static void check_in_place(const Design& d, const Team& team) {
 }
 
 void check_descents() {
-    check_path({1, {}});
     for (const Index n : {1, 4, 300})
         for (const Index p : {1, 8, 19, 40})
             for (const bool single : {false, true}) check_in_place(Design(n, p, single, p > 8, false), {2, {}});

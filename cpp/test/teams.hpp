@@ -1,10 +1,10 @@
-// Runs of several threads, interrupts, and the systems of Newton steps.
+// Runs of several threads, interrupts, and small factors.
 #pragma once
 
 #include <atomic>
 #include <thread>
 
-#include "newton/conjugate.hpp"
+#include "passes/kernels.hpp"
 #include "checks.hpp"
 
 namespace {
@@ -82,82 +82,25 @@ void check_nested() {
     CHECK(good);
 }
 
-void check_invert(Index n) {
-    const std::vector<double> half = numbers(n * n, 30);
-    std::vector<double> matrix(2 * half.size());
+// The factor of a small matrix, its rows filled up with zeros, solves what a product made.
+void check_small_factor(Index n) {
+    const std::vector<double> half = numbers(n * n, 30), x = numbers(n, 31);
+    const Index stride = (n + 7) / 8 * 8;
+    std::vector<double> upper(Design::at(n * stride)), solved(Design::at(stride));
     for (Index i = 0; i < n; ++i)
         for (Index j = 0; j < n; ++j) {
             double sum = i == j;
             for (Index t = 0; t < n; ++t) sum += half[Design::at(i * n + t)] * half[Design::at(j * n + t)];
-            matrix[Design::at(i * n + j)] = matrix[Design::at((n + i) * n + j)] = sum;
+            upper[Design::at(i * stride + j)] = sum;
+            solved[Design::at(i)] += sum * x[Design::at(j)];
         }
-    std::vector<double> inverse(matrix), x = numbers(n, 31), image(Design::at(n)), back(image);
-    CHECK(invert(Team{3, {}}, inverse.data(), 2, n));
-    bool good = true;
-    for (const Index first : {Index{0}, n * n}) {
-        kernels().symmetric(matrix.data(), n, x.data(), image.data());
-        kernels().symmetric(inverse.data() + first, n, image.data(), back.data());
-        for (Index i = 0; i < n; ++i) good = good && std::fabs(back[Design::at(i)] - x[Design::at(i)]) < 1e-9;
-    }
-    CHECK(good);
-    // the factor of the same matrix, its rows filled up with zeros
-    const Index stride = (n + 7) / 8 * 8;
-    std::vector<double> upper(Design::at(n * stride)), solved(Design::at(stride));
-    for (Index i = 0; i < n; ++i) {
-        solved[Design::at(i)] = image[Design::at(i)];
-        for (Index j = 0; j < n; ++j) upper[Design::at(i * stride + j)] = matrix[Design::at(i * n + j)];
-    }
     CHECK(kernels().triangle(upper.data(), n, stride) > 0);
     kernels().solve_triangle(upper.data(), n, stride, solved.data());
+    bool good = true;
     for (Index i = 0; i < stride; ++i) good = good && std::fabs(solved[Design::at(i)] - (i < n ? x[Design::at(i)] : 0.0)) < 1e-9;
     CHECK(good);
     upper.assign(upper.size(), 0.0);
     CHECK(kernels().triangle(upper.data(), n, stride) == 0);
-    inverse.assign(inverse.size(), 0.0);
-    CHECK(!invert(Team{1, {}}, inverse.data(), 2, n));
-}
-
-// The residual of a system is what its solution leaves, by a product of its own.
-void check_conjugate(const Design& d, Index k, bool diagonal) {
-    const Rows rows(d.parts);
-    const Index n = d.n, p = rows.columns();
-    std::vector<double> kept = numbers(n * k, 32), shift = numbers(p, 33), scale = numbers(p, 34), charges(Design::at(p), 0.5);
-    for (double& value : kept) value += 1.5;  // curvatures
-    for (double& value : scale) value += 2;
-    shift[0] = 0;
-    scale[0] = 1;
-    std::vector<double> inverse(Design::at(p * p));
-    for (Index j = 0; j < p; ++j) inverse[Design::at(diagonal ? j : j * (p + 1))] = 1;
-    Request request;
-    request.loss = Loss::logistic;
-    request.outputs = k;
-    System system;
-    system.shift = shift.data();
-    system.scale = scale.data();
-    system.charges = charges.data();
-    system.inverse = inverse.data();
-    system.blocks = diagonal ? 0 : 1;
-    system.most = 5;
-    const std::vector<double> gradient = numbers(p * k, 35);
-    std::vector<double> solution(gradient.size()), residual(gradient), direction(gradient), inner(gradient.size()), image(gradient.size());
-    double rho = 0;
-    for (const double value : gradient) rho += value * value;
-    const Progress found =
-        conjugate(rows, Team{3, {}}, request, kept.data(), system, rho, solution.data(), residual.data(), direction.data());
-    CHECK(!found.stuck && found.count == 5 && found.first > 0);
-    for (Index j = 0; j < p; ++j)
-        for (Index c = 0; c < k; ++c) inner[Design::at(j * k + c)] = solution[Design::at(j * k + c)] / scale[Design::at(j)];
-    for (Index j = 1; j < p; ++j)
-        for (Index c = 0; c < k; ++c) inner[Design::at(c)] -= shift[Design::at(j)] * inner[Design::at(j * k + c)];
-    rows.curve(Team{1, {}}, request, matrix(inner, p, k), matrix(inner, p, k), {kept.data(), true}, image.data());
-    bool good = true;
-    for (Index j = 0; j < p; ++j)
-        for (Index c = 0; c < k; ++c) {
-            const auto t = Design::at(j * k + c);
-            const double own = (image[t] - shift[Design::at(j)] * image[Design::at(c)]) / scale[Design::at(j)] / static_cast<double>(n);
-            good = good && std::fabs(gradient[t] - own - 0.5 * solution[t] - residual[t]) < 1e-9;
-        }
-    CHECK(good);
 }
 
 }  // namespace

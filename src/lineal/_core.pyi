@@ -93,7 +93,6 @@ class Rows:
         turn: int = 0,
         kept: Array | None = None,
         known: bool = False,
-        single: bool = False,
     ) -> tuple[Array, float]: ...
     def blocks(
         self,
@@ -105,32 +104,6 @@ class Rows:
         shift: Array | None = None,
         scale: Array | None = None,
     ) -> tuple[Array, float]: ...
-    def conjugate(
-        self,
-        loss: int,
-        weight: Array | None,
-        kept: Array,
-        shift: Array,
-        scale: Array,
-        charges: Array,
-        inverse: Array,
-        solution: Array,
-        residual: Array,
-        direction: Array,
-        rho: float,
-        goal: float,
-        most: int,
-        sample: int = 1,
-        turn: int = 0,
-        single: bool = False,
-        cost: Array | None = None,
-        gradient: Array | None = None,
-        smooth: Array | None = None,
-        rest: Array | None = None,
-        within: float = 0.0,
-        far: float = 0.0,
-        near: float = 0.0,
-    ) -> tuple[int, float, float, bool, bool, bool]: ...
     def means(self, loss: int, coef: Array, offset: Array | None = None) -> Array: ...
     def chances(self, coef: Array, offset: Array | None = None) -> tuple[Array, bool]: ...
     def moments(self, weight: Array | None = None) -> tuple[float, Array, Array, Array]: ...
@@ -138,23 +111,6 @@ class Rows:
     def rough(self, weight: Array | None, unit: float, y: Array, centre: Array, factor: Array) -> Array: ...
     def gram_dd(self, weight: Array | None, y: Array) -> tuple[Array, Array]: ...
     def dependence(self, high: Array, low: Array) -> float: ...
-    def follow(
-        self,
-        weight: Array,
-        low: Array,
-        high: Array,
-        smooth: Array,
-        linear: Array,
-        coef: Array,
-        residual: Array,
-        u: Array,
-        v: Array,
-        theta: Array,
-        central: float,
-        singular: float,
-        tol: float,
-        most: int,
-    ) -> tuple[int, float, str]: ...
     def small_fit(
         self,
         loss: int,
@@ -166,23 +122,6 @@ class Rows:
         most: int,
         unbounded: bool,
     ) -> SmallFit | None: ...
-    def descend(
-        self,
-        loss: int,
-        y: Array,
-        weight: Array | None,
-        offset: Array | None,
-        coef: Array,
-        here: tuple[float, float, Array, Array],
-        square: Array,
-        largest: Array,
-        bound: float,
-        baseline: float,
-        share: float,
-        most: int,
-        unbounded: bool = False,
-        parameter: float = 0.0,
-    ) -> tuple[Array, list[float], list[float], list[int], int, float, float, Array, Array | None, Array]: ...
 
 def apart(matrix: Array) -> tuple[int, int]: ...
 def cholesky(matrix: Array) -> Array | None: ...
@@ -402,7 +341,6 @@ def row_squares(parts: list[Part], inverse: Array, square: Array) -> None: ...
 def exp(x: Array) -> Array: ...
 def log1p(x: Array) -> Array: ...
 def excess(x: Array) -> Array: ...
-def invert(matrices: Array) -> bool: ...
 def threads() -> int: ...
 def set_threads(n: int) -> None: ...
 def watch(look: Callable[[], None] | None) -> Callable[[], None] | None: ...
@@ -423,12 +361,6 @@ def sweep_gram(
 def sweep_group(
     gram: Array, coupled: bool, coef: Array, gradient: Array, rate: Array, tol: float, most: int
 ) -> tuple[int, float]: ...
-
-class Support:
-    def __init__(self) -> None: ...
-    @property
-    def size(self) -> int: ...
-
 def walk_gram(
     gram: Array,
     origin: Array,
@@ -445,8 +377,6 @@ def walk_gram(
     gradient: Array,
     found: Array,
     done: int,
-    columns: npt.NDArray[np.int64] | None = None,
-    support: Support | None = None,
 ) -> int: ...
 def beyond(slopes: Array, turns: Array, sizes: Array, margins: Array) -> npt.NDArray[np.bool_]: ...
 def due(

@@ -281,30 +281,6 @@ def test_blocks_of_centred_and_scaled_columns_by_any_number_of_threads(n: int, k
         rows.blocks(2, None, chance.T.copy(), 1, 0, shift)
 
 
-@pytest.mark.parametrize("n", [1, 7, 300])
-@pytest.mark.parametrize("p", [1, 15, 16, 17, 100, 197])
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 10, 11])
-def test_single_precision_gives_the_product_to_its_digits(n: int, p: int, k: int) -> None:
-    rng = np.random.default_rng([n, p, k])
-    # rows of a wider array: what lies beyond a row is not read
-    wide = np.full((n, p + 3), np.nan, dtype=np.float32)
-    wide[:, :p] = rng.normal(size=(n, p))
-    x = wide[:, :p]
-    y, weight = rng.integers(0, k, size=(n, 1)).astype(float), rng.choice([0.0, 0.5, 2.0], size=n)
-    weight[0] = 1.0
-    coef, direction = rng.normal(size=(2, p + 1, k)) * np.array([0.1, 1e-60])[:, None, None]
-    design = np.hstack([np.ones((n, 1)), x.astype(float)])
-    chance = special.softmax(design @ coef, axis=1)
-    move = design @ direction
-    bent = weight[:, None] * chance * (move - np.sum(chance * move, axis=1, keepdims=True))
-    most = np.abs(design) @ np.abs(direction)
-    size = np.abs(design).T @ (weight[:, None] * chance * (most + np.sum(chance * most, axis=1, keepdims=True)))
-    rows, kept = _core.Rows([_core.Ones(n), _core.Dense(x)]), np.empty((k, n))
-    for known in (False, True):
-        found, _ = rows.curve(2, y, weight, None, coef, direction, 0.0, 1, 0, kept, known=known, single=True)
-        assert np.all(np.abs(found - design.T @ bent) <= 1e-5 * size)
-
-
 def test_kept_curvatures_are_checked() -> None:
     c = case("dense", 1, 1)
     given = (1, c.y, c.weight, c.offset, c.coef, c.coef, 0.0)

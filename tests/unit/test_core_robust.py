@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy import optimize
 
 from lineal import _core
 from lineal.certify.domain import metric
 from lineal.designs import as_design
 from lineal.estimators import HuberRegressor
-from lineal.losses import Absolute, Hinge, Quantile
-from lineal.penalties import NoPenalty, Ridge
+from lineal.losses import Absolute, Quantile
+from lineal.penalties import NoPenalty
 from lineal.problem.problem import Problem
 from lineal.solvers import interior_point
 from lineal.sources.memory import Memory
@@ -41,23 +42,21 @@ def test_rooms_of_ramps_are_those_of_the_domain() -> None:
     np.testing.assert_allclose(room, metric(problem.loss, y, theta), rtol=1e-15)
 
 
-@pytest.mark.parametrize("loss", [Absolute(), Quantile(0.2), Hinge()])
-@pytest.mark.parametrize("strength", [0.0, 0.1])
-def test_paths_are_those_of_numpy(loss: Absolute, strength: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The compiled steps and those written in numpy reach the same point."""
+@pytest.mark.parametrize(("loss", "q"), [(Absolute(), 0.5), (Quantile(0.2), 0.2)])
+def test_the_path_ends_where_the_linear_program_does(loss: Absolute, q: float) -> None:
+    """Quantile loss is the linear program q.u + (1 - q).v, X b + u - v = y; the absolute loss is twice that of q = 1/2."""
     rng = np.random.default_rng(4)
-    X = rng.normal(size=(120, 5))
-    y = X @ rng.normal(size=5) + rng.standard_t(2, size=120)
-    y = (y > 0.0).astype(float) if isinstance(loss, Hinge) else y
-    penalty = Ridge(strength, np.ones(6)) if strength or isinstance(loss, Hinge) else NoPenalty(6)
-    problem = Problem.of(Memory(as_design(X, intercept=True), y), loss, penalty)
-    linear = 0.01 * rng.normal(size=(6, 1))
-    one = interior_point._solve(problem, np.zeros((6, 1)), linear, 1e-9)
-    monkeypatch.setattr(interior_point, "COMPILED_MAX_COLUMNS", 0)
-    other = interior_point._solve(problem, np.zeros((6, 1)), linear, 1e-9)
-    np.testing.assert_allclose(one[0], other[0], rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(one[1], other[1], rtol=1e-4, atol=1e-4)
-    assert one[2] <= 1e-8 * 120
+    X = np.column_stack([np.ones(120), rng.normal(size=(120, 5))])
+    y = X @ rng.normal(size=6) + rng.standard_t(2, size=120)
+    problem = Problem.of(Memory(as_design(X[:, 1:], intercept=True), y), loss, NoPenalty(6))
+    coef, _, gap = interior_point._solve(problem, np.zeros((6, 1)), np.zeros((6, 1)), 1e-9)
+    unit = 2.0 if isinstance(loss, Absolute) else 1.0
+    cost = np.r_[np.zeros(6), np.full(120, unit * q), np.full(120, unit * (1.0 - q))] / 120
+    bounds = [(None, None)] * 6 + [(0.0, None)] * 240
+    best = optimize.linprog(cost, A_eq=np.hstack([X, np.eye(120), -np.eye(120)]), b_eq=y, bounds=bounds)
+    np.testing.assert_allclose(problem.evaluate(coef).value, best.fun, rtol=1e-7)
+    np.testing.assert_allclose(coef[:, 0], best.x[:6], atol=1e-5)
+    assert gap <= 1e-8
 
 
 @pytest.mark.parametrize("single", [False, True])

@@ -13,7 +13,6 @@ from lineal.penalties import Ridge
 from lineal.problem.passes import Kept
 from lineal.problem.problem import Problem
 from lineal.problem.standardized import standardize
-from lineal.solvers import newton_cg
 from lineal.solvers.newton_cg import NewtonCG, _complete
 from lineal.solvers.solver import Goal
 from lineal.solvers.system import Preconditioner, System
@@ -93,35 +92,3 @@ def test_a_fall_that_can_be_seen_is_taken_below_the_bound_of_rounding() -> None:
     falls = -np.diff(values)
     assert falls.min() > -1e-15
     assert np.any((falls > 0.0) & (falls < bound)), (falls, bound)
-
-
-@pytest.mark.parametrize(
-    ("poor", "wanted"),
-    [((2,), [True] * 5), ((1, 2), [True, True, False, True, True]), ((1, 2, 3), [True, True, False, False, True])],
-)
-def test_single_precision_is_left_after_two_poor_steps_and_tried_again(
-    poor: tuple[int, ...], wanted: list[bool], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Steps cut to a tenth fall short of what was foreseen: after two the next system is in doubles, until one is good."""
-    rng = np.random.default_rng(6)
-    x, y = rng.normal(size=(500, 5)), rng.integers(0, 4, (500, 1)).astype(float)
-    problem = Problem.of(Memory(as_design(x), y), Softmax(4), Ridge(0.01, np.append(0.0, np.ones(5))))
-    singles: list[bool] = []
-    search, made = newton_cg._search, System.__post_init__
-
-    def noted(self: System) -> None:
-        singles.append(self.single)
-        made(self)
-
-    def cut(problem, view, coef, here, shift, fall):  # type: ignore[no-untyped-def]
-        if len(singles) not in poor:
-            return search(problem, view, coef, here, shift, fall)
-        trial = coef - 0.1 * shift
-        there, at, kept = newton_cg._look(problem, view, trial)
-        return trial, there, at, kept
-
-    monkeypatch.setattr(System, "__post_init__", noted)
-    monkeypatch.setattr(newton_cg, "_search", cut)
-    for _ in zip(range(5), NewtonCG().steps(problem, np.zeros((6, 4))), strict=False):
-        pass
-    assert singles[:5] == wanted

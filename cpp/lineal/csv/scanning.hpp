@@ -96,17 +96,16 @@ LINEAL_WIDE std::size_t places_widely(const char* text, std::size_t size, char d
 
 // What this machine can, and the level of the other loops (LINEAL_CPU) allows.
 bool wide() {
-    static const bool can = std::string_view(kernels().name) == "v4" && __builtin_cpu_supports("avx512f") &&
-                            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-                            __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd") &&
-                            __builtin_cpu_supports("avx512vbmi2") && __builtin_cpu_supports("avx512vpopcntdq") &&
-                            __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+    static const bool can = level_in_use() == "v4" && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                            __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+                            __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512vbmi2") &&
+                            __builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     return can;
 }
 
 bool quick() {
-    static const bool can = std::string_view(kernels().name) != "v2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-                            __builtin_cpu_supports("popcnt");
+    static const bool can =
+        level_in_use() != "v2" && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("popcnt");
     return can;
 }
 #endif

@@ -8,7 +8,7 @@
 namespace lineal {
 
 Block::Block(const Layout& layout, const Request& request, Index extra_groups, Index least)
-    : layout(layout), request(request), k(kernels()), room(layout.room(request.single || extra_groups > 0 ? 3 : 1, least)) {
+    : layout(layout), request(request), k(kernels()), room(layout.room(extra_groups > 0 ? 3 : 1, least)) {
     const Index stride = 8 * (room + 1);  // one line more, or the groups of a row would share one set of the cache
     const Index size = request.in_place ? 0 : layout.groups() * stride;
     const Index targets = request.y ? request.y.columns : 0;

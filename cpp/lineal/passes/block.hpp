@@ -15,7 +15,6 @@ struct Request {
     Matrix y, weight, offset;
     double scale = 1;  // of a dual point
     Index sample = 1;
-    bool single = false;    // products may be made in single precision where the rows are stored so
     bool in_place = false;  // rows are read where they lie: a block needs no panel
     Index turn = 0;         // another sample for every turn
 };

@@ -6,6 +6,9 @@
 // Quantities of a block's rows are stored by output: eta[c * room + i].
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "passes/part.hpp"
 
 namespace lineal {
@@ -82,8 +85,6 @@ struct Coded {
 };
 
 struct Kernels {
-    const char* name;
-
     // panel[:, first column ...] = the part's rows (sparse and codes: expanded, the columns must be zero before)
     void (*pack)(const Part& part, const Selection& rows, const Panel& panel, Index first);
     void (*unpack)(const Part& part, const Selection& rows, const Panel& panel, Index first);  // zero again
@@ -91,11 +92,6 @@ struct Kernels {
     void (*forward)(const Panel& panel, Index count, const double* coef, Index coef_stride, Index outputs, double* eta, Index room);
     // gradient[c][j] += sum_i panel[i][j] values[i][c]
     void (*backward)(const Panel& panel, Index count, const double* values, Index outputs, double* gradient, Index gradient_stride);
-    // The same with rows of floats, in floats: rows[i][j], filled up to a multiple of eight and eight more; sums of a block in doubles
-    void (*single_forward)(const float* const* rows, Index count, Index columns, const float* coef, Index coef_stride, Index outputs,
-                           double* eta, Index room);
-    void (*single_backward)(const float* const* rows, Index count, Index columns, const float* values, Index outputs, double* gradient,
-                            Index gradient_stride);
     // (b, a) += sum_i weight[i] panel[i][b] panel[i][a] for a <= b, at block_entry; weight may be null, scratch holds three
     // groups, extents are taken if they are asked for
     void (*gram)(const Panel& panel, Index count, const double* weight, double* scratch, const Extent* extents, double* gram, Ahead& ahead);
@@ -161,10 +157,6 @@ struct Kernels {
     void (*times_dd)(const double* high, const double* low, Index n, Index p, const double* right_high, const double* right_low,
                      Index right_columns, double* out_high, double* out_low);
 
-    // Symmetric matrices [n][n]: out = matrix x; the inverse in place, false where a pivot is not above zero, with scratch of
-    // (n8 + 16) n8 doubles, n8 the next multiple of eight
-    void (*symmetric)(const double* matrix, Index n, const double* x, double* out);
-    bool (*invert)(double* matrix, Index n, double* scratch);
     // The factor R'R of a positive definite matrix of which the upper half is given, in its place, the rows `stride` apart, a multiple of
     // eight with zeros beyond n; below the diagonal anything is left. The least pivot, or the first that is not above zero
     double (*triangle)(double* upper, Index n, Index stride);
@@ -175,9 +167,22 @@ struct Kernels {
     void (*elementary)(int function, double* values, Index count);
 };
 
+#if defined(LINEAL_LEVEL)
+namespace LINEAL_LEVEL {
+void add_panels(Kernels& table);
+void add_grams(Kernels& table);
+void add_losses(Kernels& table);
+void add_sparse_rows(Kernels& table);
+void add_inplace_matvec(Kernels& table);
+void add_doubled(Kernels& table);
+void add_triangles(Kernels& table);
+}  // namespace LINEAL_LEVEL
+#endif
+
 // The table for this CPU, or the one named by the environment variable LINEAL_CPU.
 const Kernels& kernels();
-// Names of the levels this build holds and this CPU runs, best first, null-terminated.
-const char* const* levels();
+// Names of the levels this build holds and this CPU runs, best first, and the one in use.
+std::vector<std::string> levels();
+std::string level_in_use();
 
 }  // namespace lineal

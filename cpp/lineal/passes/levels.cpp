@@ -1,71 +1,93 @@
-// Which build of the kernels this CPU runs.
+// Which build of the loops this CPU runs: every table exists once per level, in a namespace of the level's name.
 #include <cstdlib>
-#include <cstring>
 #include <stdexcept>
-#include <string>
 
 #include "passes/kernels.hpp"
+#include "paths/sweeps.hpp"
+#include "perceptron/perceptron.hpp"
+#include "rowwise/epochs.hpp"
 
 namespace lineal {
-
-#if defined(LINEAL_X86_LEVELS)
-extern const Kernels kernels_v2, kernels_v3, kernels_v4;
-#else
-extern const Kernels kernels_baseline;
-#endif
 
 namespace {
 
 struct Level {
-    const Kernels* table;
+    const char* name;
     bool runs;
 };
 
 // best first
-int known(Level* out) {
+std::vector<Level> known() {
 #if defined(LINEAL_X86_LEVELS)
     __builtin_cpu_init();
     const bool three = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
     const bool four = three && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                       __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd");
-    out[0] = {&kernels_v4, four};
-    out[1] = {&kernels_v3, three};
-    out[2] = {&kernels_v2, true};
-    return 3;
+    return {{"v4", four}, {"v3", three}, {"v2", true}};
 #else
-    out[0] = {&kernels_baseline, true};
-    return 1;
+    return {{"baseline", true}};
 #endif
 }
 
-const Kernels& pick() {
-    Level level[3];
-    const int count = known(level);
-    const char* wanted = std::getenv("LINEAL_CPU");
+std::size_t pick() {
+    const std::vector<Level> all = known();
+    const char* given = std::getenv("LINEAL_CPU");
+    const std::string wanted = given ? given : "";
     std::string names;
-    for (int i = 0; i < count; ++i) {
-        if (!level[i].runs) continue;
-        if (wanted == nullptr || *wanted == '\0' || std::strcmp(wanted, level[i].table->name) == 0) return *level[i].table;
-        names += (names.empty() ? "" : ", ") + std::string(level[i].table->name);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        if (!all[i].runs) continue;
+        if (wanted.empty() || wanted == all[i].name) return i;
+        names += (names.empty() ? "" : ", ") + std::string(all[i].name);
     }
-    throw std::runtime_error("LINEAL_CPU is '" + std::string(wanted) + "'; this machine runs " + names);
+    throw std::runtime_error("LINEAL_CPU is '" + wanted + "'; this machine runs " + names);
+}
+
+std::size_t level() {
+    static const std::size_t picked = pick();
+    return picked;
 }
 
 }  // namespace
 
-const Kernels& kernels() {
-    static const Kernels& table = pick();
-    return table;
-}
-
-const char* const* levels() {
-    static const char* names[4] = {};
-    Level level[3];
-    const int count = known(level);
-    int at = 0;
-    for (int i = 0; i < count; ++i)
-        if (level[i].runs) names[at++] = level[i].table->name;
+std::vector<std::string> levels() {
+    std::vector<std::string> names;
+    for (const Level& each : known())
+        if (each.runs) names.emplace_back(each.name);
     return names;
 }
+
+std::string level_in_use() { return known()[level()].name; }
+
+// A table is made by code of its level, so that only the one in use may be asked for.
+#if defined(LINEAL_X86_LEVELS)
+#define LINEAL_TABLE(Table, name)                                                                       \
+    namespace v4 {                                                                                      \
+    const Table& name();                                                                                \
+    }                                                                                                   \
+    namespace v3 {                                                                                      \
+    const Table& name();                                                                                \
+    }                                                                                                   \
+    namespace v2 {                                                                                      \
+    const Table& name();                                                                                \
+    }                                                                                                   \
+    const Table& name() {                                                                               \
+        static const Table& table = level() == 0 ? v4::name() : level() == 1 ? v3::name() : v2::name(); \
+        return table;                                                                                   \
+    }
+#else
+#define LINEAL_TABLE(Table, name) \
+    namespace baseline {          \
+    const Table& name();          \
+    }                             \
+    const Table& name() {         \
+        level();                  \
+        return baseline::name();  \
+    }
+#endif
+
+LINEAL_TABLE(Kernels, kernels)
+LINEAL_TABLE(Sweeps, sweeps)
+LINEAL_TABLE(Epochs, epochs)
+LINEAL_TABLE(Perceptrons, perceptrons)
 
 }  // namespace lineal

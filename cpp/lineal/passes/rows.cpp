@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 
 #include "grams/hessian.hpp"
-#include "passes/singles.hpp"
 #include "passes/workers.hpp"
 
 namespace lineal {
@@ -217,39 +215,27 @@ DualEvaluation Rows::dual(const Team& team, const Request& request, const Matrix
     return out;
 }
 
-double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, const Matrix& direction, const Curvature& kept,
+double Rows::curve(const Team& team, const Request& request, const Matrix& coef, const Matrix& direction, const Curvature& kept,
                    double* out) const {
-    Request request = asked;
-    request.single = asked.single && Singles::suit(layout_);
-    request.in_place = request.single && kept.known;
     const Index k = request.outputs, size = layout_.gradient_size(k);
     const double time = static_cast<double>(rows()) / static_cast<double>(request.sample) * cost(layout_, k, 2);
     const Team mine = fitting(team, time);
     Workers workers(mine.threads, layout_, request, 0, size);
     const Coefficients w = kept.known ? Coefficients() : Coefficients(layout_, coef), u(layout_, direction);
-    std::optional<Singles> single;
-    if (request.single) single.emplace(layout_, direction);
     const Buffer sums(size);
     double weight_sum = 0;
     sweep(
         mine, pieces(time, size), rows(), workers,
         [&](Worker& worker) {
             Block& block = worker.block;
-            if (!request.in_place) block.pack();
-            // read where they lie, if what follows the last row of a block is theirs too
-            const bool there = kept.known && single && !block.rows.index && block.rows.first + block.room <= layout_.rows;
-            if (kept.known && !there) block.recall(kept.data);
-            if (single)
-                single->forward(block);
-            else if (kept.known)
+            block.pack();
+            if (kept.known) {
+                block.recall(kept.data);
                 block.forward_bent(u, block.step);
-            else
+            } else {
                 block.forward(u, block.step);
-            LossBlock loss = describe(worker, true);
-            if (there) {
-                loss.curvature = kept.data + block.rows.first;
-                loss.bent_room = layout_.rows;
             }
+            LossBlock loss = describe(worker, true);
             if (!kept.known) {
                 block.forward(w, block.eta);
                 block.k.loss(loss);
@@ -257,16 +243,12 @@ double Rows::curve(const Team& team, const Request& asked, const Matrix& coef, c
             }
             block.k.bend(loss);
             worker.weight_sum += block.weight_sum;
-            if (single)
-                single->backward(block, worker.sums.get());
-            else
-                block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
+            block.backward(block.slope, worker.sums.get(), worker.sums.get() + k * layout_.width());
         },
         [&](Worker& worker) {
             worker.block.k.add(worker.sums.get(), sums.get(), size);
             weight_sum += worker.weight_sum;
         });
-    for (Index t = 0; single && t < size; ++t) sums.get()[t] *= single->scale();
     layout_.place_gradient(k, sums.get(), out);
     return weight_sum;
 }

@@ -202,4 +202,11 @@ inline void accumulate(T& high, T& low, T value) {
     low += error;
 }
 
+inline S splat_single(float value) { return value - S{}; }
+inline double total(V x) {
+    double out = 0;
+    for (int i = 0; i < W; ++i) out += x[i];
+    return out;
+}
+
 }  // namespace

@@ -1,9 +1,8 @@
-// Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
 #include "paths/sweeps.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
 #include <vector>
 
 namespace {
@@ -118,13 +117,6 @@ Progress group(const double* gram, Index parts, Index columns, Index outputs, bo
     };
     return descend(columns, tol, most, update, rests);
 }
-
-}  // namespace
-
-#include "paths/screening.hpp"
-#include "paths/lars.hpp"
-
-namespace {
 
 // Points with their gradients after each of the last sweeps, and the point that continues their way.
 class Trail {
@@ -328,11 +320,6 @@ Index walk(Walk& w) {
     std::vector<double> linear(static_cast<std::size_t>(size)), square(linear);
     const Charges charges{linear.data(), square.data(), w.rates.lower, w.rates.upper};
     Face face(w);
-    // Curvature of the penalty changes from point to point, and the factor with it.
-    const bool exact = w.support && std::all_of(w.rates.square, w.rates.square + size, [](double x) { return x == 0; });
-    std::optional<Pursuit> pursuit;
-    if (exact) pursuit.emplace(w);
-    bool settled = false;
     const auto good = [&] {
         const double value = objective(w.coef, w.gradient, w.origin, charges, size);
         const double gap = distance(w.coef, w.gradient, w.origin, charges, size, w.level);
@@ -345,13 +332,7 @@ Index walk(Walk& w) {
             linear[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.linear[j];
             square[static_cast<std::size_t>(j)] = w.strengths[w.done] * w.rates.square[j];
         }
-        if (pursuit) {
-            if (!settled) pursuit->settle(charges);
-            spent += pursuit->descend(charges, w.budget, good);
-            settled = true;
-        }
         for (double first = 1; first != 0 && !good();) {
-            settled = false;
             spent += 4 * static_cast<double>(size);
             if (spent > w.budget) return w.done;
             first = sweep(w.gram, size, w.coef, w.gradient, charges, spent);
@@ -367,15 +348,18 @@ Index walk(Walk& w) {
 
 }  // namespace
 
-#define LINEAL_STRING_(x) #x
-#define LINEAL_STRING(x) LINEAL_STRING_(x)
-#define LINEAL_JOIN_(a, b) a##b
-#define LINEAL_JOIN(a, b) LINEAL_JOIN_(a, b)
+namespace lineal::LINEAL_LEVEL {
 
-namespace lineal {
+const Sweeps& sweeps() {
+    static const Sweeps table = [] {
+        Sweeps all{};
+        all.gram = ::gram;
+        all.group = ::group;
+        all.walk = ::walk;
+        add_screening(all);
+        return all;
+    }();
+    return table;
+}
 
-extern const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL);
-const Sweeps LINEAL_JOIN(sweeps_, LINEAL_LEVEL) = {
-    LINEAL_STRING(LINEAL_LEVEL), gram, group, walk, beyond, due, times_lengthwise, spread_lengthwise};
-
-}  // namespace lineal
+}  // namespace lineal::LINEAL_LEVEL

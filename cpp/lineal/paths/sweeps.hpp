@@ -16,12 +16,6 @@ struct Charges {
     const double* upper;
 };
 
-// The columns in use along a path, by their numbers in the design, and the Cholesky factor of their gram.
-struct Support {
-    std::vector<Index> columns;
-    std::vector<double> factor;
-};
-
 // A path of strengths on one gram: at each, the charges are the rates times the strength.
 struct Walk {
     const double* gram;
@@ -36,10 +30,8 @@ struct Walk {
     double budget;  // multiplications spent on one point before the walk pauses
     double* coef;
     double* gradient;
-    double* found;                   // points x size
-    Index done;                      // points found so far
-    const Index* columns = nullptr;  // the number of every coefficient in the design, increasing
-    Support* support = nullptr;      // where given, points are found by exact solves first
+    double* found;  // points x size
+    Index done;     // points found so far
 };
 
 struct Progress {
@@ -68,7 +60,6 @@ struct Due {
 };
 
 struct Sweeps {
-    const char* name;
     // min z'Az/2 - c'z + penalty(z); gradient = A z - c is kept up to date. Ends when a sweep over all gains at most tol.
     Progress (*gram)(const double* gram, Index size, double* coef, double* gradient, const Charges& charges, double tol, Index most);
     // The same with rate_j |z_j|, z_j the outputs of column j: coef[a * columns + j]. `parts` matrices, one for all
@@ -85,6 +76,12 @@ struct Sweeps {
     void (*times)(const Part& part, const double* values, Index points, Index first, Index last, double* out);
     void (*spread)(const Part& part, const double* coef, Index points, Index first, Index last, double* out);
 };
+
+#if defined(LINEAL_LEVEL)
+namespace LINEAL_LEVEL {
+void add_screening(Sweeps& table);
+}
+#endif
 
 // The table for the level that kernels() picked.
 const Sweeps& sweeps();

@@ -1,4 +1,4 @@
-// Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
 #include "perceptron/presentation.hpp"
 #include "perceptron/dense_binary.hpp"
 #include "perceptron/certified_sign.hpp"
@@ -104,14 +104,11 @@ void project(const Presentation& e, const double* vector, double* out) {
 
 }  // namespace
 
-#define LINEAL_STRING_(x) #x
-#define LINEAL_STRING(x) LINEAL_STRING_(x)
-#define LINEAL_JOIN_(a, b) a##b
-#define LINEAL_JOIN(a, b) LINEAL_JOIN_(a, b)
+namespace lineal::LINEAL_LEVEL {
 
-namespace lineal {
+const Perceptrons& perceptrons() {
+    static const Perceptrons table = {::run, ::project};
+    return table;
+}
 
-extern const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL);
-const Perceptrons LINEAL_JOIN(perceptrons_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run, project};
-
-}  // namespace lineal
+}  // namespace lineal::LINEAL_LEVEL

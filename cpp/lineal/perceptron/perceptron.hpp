@@ -35,7 +35,6 @@ struct Presentation {
 };
 
 struct Perceptrons {
-    const char* name;
     // Presents rows until the end, or until it has to stop; e.at says where.
     void (*run)(Presentation& e);
     // out[i] = x_i.vector for every row.

@@ -1,77 +1,87 @@
-// Compiled once per CPU level, with LINEAL_LEVEL naming it. Only the table has external linkage.
-#include "rowwise/epochs.hpp"
-
-#include "rowwise/row_losses.hpp"
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include "passes/losses.hpp"
+#include "rowwise/entries.hpp"
 
 namespace {
 
 using lineal::Epoch;
 using lineal::Epochs;
-using lineal::Kind;
-using lineal::Part;
-using lineal::Segment;
-
-template <class Value, class Place, class F>
-void each_stored(const Part& part, Index i, Index first, F f) {
-    const Place* starts = static_cast<const Place*>(part.starts);
-    const Place* indices = static_cast<const Place*>(part.indices);
-    const Value* values = static_cast<const Value*>(part.values);
-    for (Index at = starts[i]; at < starts[i + 1]; ++at) f(first + indices[at], static_cast<double>(values[at]));
-}
-
-template <class Value, class F>
-void each_dense(const Part& part, Index i, Index first, F f) {
-    const Value* row = static_cast<const Value*>(part.values) + i * part.row_stride;
-    for (Index j = 0; j < part.columns; ++j) f(first + j, static_cast<double>(row[j * part.column_stride]));
-}
+using lineal::RowLoss;
 
 // f(column, x - shift) for every entry of a row.
 template <class F>
-void each(const Epoch& e, const Segment& segment, Index i, F entry) {
-    const auto f = [&](Index j, double x) { entry(j, e.shift ? x - e.shift[j] : x); };
+void each(const Epoch& e, const Segment& segment, Index i, F f) {
     Index first = 0;
     for (Index p = 0; p < segment.part_count; ++p) {
-        const Part& part = segment.parts[p];
-        switch (part.kind) {
-            case Kind::ones:
-                f(first, 1.0);
-                break;
-            case Kind::dense:
-                if (part.single)
-                    each_dense<float>(part, i, first, f);
-                else
-                    each_dense<double>(part, i, first, f);
-                break;
-            case Kind::sparse:
-                if (part.single && part.wide)
-                    each_stored<float, std::int64_t>(part, i, first, f);
-                else if (part.single)
-                    each_stored<float, std::int32_t>(part, i, first, f);
-                else if (part.wide)
-                    each_stored<double, std::int64_t>(part, i, first, f);
-                else
-                    each_stored<double, std::int32_t>(part, i, first, f);
-                break;
-            case Kind::codes: {
-                const Index code = static_cast<const std::int32_t*>(part.values)[i * part.row_stride];
-                if (code >= 0) f(first + code, 1.0);
-                break;
-            }
-        }
-        first += part.columns;
+        each(segment.parts[p], i, [&](Index j, double x) { f(first + j, e.shift ? x - e.shift[first + j] : x); });
+        first += segment.parts[p].columns;
     }
 }
 
-const Segment& holding(const Epoch& e, Index row) {
-    Index low = 0, high = e.segment_count - 1;
-    while (low < high) {
-        const Index middle = (low + high + 1) / 2;
-        if (e.segments[middle].first <= row)
-            low = middle;
-        else
-            high = middle - 1;
+// loss = log sum_c exp(eta_c) - eta_y
+double softmax_row(const double* eta, Index outputs, Index own, double* slope) {
+    double top = eta[0], sum = 0;
+    for (Index c = 1; c < outputs; ++c) top = eta[c] > top ? eta[c] : top;
+    for (Index c = 0; c < outputs; ++c) sum += slope[c] = std::exp(eta[c] - top);
+    for (Index c = 0; c < outputs; ++c) slope[c] /= sum;
+    slope[own] -= 1;
+    return std::log(sum) + (top - eta[own]);
+}
+
+// loss = max_c (eta_c + [c != y]) - eta_y
+double crammer_singer_row(const double* eta, Index outputs, Index own, double* slope) {
+    Index worst = own;
+    double most = eta[own];
+    for (Index c = 0; c < outputs; ++c) {
+        slope[c] = 0;
+        if (c != own && eta[c] + 1 > most) most = eta[worst = c] + 1;
     }
-    return e.segments[low];
+    slope[worst] += 1;
+    slope[own] -= 1;
+    return most - eta[own];
+}
+
+double squared_row(const double* y, const double* eta, Index outputs, double* slope) {
+    double value = 0;
+    for (Index c = 0; c < outputs; ++c) {
+        slope[c] = eta[c] - y[c];
+        value += 0.5 * slope[c] * slope[c];
+    }
+    return value;
+}
+
+// The value of one row's loss, and its slopes.
+double row_loss(RowLoss loss, double parameter, const double* y, const double* eta, Index outputs, double* slope) {
+    const auto scalar = [&](auto curve) {
+        const Point<double> point = curve.at(y[0], eta[0], parameter);
+        slope[0] = point.slope;
+        return point.value;
+    };
+    switch (loss) {
+        case RowLoss::squared:
+            return squared_row(y, eta, outputs, slope);
+        case RowLoss::softmax:
+            return softmax_row(eta, outputs, static_cast<Index>(y[0]), slope);
+        case RowLoss::crammer_singer:
+            return crammer_singer_row(eta, outputs, static_cast<Index>(y[0]), slope);
+        case RowLoss::logistic:
+            return scalar(Logistic{});
+        case RowLoss::hinge:
+            return scalar(Hinge{});
+        case RowLoss::squared_hinge:
+            return scalar(SquaredHinge{});
+        case RowLoss::quantile:
+            return scalar(Quantile{});
+        case RowLoss::huber:
+            return scalar(Huber{});
+        case RowLoss::insensitive:
+            return scalar(Insensitive{});
+        case RowLoss::squared_insensitive:
+            return scalar(SquaredInsensitive{});
+        case RowLoss::poisson:
+            return scalar(Poisson{});
+    }
+    return 0;
 }
 
 // Steps of one coefficient that no row moves: w <- soft(w - step pull, step linear) / (1 + step square).
@@ -393,14 +403,11 @@ double largest(const Epoch& e) {
 
 }  // namespace
 
-#define LINEAL_STRING_(x) #x
-#define LINEAL_STRING(x) LINEAL_STRING_(x)
-#define LINEAL_JOIN_(a, b) a##b
-#define LINEAL_JOIN(a, b) LINEAL_JOIN_(a, b)
+namespace lineal::LINEAL_LEVEL {
 
-namespace lineal {
+const Epochs& epochs() {
+    static const Epochs table = {::run_any, ::largest};
+    return table;
+}
 
-extern const Epochs LINEAL_JOIN(epochs_, LINEAL_LEVEL);
-const Epochs LINEAL_JOIN(epochs_, LINEAL_LEVEL) = {LINEAL_STRING(LINEAL_LEVEL), run_any, largest};
-
-}  // namespace lineal
+}  // namespace lineal::LINEAL_LEVEL

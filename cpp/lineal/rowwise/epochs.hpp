@@ -66,7 +66,6 @@ struct Epoch {
 };
 
 struct Epochs {
-    const char* name;
     // Returns the sum of s_i loss_i, each row before it was learned.
     double (*run)(Epoch& epoch);
     // Returns the largest s_i sum_j rate_j (x_ij - shift_j)^2.

@@ -26,7 +26,6 @@ from lineal.model.verdict import TOLERANCE
 from lineal.penalties.penalty import Penalty
 from lineal.problem.moments import MAX_MAGNITUDE, Moments
 from lineal.problem.problem import EPS, SHORT_PASS_MAX_WORK, Evaluation, Problem
-from lineal.solvers.descent import NATIVE_MAX_STEPS
 from lineal.solvers.direct import CHOLESKY_MAX_LOSS, Direct
 from lineal.solvers.newton import Newton
 from lineal.solvers.solver import Solver
@@ -36,6 +35,9 @@ Array = npt.NDArray[np.float64]
 
 STEPS_END_SHARE: Final = 1e-11
 """Steps end at an estimate of this share of the gain: coefficients then have six digits, proofs are as tight as doubles allow."""
+
+NATIVE_MAX_STEPS: Final = 50
+"""Newton steps of one native call."""
 
 
 class SmallFit:

@@ -90,7 +90,7 @@ class Squares:
         nothing = np.zeros(0, dtype=np.intp)
         alone = tuple(strip(np.arange(1)) for strip in self.picker.strips) if self.ones else ()
         self.part, self.missed = Part(nothing, alone, np.zeros((0, 0))), nothing
-        self.coef, self.support = np.zeros(problem.shape[0]), _core.Support()
+        self.coef = np.zeros(problem.shape[0])
         self.origin = self._product(self._centred(np.zeros((1, 0)))[0] * self.weight[:, None])
         if self.all:
             self.part = self._part(np.arange(self.ones, problem.shape[0]))
@@ -179,9 +179,7 @@ class Squares:
         solves = 0
         while solves < STRETCH_MAX_SOLVES:
             before = begin
-            begin = _core.walk_gram(
-                part.gram, origin, *parts, stretch, *numbers, coef, gradient, coefs, begin, part.columns, self.support
-            )
+            begin = _core.walk_gram(part.gram, origin, *parts, stretch, *numbers, coef, gradient, coefs, begin)
             if begin == len(stretch):
                 return coefs
             if begin > before and np.array_equal(coef, coefs[begin - 1]):

@@ -209,8 +209,7 @@ class Curve:
 
     ``sample = g > 1`` takes one row of every g, others for another ``turn``. ``known`` are curvatures at
     ``coef`` by the rows of a block, so that products need no scores; ``keep`` returns them for further products. Both are
-    for blocks that stay in memory, and for one ``coef``, sample and turn. ``single`` allows products in single precision
-    where the rows are stored so.
+    for blocks that stay in memory, and for one ``coef``, sample and turn.
     """
 
     loss: Loss
@@ -219,7 +218,6 @@ class Curve:
     sample: int = 1
     turn: int = 0
     known: Kept | None = None
-    single: bool = False
     keep: bool = False
 
     def __call__(self, block: Block) -> Product:
@@ -246,13 +244,11 @@ class Curve:
         arguments = (loss.native, block.y, block.weight, block.offset, self.coef, self.direction, loss.parameter)
         place = (block.start, block.n_rows)
         if self.known is not None and (curvatures := self.known.get(place)) is not None:
-            return Product(*rows.curve(*arguments, self.sample, self.turn, curvatures, known=True, single=self.single))
+            return Product(*rows.curve(*arguments, self.sample, self.turn, curvatures, known=True))
         if not self.keep:
-            return Product(*rows.curve(*arguments, self.sample, self.turn, single=self.single))
+            return Product(*rows.curve(*arguments, self.sample, self.turn))
         curvatures = np.empty((loss.outputs, block.n_rows))
-        return Product(
-            *rows.curve(*arguments, self.sample, self.turn, curvatures, single=self.single), kept={place: curvatures}
-        )
+        return Product(*rows.curve(*arguments, self.sample, self.turn, curvatures), kept={place: curvatures})
 
 
 @dataclass(frozen=True)

@@ -289,17 +289,14 @@ class Problem:
         sample: int = 1,
         turn: int = 0,
         kept: Kept | None = None,
-        *,
-        single: bool = False,
     ) -> Array:
         """Return the second derivative of F at ``coef`` times ``direction``, in one pass.
 
         ``sample = g`` takes one row of every g, others on another ``turn``; ``kept`` (empty at first, one for every
-        ``coef``, sample and turn) saves the next products their scores; ``single`` allows single precision for rows
-        stored so.
+        ``coef``, sample and turn) saves the next products their scores.
         """
         points = np.ascontiguousarray(coef), np.ascontiguousarray(direction)
-        product = self.source.sum(Curve(self.loss, *points, sample, turn, kept, single, keep=kept is not None))
+        product = self.source.sum(Curve(self.loss, *points, sample, turn, kept, keep=kept is not None))
         if kept is not None and product.kept is not None:
             kept.update(product.kept)
         bent = product.array / product.weight_sum if product.weight_sum > 0.0 else product.array

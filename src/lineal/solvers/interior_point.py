@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from lineal.algebra.cholesky import COMPILED_MAX_COLUMNS, MIN_RECIPROCAL_CONDITION, Cholesky
+from lineal.algebra.cholesky import Cholesky
 from lineal.ground.records import dataclass
 from lineal.problem.frame import FAR_MEAN_SDS, centered
 from lineal.problem.problem import Problem
@@ -107,7 +107,7 @@ def _dot(a: Array, b: Array) -> float:
 def _solve(problem: Problem, start: Array, linear: Array, tol: float) -> tuple[Array, Array, float]:
     """Return coefficients, dual points and gap far along the path of a problem with ``linear.b`` added."""
     state = _State(problem, start, linear)
-    gap = state.follow(tol, 100)
+    gap = state.gap()
     for _ in range(100):
         if gap <= tol * abs(state.value()) or not state.advance():
             break
@@ -271,23 +271,6 @@ class _State:
     def by_row(self, theta: Array) -> Array:
         """Return the dual point of every row of the source from those of its corners."""
         return self._by_row(theta)[:, None]
-
-    def follow(self, tol: float, most: int) -> float:
-        """Take steps in the compiled core until the gap is at most ``tol`` of the loss; return the gap.
-
-        Where the gram has no safe factor, or corners are not all those of rows, it is left as it is, for ``advance``.
-        """
-        block = self.problem.source.whole
-        if block is None or len(self.places) or self.rows != len(self.present) or len(self.coef) > COMPILED_MAX_COLUMNS:
-            return self.gap()
-        if (rows := block.design.rows) is None:
-            return self.gap()
-        self.coef = np.ascontiguousarray(self.coef)
-        fixed = (self.w, self.low, self.high, self.smooth, np.ascontiguousarray(self.linear), self.coef)
-        moved = (self.residual, self.u, self.v, self.theta)
-        steps, gap, _ = rows.follow(*fixed, *moved, CENTRALITY_MIN_SHARE, MIN_RECIPROCAL_CONDITION, tol, most)
-        self.problem.source.pass_count.made += 6 * steps
-        return gap
 
     def advance(self) -> bool:
         """Take one predictor-corrector step; False where rounding allows none."""

@@ -11,7 +11,6 @@ import numpy as np
 from lineal.algebra.factor import Factor
 from lineal.ground.records import dataclass
 from lineal.problem.problem import EPS, Evaluation, Problem
-from lineal.solvers.descent import descend
 from lineal.solvers.solver import NO_GOAL, Array, Goal, Solver, Step, kinks
 from lineal.solvers.valley import lowest_along_flat
 
@@ -55,10 +54,7 @@ class Newton(Solver):
             coef, sample_factor = _descend(problem, coef, sample, sample_factor)
         columns = np.arange(problem.shape[0])
         evaluation = problem.evaluate(coef, hessian=len(columns))
-        misled, kept, last, reported, share, number = False, None, np.inf, False, MAJORANT_MIN_SHARE, 0
-        if (descent := descend(problem, coef, evaluation)) is not None:
-            yield from descent.steps
-            coef, evaluation, reported = descent.coef, descent.evaluation, descent.reported
+        misled, kept, last, share, number = False, None, np.inf, MAJORANT_MIN_SHARE, 0
         while True:
             factor, number = problem.factor(evaluation, columns) if kept is None else kept, number + 1
             # With rows of usual weights, 20 steps reach the optimum unless no row has curvature in some direction.
@@ -77,9 +73,8 @@ class Newton(Solver):
             if kept is not None and estimate > 0.01 * last:
                 evaluation, kept = problem.evaluate(coef, hessian=len(columns)), None
                 continue
-            if not reported:  # a kept second derivative belongs to other coefficients: no proof can use it
-                yield Step(coef, evaluation.value, estimate, problem.passes, hint=None if kept is None else shift)
-            reported = False
+            # a kept second derivative belongs to other coefficients: no proof can use it
+            yield Step(coef, evaluation.value, estimate, problem.passes, hint=None if kept is None else shift)
             last = estimate
             near = not misled and not factor.singular and estimate <= _settled_share(problem) * abs(evaluation.value)
             settled = near and _hessian_dominates(problem)

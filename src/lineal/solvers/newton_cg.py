@@ -45,14 +45,9 @@ class NewtonCG(Solver):
         evaluation, at, kept = _look(problem, standardized, coef)
         preconditioner = Preconditioner.of(inner, self.gram)
         sample = _sample(inner)
-        # Centred columns are taken from plain ones, which costs the digits that mean and spread have apart.
-        enough = not problem.loss.quadratic and bool(np.all(np.abs(standardized.shift) <= 100.0 * standardized.scale))
-        single, poor = enough, False
         forcing, bent = FORCING, np.inf
         for turn in itertools.count():
-            system = System(
-                inner, coef, evaluation.gradient, preconditioner, self.rounds, sample, turn, single, kept, forcing
-            )
+            system = System(inner, coef, evaluation.gradient, preconditioner, self.rounds, sample, turn, kept, forcing)
             estimate, hint, ready = system.estimate, np.zeros(problem.shape), True
             if goal.reached(evaluation.value, estimate):
                 shift = system.proof(goal.gap(evaluation.value))
@@ -70,14 +65,12 @@ class NewtonCG(Solver):
             fall = float(np.vdot(shift, evaluation.gradient))
             improved = _search(problem, standardized, coef, evaluation, shift, fall) if fall > 0.0 else None
             if improved is None:
-                if sample == 1 and not single:
+                if sample == 1:
                     return
-                sample, single, enough = 1, False, False
+                sample = 1
                 continue
-            # a fall far from the one foreseen: the rows looked at say too little about the others, or single precision does;
-            # far from the optimum it is mostly that F bends, so that the latter is left after two of them, and tried again
-            before, poor = poor, evaluation.value - improved[1].value < 0.25 * fall
-            sample, single = max(1, sample // 4) if poor else sample, enough and not (before and poor)
+            if evaluation.value - improved[1].value < 0.25 * fall:  # the rows looked at say too little about the others
+                sample = max(1, sample // 4)
             coef, evaluation, at, kept = improved
             bent = system.bent(evaluation.gradient)
             if sample == 1 and not problem.loss.coupled:

@@ -7,10 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from lineal import _core
 from lineal.algebra import lapack
 from lineal.algebra.cholesky import Cholesky
-from lineal.designs import Affine
 from lineal.ground.records import dataclass
 from lineal.problem.passes import Diagonal, Kept
 from lineal.problem.problem import Problem
@@ -25,16 +23,13 @@ PROOF_MAX_SHARE = 0.7
 STEP_MAX_SHARE = 0.5
 """The share of a wanted gap that the step before the proof aims at."""
 
-CACHED_MAX_COLUMNS = 200
-"""A preconditioner of at most this many columns stays in the cache, and its system is solved in one native call."""
-
 
 @dataclass
 class System:
     """``H d = g`` at one point: ``d`` after as many products with ``H``, that of one row in ``sample``, as were asked for.
 
-    Every ``turn`` has other rows, or what some do not show would never be seen. ``single`` allows products in single
-    precision: they are for steps, never for proofs. ``known`` are the curvatures of all rows, where they were kept.
+    Every ``turn`` has other rows, or what some do not show would never be seen. ``known`` are the curvatures of all rows,
+    where they were kept.
     ``estimate`` guesses ``F - F* ~ g'd / 2`` before there is any product, from the preconditioner.
     """
 
@@ -45,7 +40,6 @@ class System:
     rounds: int
     sample: int = 1
     turn: int = 0
-    single: bool = False
     known: Kept | None = None
     forcing: float = FORCING
 
@@ -78,7 +72,7 @@ class System:
         """Return d with |H d - g| <= forcing |g| in the preconditioner's norm, or with the residual a proof wanted."""
         # a quadratic is solved by one system: there is no point in solving it roughly several times
         goal = (1e-8 if self.problem.loss.quadratic else self.forcing) ** 2 * self.first
-        while self.closing is None and self.rho > goal and self.count < self.rounds and self._products(goal):
+        while self.closing is None and self.rho > goal and self.count < self.rounds and self._product():
             pass
         if self.count == 0:
             return self.preconditioner.solve(self.gradient)
@@ -130,75 +124,25 @@ class System:
         smooth, rest = self.solution.copy(), self.residual.copy()
         # rho is what an estimate is made of
         near = 2.0 * near / self.preconditioner.ratio
-        ended = self._native(0.0, smooth, rest, (goal, far, near))
-        while ended is None and self.count < self.rounds and self._product():
+        ended = False
+        while not ended and self.count < self.rounds and self._product():
             if 0.5 * float(np.vdot(self.solution, self.gradient)) > far:
                 return  # the optimum is farther than the goal: an ordinary step will do
             turn = self.residual - rest
             size = float(np.sum(self.cost * turn**2))
             share = -float(np.sum(self.cost * rest * turn)) / size if size > 0.0 else 1.0
             smooth, rest = smooth + share * (self.solution - smooth), rest + share * turn
-            within = float(np.sum(self.cost * rest**2)) <= goal and self.rho <= near
-            ended = True if within else None
+            ended = float(np.sum(self.cost * rest**2)) <= goal and self.rho <= near
         if ended:
             self.closing, self.rest = smooth, rest
-
-    def _products(self, goal: float) -> bool:
-        """Take products until ``rho`` is within the goal: in one native call where the rows are in memory, else one."""
-        before = self.count
-        return self._product() if self._native(goal) is None else self.count > before
-
-    def _native(
-        self,
-        goal: float,
-        smooth: Array | None = None,
-        rest: Array | None = None,
-        limits: tuple[float, float, float] = (0.0, 0.0, 0.0),
-    ) -> bool | None:
-        """Take products in one native call, as ``_products`` or ``_close`` would; return whether the last residual was reached.
-
-        None where no native call is possible, or more products are needed after it.
-        """
-        block, loss, preconditioner = self.problem.source.whole, self.problem.loss, self.preconditioner
-        large = preconditioner.gram is not None and len(preconditioner.penalty_factors) > CACHED_MAX_COLUMNS
-        if block is None or large or loss.native is None or not self.kept:
-            return None
-        design, curvatures = block.design, self.kept.get((block.start, block.n_rows))
-        if curvatures is None or not isinstance(design, Affine) or design.inner.rows is None:
-            return None
-        known, place = preconditioner.inverse, (self.solution.copy(), self.residual.copy(), self.direction.copy())
-        arguments = (
-            loss.native,
-            block.weight,
-            curvatures,
-            design.shift,
-            design.scale,
-            preconditioner.penalty_factors,
-            known,
-            *place,
-            self.rho,
-        )
-        within = (max(goal, 1e-24 * self.first), self.rounds - self.count, self.sample, self.turn, self.single)
-        closing = () if smooth is None else (self.cost[:, 0], self.gradient, smooth, rest, *limits)
-        count, rho, bend, stuck, closed, _ = design.inner.rows.conjugate(*arguments, *within, *closing)
-        self.problem.source.pass_count.made += count
-        if count and self.count == 0:
-            preconditioner.learn(self.direction, bend)
-        self.solution, self.residual, self.direction = place
-        self.rho, self.count = rho, self.count + count
-        return None if stuck else closed
 
     def _product(self) -> bool:
         """Take one more product; False where there is nothing left to gain."""
         if not self.rho > 1e-24 * self.first:
             return False
         point = (self.coef, self.direction, self.sample, self.turn, self.kept)
-        image = self.problem.curve(*point, single=self.single)
+        image = self.problem.curve(*point)
         bend = float(np.vdot(self.direction, image))
-        if self.single and not 0.0 < bend < np.inf:
-            self.single = False
-            image = self.problem.curve(*point)
-            bend = float(np.vdot(self.direction, image))
         if not bend > 0.0:
             return False
         if self.count == 0:
@@ -288,12 +232,6 @@ class Preconditioner:
         own = self.diagonal if self.gram.ndim == 2 else np.einsum("kjj->kj", self.gram)
         safe = self.penalty_factors + 1e-3 * self.mean * np.where(own > 0.0, own, 1.0)
         # no digits are needed here, and a product with the inverse takes a fifth of the time of two triangles
-        if len(self.penalty_factors) <= CACHED_MAX_COLUMNS:
-            whole = self.mean * self.gram
-            np.einsum("...jj->...j", whole)[...] += safe
-            if _core.invert(whole):
-                self.inverse = whole
-                return
         if self.gram.ndim == 2:
             self.inverse = _inverse(self.mean * self.gram + np.diag(safe))
         else:

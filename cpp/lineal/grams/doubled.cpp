@@ -1,9 +1,6 @@
 // Double-double: sums of products to about 32 digits, a pivoted Cholesky factor of them, triangular solves.
-#pragma once
-
-#include "passes/kernels.hpp"
-#include "passes/panels.hpp"
-#include "passes/vector.hpp"
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include "passes/tiles.hpp"
 
 namespace {
 
@@ -259,3 +256,17 @@ void times_dd(const double* high, const double* low, Index n, Index p, const dou
 }
 
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_doubled(Kernels& table) {
+    table.gram_dd = ::gram_dd;
+    table.scale_dd = ::scale_dd;
+    table.dependence = ::dependence;
+    table.add_dd = ::add_dd;
+    table.factor_dd = ::factor_dd;
+    table.solve_dd = ::solve_dd;
+    table.times_dd = ::times_dd;
+}
+
+}  // namespace lineal::LINEAL_LEVEL

@@ -1,12 +1,15 @@
 // Scores of rows that lie in memory number after number, read where they are: no panel is packed.
-#pragma once
-
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
 #include <algorithm>
 
 #include "passes/kernels.hpp"
 #include "passes/vector.hpp"
 
 namespace {
+
+using lineal::Index;
+using lineal::Part;
+using lineal::Selection;
 
 // W rows: every accumulator walks along a row, its lanes are added at the end. The bits of a row are its own, whatever stands beside it.
 template <class T>
@@ -187,3 +190,14 @@ bool pair(const double* mean, Index count, double* out) {
 }
 
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_inplace_matvec(Kernels& table) {
+    table.straight = ::straight;
+    table.pull = ::pull;
+    table.spread = ::spread;
+    table.pair = ::pair;
+}
+
+}  // namespace lineal::LINEAL_LEVEL

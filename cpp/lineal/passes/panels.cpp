@@ -1,21 +1,8 @@
-// Dense panels: packing rows into them, X w, X'r, X'WX by register tiles.
-#pragma once
-
-#include "passes/kernels.hpp"
-#include "passes/vector.hpp"
+// Dense panels: packing rows into them, X w, X'r and moments by register tiles.
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include "passes/tiles.hpp"
 
 namespace {
-
-using lineal::Ahead;
-using lineal::Extent;
-using lineal::Index;
-using lineal::Kind;
-using lineal::Panel;
-using lineal::Part;
-using lineal::Selection;
-using lineal::SinglePanel;
-
-constexpr int VG = 8 / W;  // vectors per group of eight columns
 
 #if defined(__AVX512F__)
 inline __m512d widen(__m256 x) { return (__m512d)widened((F)x); }
@@ -213,74 +200,6 @@ void forward(const Panel& panel, Index count, const double* coef, Index coef_str
     }
 }
 
-// sum[a][b] += right[a] left[b], one row.
-template <int A, int B>
-inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride, V (&sum)[A * VG][B]) {
-    V x[A * VG];
-#pragma GCC unroll 8
-    for (int a = 0; a < A; ++a)
-#pragma GCC unroll 4
-        for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + v * W);
-#pragma GCC unroll 8
-    for (int b = 0; b < B; ++b) {
-        const V y = splat(left[b]);
-#pragma GCC unroll 32
-        for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
-    }
-}
-
-// out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
-// With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
-template <int A, int B, bool fetching>
-inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out, Index out_stride,
-                 Ahead* ahead) {
-    const char* soon = fetching ? ahead->at : nullptr;
-    V sum[A * VG][B];
-#pragma GCC unroll 32
-    for (int a = 0; a < A * VG; ++a)
-#pragma GCC unroll 8
-        for (int b = 0; b < B; ++b) sum[a][b] = V{};
-    Index i = 0;
-    for (; i + 4 <= count; i += 4) {
-        if constexpr (fetching) {
-            __builtin_prefetch(soon, 0, 2);
-            __builtin_prefetch(soon + 64, 0, 2);
-            soon += soon < ahead->end ? 128 : 0;
-        }
-#pragma GCC unroll 4
-        for (int r = 0; r < 4; ++r) {
-            add_row<A, B>(left, right, right_stride, sum);
-            left += left_step;
-            right += 8;
-            __asm__("" : "+r"(left), "+r"(right));  // or all addresses are kept, and the sums leave the registers
-        }
-    }
-    if constexpr (fetching) ahead->at = soon;
-    for (; i < count; ++i, left += left_step, right += 8) add_row<A, B>(left, right, right_stride, sum);
-#pragma GCC unroll 8
-    for (int b = 0; b < B; ++b)
-#pragma GCC unroll 32
-        for (int a = 0; a < A * VG; ++a) {
-            double* at = out + b * out_stride + a * W;
-            store(at, load(at) + sum[a][b]);
-        }
-}
-
-// B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
-template <int A, int B>
-inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count, double* out,
-                  Index out_stride) {
-    Index g = first;
-    for (; g + A <= last; g += A)
-        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride, nullptr);
-    if constexpr (A > 1)
-        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
-}
-
-// Columns of a tile: as many as registers hold, and how many groups go with B columns.
-constexpr int wide = W == 8 ? 8 : W == 4 ? 4 : 2;
-constexpr int groups_for(int b) { return W == 8 ? (b == 1 ? 8 : 24 / b < 6 ? 24 / b : 6) : W == 4 ? 4 / b : 2 / b; }
-
 template <int B>
 inline void backward_outputs(const Panel& panel, Index count, const double* values, Index outputs, double* gradient,
                              Index gradient_stride) {
@@ -380,3 +299,15 @@ void moments(const Panel& panel, Index count, const double* weight, double weigh
 }
 
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_panels(Kernels& table) {
+    table.pack = ::pack;
+    table.unpack = ::unpack;
+    table.forward = ::forward;
+    table.backward = ::backward;
+    table.moments = ::moments;
+}
+
+}  // namespace lineal::LINEAL_LEVEL

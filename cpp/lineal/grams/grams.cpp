@@ -1,10 +1,10 @@
 // X'WX of packed panels by register tiles, and what else is asked of every entry on the way.
-#pragma once
-
-#include "grams/gram_microkernel.hpp"
-#include "passes/single_tiles.hpp"
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include "passes/tiles.hpp"
 
 namespace {
+
+constexpr int L = SINGLES;
 
 // The larger of two sizes; a NaN may be lost.
 inline V farther(V top, V value) {
@@ -77,26 +77,6 @@ inline void single_tile(const float* left, const float* right, Index stride, Ind
             float* at = out + b * 3 * per + a * L;
             store(at, load_singles(at) + sum[a][b]);
         }
-}
-
-// One block of the result, eight columns b against `groups` groups of columns a: one register tile, or several.
-template <bool fetching>
-inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out, Ahead* ahead) {
-    if constexpr (W == 8) {
-#if defined(__AVX512F__)
-        if (groups == 3)
-            full_tile<fetching>(left, right, right_stride, count, out, ahead);
-        else if (groups == 2)
-            tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
-        else
-            tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
-#endif
-    } else {
-        for (Index a = 0; a < groups; ++a)
-            for (int b = 0; b < 8; b += wide)
-                tile<1, wide, fetching>(left + b, 8, right + a * right_stride, right_stride, count, out + b * lineal::block_columns + 8 * a,
-                                        lineal::block_columns, ahead);
-    }
 }
 
 // The same of sixteen columns b in single precision.
@@ -239,3 +219,15 @@ Index gather(const Panel& panel, Index count, double* weight) {
 }
 
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_grams(Kernels& table) {
+    table.gram = ::gram;
+    table.single_gram = ::single_gram;
+    table.round = ::round_rows;
+    table.add_singles = ::add_singles;
+    table.gather = ::gather;
+}
+
+}  // namespace lineal::LINEAL_LEVEL

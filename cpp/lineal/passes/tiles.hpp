@@ -1,10 +1,96 @@
+// Register tiles: sums of products of some columns with others, of which everything about dense panels is made.
+// Included only by what is compiled once per CPU level.
+#pragma once
+
+#include "passes/kernels.hpp"
+#include "passes/vector.hpp"
+
+namespace {
+
+using lineal::Ahead;
+using lineal::Extent;
+using lineal::Index;
+using lineal::Kind;
+using lineal::Panel;
+using lineal::Part;
+using lineal::Selection;
+using lineal::SinglePanel;
+
+constexpr int VG = 8 / W;  // vectors per group of eight columns
+
+// sum[a][b] += right[a] left[b], one row.
+template <int A, int B>
+inline __attribute__((always_inline)) void add_row(const double* left, const double* right, Index right_stride, V (&sum)[A * VG][B]) {
+    V x[A * VG];
+#pragma GCC unroll 8
+    for (int a = 0; a < A; ++a)
+#pragma GCC unroll 4
+        for (int v = 0; v < VG; ++v) x[a * VG + v] = load(right + a * right_stride + v * W);
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b) {
+        const V y = splat(left[b]);
+#pragma GCC unroll 32
+        for (int a = 0; a < A * VG; ++a) sum[a][b] = fma(x[a], y, sum[a][b]);
+    }
+}
+
+// out[b][a] += sum_i left[i][b] right[i][a] for A groups of columns a and B columns b: the one register tile.
+// With `ahead`, every other row asks memory for a line of the next block, or memory would idle meanwhile.
+template <int A, int B, bool fetching>
+inline void tile(const double* left, Index left_step, const double* right, Index right_stride, Index count, double* out, Index out_stride,
+                 Ahead* ahead) {
+    const char* soon = fetching ? ahead->at : nullptr;
+    V sum[A * VG][B];
+#pragma GCC unroll 32
+    for (int a = 0; a < A * VG; ++a)
+#pragma GCC unroll 8
+        for (int b = 0; b < B; ++b) sum[a][b] = V{};
+    Index i = 0;
+    for (; i + 4 <= count; i += 4) {
+        if constexpr (fetching) {
+            __builtin_prefetch(soon, 0, 2);
+            __builtin_prefetch(soon + 64, 0, 2);
+            soon += soon < ahead->end ? 128 : 0;
+        }
+#pragma GCC unroll 4
+        for (int r = 0; r < 4; ++r) {
+            add_row<A, B>(left, right, right_stride, sum);
+            left += left_step;
+            right += 8;
+            __asm__("" : "+r"(left), "+r"(right));  // or all addresses are kept, and the sums leave the registers
+        }
+    }
+    if constexpr (fetching) ahead->at = soon;
+    for (; i < count; ++i, left += left_step, right += 8) add_row<A, B>(left, right, right_stride, sum);
+#pragma GCC unroll 8
+    for (int b = 0; b < B; ++b)
+#pragma GCC unroll 32
+        for (int a = 0; a < A * VG; ++a) {
+            double* at = out + b * out_stride + a * W;
+            store(at, load(at) + sum[a][b]);
+        }
+}
+
+// B columns against the groups first .. last - 1 of `right`, at most A groups at a time.
+template <int A, int B>
+inline void strip(const double* left, Index left_step, const Panel& right, Index first, Index last, Index count, double* out,
+                  Index out_stride) {
+    Index g = first;
+    for (; g + A <= last; g += A)
+        tile<A, B, false>(left, left_step, right.data + g * right.stride, right.stride, count, out + 8 * g, out_stride, nullptr);
+    if constexpr (A > 1)
+        if (g < last) strip<(A > 3 ? A / 2 : A - 1), B>(left, left_step, right, g, last, count, out, out_stride);
+}
+
+// Columns of a tile: as many as registers hold, and how many groups go with B columns.
+constexpr int wide = W == 8 ? 8 : W == 4 ? 4 : 2;
+constexpr int groups_for(int b) { return W == 8 ? (b == 1 ? 8 : 24 / b < 6 ? 24 / b : 6) : W == 4 ? 4 / b : 2 / b; }
+
+}  // namespace
+
 // The innermost loop of X'X for vectors of eight, instruction by instruction. A core that another one shares issues hardly
 // more than two instructions a cycle, and both of them should multiply: the compiler's loop has three additions of addresses
 // in every row.
-#pragma once
-
-#include "passes/panels.hpp"
-
 #if defined(__AVX512F__)
 
 // t is the type of the numbers, "d" of size "8" or "s" of size "4".
@@ -82,3 +168,27 @@ inline void full_tile(const T* left, const T* right, Index stride, Index count, 
 #undef LINEAL_REGISTERS
 
 #endif
+
+namespace {
+
+// One block of the result, eight columns b against `groups` groups of columns a: one register tile, or several.
+template <bool fetching>
+inline void block_of(const double* left, const double* right, Index right_stride, Index groups, Index count, double* out, Ahead* ahead) {
+    if constexpr (W == 8) {
+#if defined(__AVX512F__)
+        if (groups == 3)
+            full_tile<fetching>(left, right, right_stride, count, out, ahead);
+        else if (groups == 2)
+            tile<2, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+        else
+            tile<1, 8, fetching>(left, 8, right, right_stride, count, out, lineal::block_columns, ahead);
+#endif
+    } else {
+        for (Index a = 0; a < groups; ++a)
+            for (int b = 0; b < 8; b += wide)
+                tile<1, wide, fetching>(left + b, 8, right + a * right_stride, right_stride, count, out + b * lineal::block_columns + 8 * a,
+                                        lineal::block_columns, ahead);
+    }
+}
+
+}  // namespace

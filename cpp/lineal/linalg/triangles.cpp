@@ -1,7 +1,9 @@
 // Substitution with a triangular factor by register tiles: what Cholesky and the inverse of a triangle are made of.
-#pragma once
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include <cmath>
+#include <limits>
 
-#include "grams/grams.hpp"
+#include "passes/tiles.hpp"
 
 namespace {
 
@@ -77,4 +79,65 @@ bool substitute(const Panel& factor, Index from, Index first, Index last, double
     return true;
 }
 
+// to[j] *= factor from the vector on that holds `first`
+inline void stretch(double* to, double factor, lineal::Index first, lineal::Index n) {
+    for (lineal::Index j = first / W * W; j < n; j += W) store(to + j, load(to + j) * splat(factor));
+}
+
+// Whole vectors are read and written: those that hold the diagonal leave anything below it.
+double triangle(double* upper, lineal::Index n, lineal::Index stride) {
+    using lineal::Index;
+    double least = std::numeric_limits<double>::infinity();
+    // two rows at a time, so that those below are read and written half as often
+    for (Index i = 0; i < n; i += 2) {
+        double *first = upper + i * stride, *second = first + stride;
+        if (!(first[i] > 0)) return first[i];
+        least = first[i] < least ? first[i] : least;
+        stretch(first, 1.0 / std::sqrt(first[i]), i, n);
+        if (i + 1 == n) break;
+        const V over = splat(-first[i + 1]);
+        for (Index j = (i + 1) / W * W; j < n; j += W) store(second + j, fma(over, load(first + j), load(second + j)));
+        if (!(second[i + 1] > 0)) return second[i + 1];
+        least = second[i + 1] < least ? second[i + 1] : least;
+        stretch(second, 1.0 / std::sqrt(second[i + 1]), i + 1, n);
+        for (Index k = i + 2; k < n; ++k) {
+            double* below = upper + k * stride;
+            const V one = splat(-first[k]), two = splat(-second[k]);
+            for (Index j = k / W * W; j < n; j += W)
+                store(below + j, fma(two, load(second + j), fma(one, load(first + j), load(below + j))));
+        }
+    }
+    return least;
+}
+
+void solve_triangle(const double* upper, lineal::Index n, lineal::Index stride, double* x) {
+    using lineal::Index;
+    for (Index i = 0; i < n; ++i) {
+        const double* row = upper + i * stride;
+        const double own = x[i] /= row[i];
+        Index j = i + 1;
+        for (; j < n && j % W != 0; ++j) x[j] -= own * row[j];
+        for (; j < n; j += W) store(x + j, fma(splat(-own), load(row + j), load(x + j)));
+    }
+    for (Index i = n - 1; i >= 0; --i) {
+        const double* row = upper + i * stride;
+        double sum = x[i];
+        Index j = i + 1;
+        for (; j < n && j % W != 0; ++j) sum -= row[j] * x[j];
+        V rest{};
+        for (; j < n; j += W) rest = fma(load(row + j), load(x + j), rest);
+        x[i] = (sum - total(rest)) / row[i];
+    }
+}
+
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_triangles(Kernels& table) {
+    table.substitute = ::substitute;
+    table.triangle = ::triangle;
+    table.solve_triangle = ::solve_triangle;
+}
+
+}  // namespace lineal::LINEAL_LEVEL

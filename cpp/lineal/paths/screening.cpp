@@ -1,13 +1,16 @@
 // What a path asks of every column: may it be beyond its charge, when may it come into use? And products with columns that
-// are stored one after the other. Included by sweeps.cpp.
-#pragma once
-
+// are stored one after the other.
+// Compiled once per CPU level: everything but the last function is in an anonymous namespace.
+#include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "paths/sweeps.hpp"
 #include "passes/vector.hpp"
 
 namespace {
+
+using lineal::Index;
 
 constexpr Index lane = W;
 
@@ -153,3 +156,14 @@ void spread_lengthwise(const lineal::Part& part, const double* coef, Index point
 }
 
 }  // namespace
+
+namespace lineal::LINEAL_LEVEL {
+
+void add_screening(Sweeps& table) {
+    table.beyond = ::beyond;
+    table.due = ::due;
+    table.times = ::times_lengthwise;
+    table.spread = ::spread_lengthwise;
+}
+
+}  // namespace lineal::LINEAL_LEVEL
