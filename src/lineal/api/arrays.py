@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from lineal.designs.sound import is_sparse, sound
 from lineal.errors import InputError
 from lineal.features.splitting import Split
 from lineal.features.types.choices import AS_FOUND
-from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES
+from lineal.features.types.target_type import MAX_CLASSES, MAX_NUMBER_CLASSES, with_positive
 from lineal.ground.inputs import are_records, real, targets
 from lineal.model.target import Target
 from lineal.sources.memory import Memory
@@ -51,8 +52,8 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
         raise InputError("columns of an array have no names for a formula, products or text; give a table with names.")
     if roles.types:
         raise InputError("columns of an array have no names and are numbers all; give a table for types.")
-    if roles.choices != AS_FOUND:
-        raise InputError("columns of an array are numbers all, without levels; give a table for max_levels.")
+    if replace(roles.choices, positive=None) != AS_FOUND:
+        raise InputError("an array holds numbers, without levels or gaps; give a table for max_levels and missing.")
     if len(roles.drop):
         raise InputError("columns of an array have no names to drop; leave them out of the array.")
     matrix = sound(data, "the data").tocsr() if is_sparse(data) else real(data, "the data")
@@ -66,7 +67,7 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
     o = None if offset is None else _per_row(offset, rows, "offset")
     held = uniform(seed, np.arange(rows, dtype=np.int64)) < test_size if test_size > 0 else None
     seen: Picked = slice(None) if held is None else ~held
-    about = meaning(y[seen], wanted)
+    about = with_positive((meaning(y[seen], wanted), None, ""), roles.choices.positive)[0]
     tests: Source | None = None
     if test is not None:
         tests = Memory(as_design(test[0], intercept=intercept), _coded(about, targets(test[1], "the target")))
@@ -144,7 +145,8 @@ def _coded(target: Target, labels: npt.NDArray[Any]) -> Array:
     classes = np.asarray(target.classes)
     flat = labels.reshape(-1)
     flat = flat.astype(str) if classes.dtype.kind == "U" else flat
-    place = np.clip(np.searchsorted(classes, flat), 0, len(classes) - 1)
+    order = np.argsort(classes, kind="stable")  # sorted, unless a person chose the positive one
+    place = order[np.clip(np.searchsorted(classes, flat, sorter=order), 0, len(classes) - 1)]
     strange = classes[place] != flat
     if np.any(strange):
         raise InputError(

@@ -62,6 +62,8 @@ def compare(
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
     max_levels: int | None = None,
+    missing: str = "mark",
+    positive: str | None = None,
     test_size: float = 0.2,
     split: str | None = None,
     validation_size: float = 0.0,
@@ -89,8 +91,9 @@ def compare(
         raise InputError("some of the models predict classes and some a number; compare models of one kind.")
     parts = read_split(split, seed, test_size, validation_size)
     roles = Roles.of(
-        target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text, max_levels=max_levels
-    )
+        target, formula, poly, weight=weight, offset=offset, drop=drop, types=types, text=text, max_levels=max_levels,
+        missing=missing, positive=positive,
+    )  # fmt: skip
     dataset = beforehand(deadline, lambda: gather(data, roles, next(iter(kinds), "auto"), parts))
     classes = dataset.target.kind == "classes"
     if not requests:

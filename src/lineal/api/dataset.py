@@ -83,6 +83,8 @@ class Roles:
         *,
         intercept: bool = True,
         max_levels: int | None = None,
+        missing: str = "mark",
+        positive: str | None = None,
         **others: Any,
     ) -> Roles:
         """Return the roles with the formula read; it may name the target.
@@ -92,7 +94,7 @@ class Roles:
         """
         if not isinstance(poly, int) or not 1 <= poly <= 10:
             raise InputError(f"poly is {poly!r}; it is the degree of the products, a whole number from 1 to 10.")
-        others["choices"] = Choices(max_levels)
+        others["choices"] = Choices(max_levels, missing, positive)
         if formula is None:
             return cls(target, poly=poly, intercept=intercept, **others)
         if poly > 1 or not intercept:
@@ -131,6 +133,8 @@ def from_table(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any 
         test = put_beside(as_table(test[0]), as_table({target: test[1]}))
     held = held if test is None else derived(as_table(test), target)
     counts = _counts(table, target, wanted)
+    if counts is not None and roles.choices.positive is not None:
+        raise InputError(f"of counts the successes are the positive class, {counts[0]!r}; leave positive out.")
     if counts is not None:
         table, train = (counted(one, counts, own) for one in (table, train))
         held, checks = (None if one is None else counted(one, counts, own) for one in (held, checks))

@@ -114,6 +114,8 @@ def table_path(
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
     max_levels: int | None = None,
+    missing: str = "mark",
+    positive: str | None = None,
     test_size: float = 0.0,
     split: str | None = None,
     seed: int = 0,
@@ -145,6 +147,8 @@ def table_path(
         types=types,
         text=text,
         max_levels=max_levels,
+        missing=missing,
+        positive=positive,
     )
     parts = read_split(split, seed, test_size, 0.0)
     dataset = beforehand(deadline, lambda: from_table(data, roles, request.wanted, parts))

@@ -49,6 +49,7 @@ _OWN: Final = frozenset(
         "types",
         "text",
         "max_levels",
+        "missing",
         "solver",
         "multiclass",
         "tol",

@@ -58,6 +58,8 @@ def fit(
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
     max_levels: int | None = None,
+    missing: str = "mark",
+    positive: str | None = None,
     test_size: float = 0.0,
     test: object = None,
     split: str | None = None,
@@ -91,8 +93,10 @@ def fit(
     ``formula`` (docs/formulas.md) names the terms, and the target if none is given;
     without one, ``poly`` adds every product of up to that many columns. ``types`` maps columns to what they are:
     "number", "category", "date:DMY", ... (docs/data.md); ``text`` says how columns of free text are read (docs/text.md):
-    ``{"note": "ngrams=2,max=5000"}``. ``max_levels`` is how many levels of a category have a column of their own, the most
-    frequent ones; the others share one. Without ``intercept`` the scores go through the origin.
+    ``{"note": "ngrams=2,max=5000"}``. ``max_levels`` is how many levels of a category have a column of their own, the
+    most frequent ones; the others share one. ``missing`` says what missing cells become: "mark" (the mean, marked in a
+    column; a level of a category), "mean" or "median" (unmarked). ``positive`` is the class of two that is modelled.
+    Without ``intercept`` the scores go through the origin.
     ``test_size`` is the share of rows held out for ``report["metrics"]``, ``test`` another table for it;
     ``validation_size`` that of rows on which a strength is picked (without it: by cross-validation). ``split`` says by
     what rows are parted: "stratified", "group:COL", "time:COL", or "column:COL", whose cells say train, validation, test.
@@ -126,6 +130,8 @@ def fit(
         types=types,
         text=text,
         max_levels=max_levels,
+        missing=missing,
+        positive=positive,
     )
     dataset = beforehand(run.deadline, lambda: gather(data, roles, request.wanted, parts, test))
     return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)

@@ -21,6 +21,7 @@ from lineal.cli.options import (
     limit,
     parting,
     penalizing,
+    positive,
     reading,
     roles,
     seed,
@@ -116,6 +117,7 @@ def lineal(context: click.Context) -> None:
     help="The proven relative gap at which the fit is called optimal; 1e-3 is several times faster on large tables.",
 )
 @roles
+@positive
 @declared_types
 @shaping
 @intercept("Whether the score has a constant; without, 0 is its level.")
@@ -149,6 +151,7 @@ def fit() -> None:
     help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
 )
 @roles
+@positive
 @declared_types
 @shaping
 @splitting
@@ -223,6 +226,7 @@ def stack() -> None:
     help="The last strength, as a share of the first; 0.001 unless given, of a ridge 0.000001.",
 )
 @roles
+@positive
 @declared_types
 @shaping
 @intercept("As for fit.")
@@ -288,6 +292,7 @@ def predict() -> None:
 @asking
 @click.option("--multiclass", metavar="SCHEME", default="direct", help="As for fit.")
 @roles
+@positive
 @declared_types
 @shaping
 @intercept("As for fit.")

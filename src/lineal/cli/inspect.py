@@ -34,6 +34,7 @@ def run(
     drop: tuple[str, ...],
     types: tuple[str, ...],
     max_levels: int | None,
+    missing: str,
     recipe: Path | None,
     as_json: bool,
 ) -> int:
@@ -43,7 +44,14 @@ def run(
     with Watch(f"reading {data}"):
         table = remembered(data.open(), 2 * memory_limit() // 3)
         inspection = inspect(
-            table, target=target, weight=weight, offset=offset, drop=drop, types=pairs(types), max_levels=max_levels
+            table,
+            target=target,
+            weight=weight,
+            offset=offset,
+            drop=drop,
+            types=pairs(types),
+            max_levels=max_levels,
+            missing=missing,
         )
     if recipe is not None:
         kept = {name: spelling for name, spelling in inspection.types.items() if spelling != "drop"}

@@ -159,7 +159,19 @@ def columns(command: Declared) -> Declared:
         metavar="N",
         help="How many levels of a category have a column, the most frequent ones; others share one. All, if not given.",
     )(command)
+    command = click.option(
+        "--missing",
+        type=click.Choice(["mark", "mean", "median"]),
+        default="mark",
+        show_default=True,
+        help="Missing cells: marked in a column of their own (a level of a category), or no more than the mean or median.",
+    )(command)
     return click.option("--types", metavar="COL=TYPE", multiple=True, help=types)(command)
+
+
+def positive(command: Declared) -> Declared:
+    """Add --positive."""
+    return click.option("--positive", metavar="LABEL", help="Of two classes the one that is modelled.")(command)
 
 
 def declared_types(command: Declared) -> Declared:

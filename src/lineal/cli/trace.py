@@ -124,7 +124,7 @@ def run(
 
 def read(table: Table, wanted: Mapping[str, Any], classes: str | None) -> Points:
     """Return the rows of a table with the terms that a fit would make of them, and the classes in order."""
-    names = ("formula", "poly", "intercept", "weight", "drop", "types", "text")
+    names = ("formula", "poly", "intercept", "weight", "drop", "types", "text", "max_levels", "missing")
     roles = Roles.of(wanted["target"], **{name: wanted[name] for name in names})
     target = roles.target
     if table.sparse:

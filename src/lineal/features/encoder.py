@@ -17,7 +17,7 @@ from lineal.errors import InputError, near
 from lineal.features import terms
 from lineal.features.cells.cells import cell
 from lineal.features.cells.finite import CellError, finite_numbers
-from lineal.features.terms import Category, Number, Numeric, Poly, Term, Text
+from lineal.features.terms import Category, Number, Numeric, Poly, Single, Term, Text
 from lineal.features.terms.members import expect
 from lineal.features.terms.term import design_columns
 from lineal.features.terms.text import Rows
@@ -200,6 +200,7 @@ class Encoder:
         """Return sentences about cells and terms that training did not have."""
         texts = {term.column for term in self.texts}
         lone = {term.column for term in self.categories if term.reference is None}
+        instead = {term.column: term.unseen for term in self.terms if isinstance(term, Single)}
         sentences = []
         for name, count in unknown.items():
             if name in texts:
@@ -207,7 +208,7 @@ class Encoder:
                 sentences.append(f"in column {name!r} {terms} no column of the model; such words count for nothing.")
             else:
                 cells = "1 cell holds a level" if count == 1 else f"{count:,} cells hold levels"
-                meaning = "for nothing" if name in lone else "as the reference level"
+                meaning = "for nothing" if name in lone else f"as {instead.get(name, 'the reference level')}"
                 sentences.append(f"in column {name!r} {cells} that training did not have; they count {meaning}.")
         return sentences
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -21,6 +22,7 @@ from lineal.features.types import deciding
 from lineal.features.types.choices import Choices
 from lineal.features.types.decision import Decision, Reread
 from lineal.features.types.declared_types import CategoryType, TextType, declared
+from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
 from lineal.ground.records import dataclass
 from lineal.tables.joined import attached
@@ -49,16 +51,18 @@ def inspect(
     drop: Sequence[str] = (),
     types: Mapping[str, str] | None = None,
     max_levels: int | None = None,
+    missing: str = "mark",
 ) -> Inspection:
     """Return counts, ranges, missing share, histogram and decision of every column; three passes at most.
 
-    ``data`` is anything that can be fitted but an array; roles, ``types`` and ``max_levels`` are those of ``lineal.fit``.
+    ``data`` is anything that can be fitted but an array; roles, ``types``, ``max_levels`` and ``missing`` are those of
+    ``lineal.fit``.
 
     >>> found = inspect({"a": [1.5, 2.5, None], "b": ["u", "v", "u"]})
     >>> [(column["column"], column["type"], column["missing"]) for column in found.report["columns"]]
     [('a', 'number', 1), ('b', 'category', 0)]
     """
-    choices = Choices(max_levels)
+    choices = Choices(max_levels, missing)
     table = as_table(data)
     table, target = attached(table, target, "target")
     table, weight = attached(table, weight, "weight")
@@ -119,9 +123,16 @@ def _decided(
             else:
                 decisions[survey.name] = decision
         if not rereads:
-            return {survey.name: survey for survey in gathered.features}, decisions, gathered.rows
+            after, _ = chosen(list(decisions.values()), (), choices, partial(_batches, table))
+            by_name = {decision.column: decision for decision in after}
+            return {survey.name: survey for survey in gathered.features}, by_name, gathered.rows
         as_text |= {one.column for one in rereads}
         readings |= {one.column: one.reading for one in rereads if one.reading is not None}
+
+
+def _batches(table: Table, *, numbers: Collection[str] = (), texts: Collection[str] = ()) -> Iterator[Any]:
+    """Yield some columns of all rows."""
+    yield from table.select(numbers=numbers, texts=texts).batches()
 
 
 def _column(survey: Column, decision: Decision | None, role: str, picture: list[int] | None) -> dict[str, Any]:

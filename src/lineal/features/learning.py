@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,7 @@ from lineal.features.types.choices import AS_FOUND, Choices
 from lineal.features.types.decision import Decision, Reread, without
 from lineal.features.types.declared_types import CategoryType, DeclaredType, DropType, declared
 from lineal.features.types.leaks import origins, suspicions
+from lineal.features.types.missing import chosen
 from lineal.features.types.survey import Column
 from lineal.features.types.target_type import Model, alike
 from lineal.ground.records import dataclass
@@ -84,12 +85,12 @@ def learn(
     if model not in ("auto", "number", "classes"):
         raise InputError(f"the model kind {model!r} is unknown; it is 'auto', 'number' or 'classes'.")
     if table.sparse:
-        if formula is not None or poly > 1 or text or choices != AS_FOUND:
+        if formula is not None or poly > 1 or text or replace(choices, positive=None) != AS_FOUND:
             raise InputError(
                 f"{table.origin} is an SVMlight file of numbers without names: there is nothing for a formula, products,"
                 " text or levels."
             )
-        return _learn_sparse(table, target, weight, offset, drop, model)
+        return _learn_sparse(table, target, weight, offset, drop, model, choices.positive)
     names = _targets(table, target)
     declared_types = declared(types)
     drop = (*drop, *(name for name, one in declared_types.items() if isinstance(one, DropType) and name not in drop))
@@ -172,6 +173,7 @@ def _decide(
     rereads: list[Reread] = []
     terms: list[Term] = []
     decisions: list[Decision] = []
+    again = partial(_again, table, gathered)
     decided = target_type.decide(gathered.targets, table, model)
     if isinstance(decided, Reread):
         rereads.append(decided)
@@ -181,8 +183,10 @@ def _decide(
         for survey in surveys:
             decision = deciding.decide(survey, table, declared=declared_types.get(survey.name), choices=choices)
             rereads.append(decision) if isinstance(decision, Reread) else decisions.append(decision)
-        terms += [term for decision in decisions for term in decision.terms]
-        terms += monomials(terms, poly)
+        if not rereads:
+            decisions, _ = chosen(decisions, (), choices, again)
+            terms += [term for decision in decisions for term in decision.terms]
+            terms += monomials(terms, poly)
     else:
         composer = Composer(
             formula, {s.name: s for s in surveys}, table, _values(table, gathered, formula), declared_types, choices
@@ -191,11 +195,11 @@ def _decide(
         if isinstance(composed, Reread):
             rereads.append(composed)
         else:
-            terms += composed
             decisions += [composer.decisions[survey.name] for survey in surveys]
+            decisions, terms = chosen(decisions, composed, choices, again)
     if rereads or isinstance(decided, Reread):
         return rereads
-    target, counts, sentence = decided
+    target, counts, sentence = target_type.with_positive(decided, choices.positive)
     if written and formula is None and poly == 1:
         undeclared = [decision for decision in decisions if decision.column not in declared_types]
         reasons = origins(gathered.head, target, undeclared)
@@ -205,7 +209,7 @@ def _decide(
             without(survey, "category", reasons[survey.name]) if survey.name in reasons else decision
             for survey, decision in zip(surveys, decisions, strict=True)
         ]
-    text = learn_texts(written, gathered.features, partial(_again, table, gathered))
+    text = learn_texts(written, gathered.features, again)
     by_name = {**{d.column: d for d in decisions}, **text}
     decisions = [by_name[survey.name] for survey in gathered.features]
     terms += {
@@ -309,6 +313,7 @@ def _learn_sparse(
     offset: str | None,
     drop: Sequence[str],
     model: Model,
+    positive: str | None,
 ) -> Learned:
     name = target if isinstance(target, str) else ", ".join(target or (LABEL,))
     if name != LABEL:
@@ -321,7 +326,7 @@ def _learn_sparse(
             f"{table.origin} is an SVMlight file, which has no column for weights or offsets;"
             " use another format for them."
         )
-    encoder, labels, report = learn_sparse(table, drop, model)
+    encoder, labels, report = learn_sparse(table, drop, model, positive)
     return Learned(encoder, labels, report)
 
 

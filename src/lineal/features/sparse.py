@@ -19,7 +19,9 @@ from lineal.tables.svmlight import LABEL
 from lineal.tables.tabular import Table
 
 
-def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encoder, Target, dict[str, Any]]:
+def learn_sparse(
+    table: Table, drop: Sequence[str], model: Model, positive: str | None = None
+) -> tuple[Encoder, Target, dict[str, Any]]:
     """Return encoder, target and report; one pass. An absent feature is zero, never missing."""
     label = Column(LABEL)
     label.values.distinct = {}
@@ -42,7 +44,7 @@ def learn_sparse(table: Table, drop: Sequence[str], model: Model) -> tuple[Encod
         np.maximum.at(high, batch.features, batch.values)
     if not rows:
         raise InputError(f"{table.origin} has no rows to learn from.")
-    target, sizes, sentence = _target(label, table, model)
+    target, sizes, sentence = target_type.with_positive(_target(label, table, model), positive)
     absent = counts < rows
     low, high = np.where(absent, np.minimum(low, 0.0), low), np.where(absent, np.maximum(high, 0.0), high)
     dropped = {str(name) for name in drop}

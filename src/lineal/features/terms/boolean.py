@@ -30,7 +30,7 @@ class Boolean(Single):
         values = [self._value(level) for level in levels]
         table = np.array([*(np.nan if value is None else value for value in values), np.nan])
         unknown = np.array([*(value is None for value in values), False])
-        missing = codes < 0
+        missing = (codes < 0) | unknown[codes]
         filled(table[codes], self.fill, indicator=False, out=out[:, :1])
         if self.indicator:
             out[:, 1] = missing

@@ -129,7 +129,12 @@ class Numeric(Term):
 
 
 class Single(Numeric):
-    """A numeric term of one column, which marks where the column is missing if ``indicator``."""
+    """A numeric term of one column, which marks where the column is missing if ``indicator``.
+
+    ``unseen`` says what a cell counts as that no training row could have had.
+    """
+
+    unseen: ClassVar[str] = "missing"
 
     if TYPE_CHECKING:
 

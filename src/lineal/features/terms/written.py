@@ -100,6 +100,7 @@ class Ordinal(Single):
     fill: float
     indicator: bool
     kind: ClassVar[str] = "ordinal"
+    unseen: ClassVar[str] = "the mean"
     is_factor: ClassVar[bool] = True
     has_powers: ClassVar[bool] = True
 

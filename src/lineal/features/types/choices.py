@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from typing import Final
 
-from lineal.errors import InputError
+from lineal.errors import InputError, near
 from lineal.features.text_options import MAX_HASH_BITS
 from lineal.features.types.survey import MAX_LEVELS
 from lineal.ground.records import dataclass
 
+MISSING: Final = ("mark", "mean", "median")
+"""What may become of missing cells."""
+
 
 @dataclass(frozen=True)
 class Choices:
-    """``max_levels``: how many levels of a category have a column of their own, the most frequent ones."""
+    """``max_levels``: how many levels of a category have a column of their own, the most frequent ones.
+
+    ``missing``: what becomes of missing cells: ``mark`` (the mean, and a column that marks them; a level of their own),
+    ``mean`` or ``median`` without a mark, the reference level of a category. ``positive``: which of two classes is modelled.
+    """
 
     max_levels: int | None = None
+    missing: str = "mark"
+    positive: str | None = None
 
     def __post_init__(self) -> None:
         """Check every choice."""
         if self.max_levels is not None:
             check_levels(self.max_levels, "max_levels")
+        if self.missing not in MISSING:
+            raise InputError(f"missing is {self.missing!r}; it is {', '.join(MISSING)}.{near(self.missing, MISSING)}")
 
 
 AS_FOUND: Final = Choices()

@@ -11,7 +11,7 @@ from lineal.features.cells.notation import Notation, fitting
 from lineal.features.terms import Category, Hashed, Merged, Number
 from lineal.features.terms.hashed import bucket
 from lineal.features.types.choices import AS_FOUND, Choices
-from lineal.features.types.decision import Decision, Reread, cells, without
+from lineal.features.types.decision import Decision, Reread, marked, own_level, without
 from lineal.features.types.declared_types import FALSE, TRUE, CategoryType, DeclaredType, boolean
 from lineal.features.types.readings import calendar_of, check_dates, dated, notation_of, written
 from lineal.features.types.survey import MAX_LEVELS, Column
@@ -105,7 +105,7 @@ def _number(survey: Column, table: Table, in_formula: bool) -> Decision | Reread
         why = f"{counts}; drop it if it is no more than a row number"
     fill = values.mean
     if survey.missing:
-        why = f"{cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+        why = marked(survey.missing, fill)
     return Decision(
         survey.name, "number", survey.missing, Number(survey.name, fill, survey.missing > 0), why, declared="number"
     )
@@ -162,7 +162,7 @@ def _category(survey: Column, own: CategoryType, *, in_formula: bool) -> Decisio
         return without(survey, "category", f"it is {next(iter(levels))!r} in every row")
     term, why = _levels(survey, own)
     if survey.missing:
-        why += f"; {cells(survey.missing)} a level of their own"
+        why += f"; {own_level(survey.missing)}"
     return Decision(survey.name, "category", survey.missing, term, why, levels=len(levels), declared=own.spelled)
 
 

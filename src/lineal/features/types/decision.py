@@ -63,3 +63,17 @@ def cells(count: int) -> str:
     ('1 missing cell is', '3 missing cells are')
     """
     return "1 missing cell is" if count == 1 else f"{count} missing cells are"
+
+
+def marked(count: int, mean: float | None = None) -> str:
+    """Return in words that missing cells count as the mean and are marked.
+
+    >>> marked(2, 1.5)
+    '2 missing cells are replaced by the mean 1.5 and marked'
+    """
+    return f"{cells(count)} replaced by the mean{'' if mean is None else f' {mean:.6g}'} and marked"
+
+
+def own_level(count: int) -> str:
+    """Return in words that missing cells are a level."""
+    return f"{cells(count)} a level of their own"

@@ -15,7 +15,7 @@ from lineal.features.cells.notation import MARKERS, Notation, named
 from lineal.features.terms import Boolean, Number, Ordinal
 from lineal.features.text_options import Options
 from lineal.features.types.choices import check_bits, check_levels
-from lineal.features.types.decision import Decision, Reread, cells, without
+from lineal.features.types.decision import Decision, Reread, marked, without
 from lineal.features.types.readings import calendar_of, dated, notation_of, place, where, written
 from lineal.features.types.survey import MAX_LEVELS, Column
 from lineal.features.types.target_type import check_numbers, lacks_text
@@ -97,7 +97,7 @@ class NumberType(DeclaredType):
         if lacks_text(survey, table):
             return Reread(survey.name)
         fill = survey.values.mean
-        why = f"{cells(survey.missing)} replaced by the mean {fill:.6g} and marked" if survey.missing else ""
+        why = marked(survey.missing, fill) if survey.missing else ""
         term = Number(survey.name, fill, survey.missing > 0)
         return Decision(survey.name, self.name, survey.missing, term, why, declared=self.name, lost=_nearest(survey))
 
@@ -201,7 +201,7 @@ def boolean(survey: Column, true: tuple[str, ...], false: tuple[str, ...], decla
     fill = sum(survey.levels[level] for level in true) / survey.present
     why = f"{' or '.join(map(repr, true))} is 1, {' or '.join(map(repr, false))} is 0"
     if survey.missing:
-        why += f"; {cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+        why += f"; {marked(survey.missing, fill)}"
     term = Boolean(survey.name, true, false, fill, survey.missing > 0)
     count = len(survey.levels)
     return Decision(survey.name, "boolean", survey.missing, term, why, levels=count, declared=declared)
@@ -246,7 +246,7 @@ class OrdinalType(DeclaredType):
         fill = sum(order.index(level) * count for level, count in survey.levels.items()) / survey.present
         why = f"{' < '.join(order)} as 0 to {len(order) - 1}"
         if survey.missing:
-            why += f"; {cells(survey.missing)} replaced by the mean {fill:.6g} and marked"
+            why += f"; {marked(survey.missing, fill)}"
         term = Ordinal(survey.name, order, fill, survey.missing > 0)
         spelling = f"ordinal:{'<'.join(order)}"
         return Decision(survey.name, "ordinal", survey.missing, term, why, levels=len(order), declared=spelling)

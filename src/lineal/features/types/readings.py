@@ -14,7 +14,7 @@ from lineal.features.cells.notation import Notation, fitting
 from lineal.features.encoder import column
 from lineal.features.terms import Cycle, Elapsed, Term, Written
 from lineal.features.terms.date_parts import CATEGORIES
-from lineal.features.types.decision import Decision, cells, without
+from lineal.features.types.decision import Decision, marked, without
 from lineal.features.types.survey import Column
 from lineal.tables.tabular import Table
 
@@ -68,7 +68,7 @@ def written(survey: Column, notation: Notation) -> Decision:
     if (notation.decimal, notation.group, notation.unit) != (".", "", ""):
         details.insert(0, f"written like {notation.example!r}")
     if survey.missing:
-        details.append(f"{cells(survey.missing)} replaced by the mean {values.mean:.6g} and marked")
+        details.append(marked(survey.missing, values.mean))
     term = Written(survey.name, notation, values.mean, survey.missing > 0)
     spelling = f"number:{notation.example}"
     return Decision(survey.name, "number", survey.missing, term, "; ".join(details), declared=spelling)
@@ -102,7 +102,7 @@ def dated(survey: Column, calendar: Calendar) -> Decision:
         else ""
     )
     if gone:
-        details.append(f"{cells(survey.missing)} replaced by the mean and marked")
+        details.append(marked(survey.missing))
     spelling = f"date:{calendar.order}"
     return Decision(
         name, "date", survey.missing, terms[0], "; ".join(details), more=tuple(terms[1:]), declared=spelling, lost=lost

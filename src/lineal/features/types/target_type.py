@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from lineal.errors import InputError
+from lineal.errors import InputError, near
 from lineal.errors import alike as alike_text
 from lineal.features.cells.cells import packed
 from lineal.features.cells.finite import CellError, finite_numbers
@@ -145,6 +146,31 @@ def decide(surveys: list[Column], table: Table, model: Model) -> Decided | Rerea
     if survey.straight and not _are_labels(survey, numeric):
         return Reread(name)
     return _classes(survey, numeric, model)
+
+
+def with_positive(decided: Decided, positive: str | None) -> Decided:
+    """Return the decision with this one of two classes last: its score is modelled, and figures such as recall are its own.
+
+    >>> with_positive((Target("y", "classes", classes=("no", "yes")), [3, 2], "."), "no")[0].classes
+    ('yes', 'no')
+    """
+    target, counts, sentence = decided
+    if positive is None:
+        return decided
+    labels = [str(label) for label in target.classes or ()]
+    if len(labels) != 2:
+        what = f"has {len(labels)} classes" if labels else "is a number"
+        raise InputError(
+            f"positive is {positive!r}, but {target.name!r} {what}: only one of two classes is the positive one."
+        )
+    if positive not in labels:
+        raise InputError(
+            f"positive is {positive!r}; the classes are {labels[0]!r} and {labels[1]!r}.{near(positive, labels)}"
+        )
+    if labels[1] == positive:
+        return decided
+    turned = replace(target, classes=(target.classes or ())[::-1])
+    return turned, None if counts is None else counts[::-1], sentence
 
 
 def _several(surveys: list[Column], table: Table, model: Model) -> Decided | Reread:

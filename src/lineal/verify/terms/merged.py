@@ -71,4 +71,4 @@ class Learner:
         if term["levels"] != sorted(first[: len(term["levels"])]):
             odd = min(set(term["levels"]).difference(first[: len(term["levels"])]))
             return f"{odd!r} has a column of its own, but is not among the {len(term['levels'])} most frequent levels"
-        return None if term["missing"] == gone else "whether cells are missing is not as stated"
+        return None if gone or not term["missing"] else "whether cells are missing is not as stated"

@@ -52,7 +52,7 @@ class Learner:
     """
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean, self._gone = term, Mean(), False
+        self._term, self._mean, self._gone = term, Mean(float(term["fill"])), False
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
@@ -76,9 +76,10 @@ class Learner:
 
 
 class Mean:
-    """The mean of numbers that come some at a time, their least and their largest."""
+    """The mean of numbers that come some at a time, their least and their largest, and on which side of ``fill`` they are."""
 
-    def __init__(self) -> None:
+    def __init__(self, fill: float) -> None:
+        self._fill, self._below, self._above = fill, 0, 0
         self._count, self._sums, self._sizes = 0, list[float](), list[float]()
         self.low, self.high = math.inf, -math.inf
 
@@ -87,16 +88,23 @@ class Mean:
         present = numbers[~np.isnan(numbers)]
         if len(present):
             self._count += len(present)
+            self._below += int(np.count_nonzero(present < self._fill))
+            self._above += int(np.count_nonzero(present > self._fill))
             self._sums.append(total(present))
             self._sizes.append(float(np.sum(np.abs(present))))
             self.low, self.high = min(self.low, float(present.min())), max(self.high, float(present.max()))
 
     def wrong(self, fill: float) -> str | None:
-        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum, else None."""
+        """Return a sentence if ``fill`` is not the mean, up to the rounding of a plain sum, nor a median, else None.
+
+        Of a median, no more than half of the numbers are on either side.
+        """
         if not self._count:
             return "no cell is present"
         mean = total(np.array(self._sums)) / self._count
         # A sum of n terms may be off by n eps times the sum of their sizes; blocked sums are far better.
         if abs(fill - mean) <= 2.0**-52 * (self._count + 4) * total(np.array(self._sizes)) / self._count:
+            return None
+        if fill == self._fill and 2 * max(self._below, self._above) <= self._count:
             return None
         return f"the fill is {fill!r}, the mean of the present cells is {mean!r}"
