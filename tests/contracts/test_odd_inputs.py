@@ -56,6 +56,7 @@ def test_odd_targets(door):
     assert list(catalogue.attacks(odd.YS, lambda y: DOORS[door](odd.X, y))) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", [*catalogue.functions()])
 def test_odd_targets_beside_a_frame(door):
     assert list(catalogue.attacks(odd.YS, lambda y: DOORS[door](odd.FRAME, y))) == []

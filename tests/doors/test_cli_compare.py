@@ -14,6 +14,7 @@ from lineal.errors import InputError
 PENGUINS = str(Path(__file__).resolve().parents[2] / "examples" / "penguins.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("target", "metric", "sign"), [("sex", "accuracy", -1), ("body_mass_g", "rmse", 1)])
 def test_models_come_best_first_and_are_those_of_fit(target, metric, sign, tmp_path, capsys):
     assert run(["compare", PENGUINS, "--target", target, "--json"]) == 0

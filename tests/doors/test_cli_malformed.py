@@ -152,6 +152,7 @@ def test_standard_input_is_refused_in_words(lineal: Lineal) -> None:
     assert "save it first" in err
 
 
+@pytest.mark.slow
 def test_ten_thousand_columns_are_fitted(lineal: Lineal) -> None:
     n = 10_000
     with Path("wide.csv").open("w") as file:

@@ -232,6 +232,7 @@ def test_real_tables_with_everything_picked(model: str, folder: Path, lineal: Li
         assert lineal(*words)[0] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "words", "kind"),
     [

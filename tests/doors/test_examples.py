@@ -33,6 +33,7 @@ def said(name, capsys, monkeypatch):
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_command_line_runs_and_is_confirmed(name, tmp_path, monkeypatch, capsys):
     command, data = files(name)
@@ -92,6 +93,7 @@ def test_translation_from_text(capsys, monkeypatch):
     assert figure(said("translation_text", capsys, monkeypatch), r"MAE ([\d.]+)") < 0.75
 
 
+@pytest.mark.slow
 def test_genes(capsys, monkeypatch):
     # ISLR 9.6.5, linear support vector machine: 2 of 20
     assert figure(said("genes", capsys, monkeypatch), r"([\d.]+) of 20") <= 2

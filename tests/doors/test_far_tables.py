@@ -86,6 +86,7 @@ def _objective(model):
     return float(evidence["log_evidence" if "log_evidence" in evidence else "objective"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("model", "kind", "penalty"), MODELS)
 def test_a_table_far_from_zero_is_the_one_near_it(model, kind, penalty, tmp_path):
     """Moving a column by an exact constant changes the intercept and nothing else: verdict, objective, predictions."""

@@ -354,6 +354,7 @@ def test_endless_words_are_left_out(tmp_path: Path) -> None:
     verify(path, data)
 
 
+@pytest.mark.slow
 def test_show_lists_the_largest_of_many(tmp_path: Path) -> None:
     path = tmp_path / "m.lineal"
     model = lineal.fit(notes(), "mood", penalty=0.1, text={"note": "characters=3-6,min=1", "title": ""})

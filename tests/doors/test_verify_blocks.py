@@ -99,6 +99,7 @@ def fitted(tmp_path: Path, name: str, suffix: str = ".parquet") -> tuple[Path, P
     return path, data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FITS)
 def test_blocks_of_any_size_are_judged_the_same(tmp_path, request, name):
     path, data = fitted(tmp_path, name)

@@ -222,6 +222,7 @@ def test_fits_of_the_engine_are_confirmed_and_gaps_are_sound(loss, penalty, tmp_
     assert proven >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", engine.LOSSES)
 @pytest.mark.parametrize("penalty", ["none", "l1", "bounds that exclude zero"])
 def test_the_null_fit_cannot_be_improved_by_its_columns(loss, penalty):

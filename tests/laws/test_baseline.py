@@ -134,6 +134,7 @@ def test_files_with_several_unpenalized_columns_are_confirmed(loss, penalty, met
     assert verify(tmp_path / "m.lineal", tmp_path / "d.csv").passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss", [Logistic(), Softmax(2), Softmax(3), Hinge(), SquaredHinge()], ids=lambda loss: loss.name
 )

@@ -86,6 +86,7 @@ def test_a_constant_offset_moves_the_intercept_and_nothing_else(loss, constant, 
         assert found.verdict.relative_gap <= max(1e-6, 2.0 * plain.verdict.relative_gap)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loss", ONE_SCORE, ids=name)
 @pytest.mark.parametrize("size", [1e-3, 1.0, 30.0, 1e3, 1e6])
 @pytest.mark.parametrize("shift", [0.0, 1e4])

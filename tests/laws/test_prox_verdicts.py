@@ -221,6 +221,7 @@ def falls_for_ever(case, result):
 COUNT = 168
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number_of_case", range(COUNT))
 def test_gap_bounds_the_true_suboptimality(number_of_case):
     case = Case(number_of_case)

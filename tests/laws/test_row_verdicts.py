@@ -79,6 +79,7 @@ def test_most_cases_have_an_exact_optimum_and_a_proof():
     assert zero >= 110
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "loss",
     [Huber(0.3), SquaredHinge(), SquaredEpsilonInsensitive(0.3), Sparsemax(3), CrammerSinger(3), Hinge(), Absolute()],

@@ -234,6 +234,7 @@ def test_digits_and_pivots_prove_the_same(case, monkeypatch):
     assert (by_pivots.kind, by_pivots.strict) == (by_digits.kind, by_digits.strict)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "classes"), [(30, 2), (20, 3)])
 def test_no_integer_pivot_is_needed(width, classes, monkeypatch):
     """Pivots on tables of large integers are the last resort; random classes need none, dependent columns neither."""

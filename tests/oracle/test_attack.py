@@ -36,6 +36,7 @@ def refuted(case: Case) -> list[Violation]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", [*PARAMS, *MODELS])
 @pytest.mark.parametrize("index", [1])
 def test_no_door_says_what_is_false(door: str, index: int) -> None:

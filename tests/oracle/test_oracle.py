@@ -82,6 +82,7 @@ def test_quantiles_agree_with_every_vertex(q: float) -> None:
     assert float(found.value) - float(min(values)) == pytest.approx(0.0, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "penalty"),
     [(name, "elastic") for name in sorted(set(VALUES) - {"huber-scale"})]

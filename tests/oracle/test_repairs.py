@@ -157,6 +157,7 @@ def test_one_offset_a_row_is_that_of_every_class(model: str, table: bool) -> Non
     assert first == pytest.approx(second, abs=moved.verdict.gap + plain.verdict.gap + 1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [2, 3, 7, 13])
 def test_the_null_fit_of_sparsemax_with_offsets_far_apart(seed: int) -> None:
     """Where no row bends, steps were as short as if all did, and two hundred of them were not enough: 0.3 % short."""
@@ -280,6 +281,7 @@ def test_the_margin_of_far_columns_is_refused_in_a_sentence_by_the_command(
     assert "Subtract a constant from the columns" in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("classes", [3, 4, 5])
 def test_the_null_fit_hears_rows_of_hardly_any_weight(seed: int, classes: int) -> None:

@@ -26,6 +26,7 @@ def rows(n: int = 40_000, p: int = 30, k: int = 1) -> tuple[Array, Array]:
     return x, x @ rng.normal(size=(p, k)) + rng.normal(size=(n, k))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("k", [1, 2])
 @pytest.mark.parametrize("strength", [0.0, 0.1])
 def test_one_look_at_the_rows_is_enough(k: int, strength: float) -> None:

@@ -124,6 +124,7 @@ def test_headers_are_recognised(tmp_path, text, names):
         assert as_table(path).names == names
 
 
+@pytest.mark.slow
 def test_a_header_may_be_longer_than_the_sample(tmp_path):
     names = [f"a_rather_long_name_of_a_column_{j}" for j in range(40_000)]
     path = written(
@@ -212,6 +213,7 @@ ENCODED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENCODED)
 @pytest.mark.parametrize("rows", [3, 300_000])
 def test_encodings_are_found(tmp_path, name, rows):

@@ -58,6 +58,7 @@ texts = st.text(st.characters(codec="utf-8", exclude_characters=',;"\r\n\0'), ma
 rows = st.tuples(st.one_of(numbers, numbers, numbers, odd), texts, texts)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(rows, min_size=1, max_size=12),

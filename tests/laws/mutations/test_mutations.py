@@ -73,6 +73,7 @@ def test_mutation_signed_again_is_refused_by_the_line(name, tmp_path):
     assert caught.value.exit_code == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(MUTATIONS) - DATA_ONLY))
 def test_mutation_with_the_old_signature_is_refused_by_the_hash(name, tmp_path):
     case_name, _, function = MUTATIONS[name]
