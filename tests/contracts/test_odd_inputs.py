@@ -20,7 +20,7 @@ import lineal
 from lineal.designs import as_design
 from lineal.designs.sound import sound
 from lineal.ground.inputs import class_labels, real
-from tests.contracts import catalogue, odd
+from tests.contracts import catalogue, odd, odd_sparse
 
 ROOT = Path(__file__).parents[2]
 
@@ -90,11 +90,11 @@ def test_odd_weights_of_functions(door):
 DAMAGED = """
 import sys, warnings
 import lineal
-from tests.contracts import catalogue, odd
+from tests.contracts import catalogue, odd, odd_sparse
 warnings.filterwarnings("ignore")
 tried = 0
 for name, door in catalogue.doors().items():
-    for what, matrix in odd.damaged():
+    for what, matrix in odd_sparse.damaged():
         print(name, what, file=sys.stderr, flush=True)  # the last one, if the process dies
         try:
             door(matrix, odd.Y)
@@ -111,16 +111,16 @@ print(tried)
 def test_no_process_dies_of_a_damaged_matrix():
     done = subprocess.run([sys.executable, "-c", DAMAGED], cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout) == len(DOORS) * len(list(odd.damaged()))
+    assert int(done.stdout) == len(DOORS) * len(list(odd_sparse.damaged()))
 
 
-@pytest.mark.parametrize(("what", "matrix"), list(odd.damaged()), ids=[what for what, _ in odd.damaged()])
+@pytest.mark.parametrize(("what", "matrix"), list(odd_sparse.damaged()), ids=[what for what, _ in odd_sparse.damaged()])
 def test_a_damaged_matrix_is_called_damaged(what, matrix):
     with pytest.raises(lineal.InputError, match=r"X is a damaged \w+ matrix: .*Make the matrix anew"):
         sound(matrix)
 
 
-@pytest.mark.parametrize(("what", "matrix"), list(odd.legal()), ids=[what for what, _ in odd.legal()])
+@pytest.mark.parametrize(("what", "matrix"), list(odd_sparse.legal()), ids=[what for what, _ in odd_sparse.legal()])
 def test_unusual_matrices_mean_what_they_mean(what, matrix):
     before = [np.array(part) for part in (matrix.data, getattr(matrix, "indices", 0))]
     np.testing.assert_array_equal(as_design(matrix, intercept=False).dense(), odd.X)

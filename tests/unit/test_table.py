@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -23,14 +21,12 @@ import lineal
 from lineal.errors import InputError
 from lineal.tables.table import as_table, split, uniform
 from lineal.verify.reading.text_files import TextFile
+from tests.unit.table_cases import written
 
 COLUMNS = {"age": [41.5, None, 7.0], "name": ["Ada", "Tim, Jr.", None], "member": [True, False, None]}
+
+
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
-
-
-def written(path: Path, data: bytes | str) -> Path:
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
 
 
 def cells(table) -> dict[str, list]:
@@ -157,51 +153,6 @@ def test_quotes_that_do_not_quote_are_text(tmp_path):
     assert cells(table)["text"] == ['"Hello you', '5" pipe', "fine"]
 
 
-BAD = {
-    "empty": (b"", "is empty"),
-    "blank": (b"\n\n \n", "is empty"),
-    "header only": (b"a,b\n", "has a header but no rows"),
-    "duplicate": (b"a,b,a\n1,2,3\n", "two columns called 'a', number 1 and 3"),
-    "no name": (b",b\n1,2\n", "column 1 of t.csv has no name"),
-    "short row": (b"a,b\n1,2\n\n3\n", r"row 2 \(line 4\) of t.csv has 1 cell where 2 cells are expected"),
-    "long row": (b'a,b\n1,"2\n2"\n3,4,5\n', r"row 2 \(line 4\) of t.csv has 3 cells where 2 cells"),
-    "NUL": (b"a,b\n1,2\n3,\x004\n", "NUL byte in line 3"),
-    "binary": (bytes(range(256)) * 8, "NUL byte in line 1"),
-    "damaged": ("a,b\n1,é\n2,".encode() + b"\xe9\n", "line 3 of t.csv is not UTF-8"),
-    "cut utf-16": ("a,b\n1,2\n".encode("utf-16")[:-1], "damaged utf-16-le text"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_text_files_are_refused_in_a_sentence(tmp_path, case):
-    data, sentence = BAD[case]
-    with pytest.raises(InputError, match=sentence) as error:
-        list(as_table(written(tmp_path / "t.csv", data)).batches())
-    assert str(error.value).endswith(".")
-
-
-def late(data: bytes) -> bytes:
-    """Put two megabytes of good rows before the data, so that only the pass itself can find what is wrong."""
-    return b"a,b\n" + b"1,good\n" * 300_000 + data
-
-
-@pytest.mark.parametrize(
-    ("data", "sentence"),
-    [
-        (b"1\n", r"row 300001 \(line 300002\) of t.csv has 1 cell"),
-        ("1,é\n2,".encode() + b"\xe9\n", r"row 300002 \(line 300003\) of t.csv holds a cell in column 'b' that is not"),
-        (b"1,\x00\n", r"row 300001 \(line 300002\) of t.csv holds a NUL byte"),
-        (
-            b'1,"a, b"\n1,"open\n2,x\n',
-            r"quote that opens in line 300003 of t.csv is never closed.* line 300002 would have 3",
-        ),
-    ],
-)
-def test_bad_rows_far_down_are_named(tmp_path, data, sentence):
-    with pytest.raises(InputError, match=sentence):
-        list(as_table(written(tmp_path / "t.csv", late(data))).batches())
-
-
 ENCODED = {
     "utf-8": "utf-8",
     "utf-8 with a mark": "utf-8-sig",
@@ -235,44 +186,6 @@ def test_bytes_without_a_character_are_kept(tmp_path):
     path = written(tmp_path / "t.csv", b"a,b\n1,\x81\x80\n")
     assert cells(as_table(path))["b"] == ["\x81€"]
     assert "".join(TextFile(path).pieces()).endswith("\x81€\n")
-
-
-def test_files_that_are_not_there(tmp_path):
-    written(tmp_path / "penguins.csv", "a,b\n1,2\n")
-    with pytest.raises(InputError, match=r"Did you mean 'penguins\.csv'"):
-        as_table(tmp_path / "pengiuns.csv")
-    with pytest.raises(InputError, match=r"folder .* does not exist"):
-        as_table(tmp_path / "nowhere" / "x.csv")
-    with pytest.raises(InputError, match="is a folder"):
-        as_table(tmp_path)
-    with pytest.raises(InputError, match="not a regular file"):
-        as_table(os.devnull)
-
-
-@pytest.mark.parametrize(
-    "data", [3, [1, 2], np.ones((2, 2)), None, {}, {"a": [1, 2], "b": [1]}, {"a": [1, "x"]}, {"a": np.ones((2, 2, 2))}]
-)
-def test_what_is_no_table_is_refused(data):
-    with pytest.raises(InputError):
-        as_table(data)
-
-
-def test_damaged_files_are_refused(tmp_path):
-    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 10000)
-    with pytest.raises(InputError, match="damaged or truncated gzip"):
-        list(as_table(written(tmp_path / "t.csv.gz", packed[:-20])).batches())
-    for name, kind in (("t.parquet", "Parquet"), ("t.feather", "Feather")):
-        with pytest.raises(InputError, match=f"cannot be read as a {kind}"):
-            as_table(written(tmp_path / name, b"nonsense" * 10))
-    with pytest.raises(InputError, match="unpack it"):
-        as_table(written(tmp_path / "t.parquet.gz", gzip.compress(b"x")))
-    for text, sentence in (
-        ('{"a": 1}\n[2]\n', "line 2 .* not a JSON object"),
-        ("{broken\n", "line 1 .* not JSON"),
-        ("\n", "no rows"),
-    ):
-        with pytest.raises(InputError, match=sentence):
-            as_table(written(tmp_path / "t.jsonl", text))
 
 
 def test_a_key_that_comes_late_is_a_column(tmp_path):
@@ -325,44 +238,6 @@ def test_the_index_of_a_frame_is_no_column():
     table = as_table(frame)
     assert list(table.names) == ["a", "b"]
     assert sum(batch.num_rows for _, batch in table.numbered()) == 2
-
-
-def test_frames_with_bad_names_are_refused():
-    twice = pd.DataFrame(np.ones((2, 2)), columns=["a", "a"])
-    with pytest.raises(InputError, match="two columns called 'a'"):
-        as_table(twice)
-    with pytest.raises(InputError, match="two columns called 'a'"):
-        as_table(pa.table([pa.array([1]), pa.array([2])], names=["a", "a"]))
-    assert as_table(pd.DataFrame({0: [1], 1: [2]})).names == ("0", "1")
-
-
-@pytest.mark.parametrize("name", ["t.csv", "t.jsonl", "t.parquet", "t.svm"])
-def test_a_file_that_changes_between_passes_is_refused(tmp_path, name):
-    def write(rows: int) -> Path:
-        if name.endswith("csv"):
-            return written(tmp_path / name, "a,b\n" + "1,2\n" * rows)
-        if name.endswith("jsonl"):
-            return written(tmp_path / name, '{"a": 1}\n' * rows)
-        if name.endswith("svm"):
-            return written(tmp_path / name, "1 1:2\n" * rows)
-        buffer = io.BytesIO()
-        pyarrow.parquet.write_table(pa.table({"a": np.arange(float(rows))}), buffer)
-        return written(tmp_path / name, buffer.getvalue())
-
-    table = as_table(write(3))
-    list(table.batches())
-    write(4)
-    with pytest.raises(InputError, match="changed while it was being read"):
-        list(table.batches())
-
-
-def test_a_file_that_changes_during_a_pass_is_refused(tmp_path):
-    table = as_table(written(tmp_path / "t.csv", "a,b\n1,2\n"))
-    passing = table.batches()
-    next(passing)
-    written(tmp_path / "t.csv", "a,b\n1,2\n3,4\n")
-    with pytest.raises(InputError, match="changed"):
-        list(passing)
 
 
 def test_uniform_is_the_hash_of_the_model_file():
