@@ -78,6 +78,7 @@ def pick(dataset: Dataset, request: Request, ready: Ready, run: Run) -> tuple[Ch
             progress=run.progress,
             interrupt=run.interrupt,
             weight_sum=None if rows is dataset.train else moments.weight_sum,
+            coarse=cells > CROSS_VALIDATED_MAX_CELLS,
         )
 
     choice = search(ready.units, grid[0])

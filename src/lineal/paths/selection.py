@@ -40,8 +40,8 @@ FOLDS: Final = 5
 KEPT_MAX_ROWS: Final = 2_000_000
 """Up to this many rows, a fold keeps which of them are its own (16 bytes a row) instead of drawing them in every pass."""
 
-TRIAL_TOLERANCE: Final = 1e-3
-"""The relative gap at which a trial ends: it is compared by its loss on rows left out, and not kept."""
+TRIAL_TOLERANCE, COARSE_TRIAL_TOLERANCE = 1e-4, 1e-3
+"""The relative gap at which a trial ends, of a large table the second: trials are compared by their loss, and not kept."""
 
 SAMPLE_MIN_ROWS: Final = 10_000
 """The least number of rows that a sample has, out of which strengths are picked."""
@@ -195,6 +195,7 @@ def cross_validate(
     progress: Callable[[Record], None] | None = None,
     interrupt: Interrupt = "raise",
     weight_sum: float | None = None,
+    coarse: bool = False,
 ) -> Choice:
     """Return the strength of a grid with the least loss on rows that its fits did not see.
 
@@ -205,8 +206,9 @@ def cross_validate(
 
     ``weight_sum`` S says that the rows are a sample, of weight T, of those that will be fitted. A trial has the strength
     times S / T then: the same penalty on the sum of the losses, so the same prior, as the strength has on all rows.
+    ``coarse`` trials end at a larger gap.
     """
-    metric = loss.figure
+    metric, tol = loss.figure, COARSE_TRIAL_TOLERANCE if coarse else TRIAL_TOLERANCE
     parts: list[_Fold] = []
     tried = _Tried(metric)
     interrupted, ended = False, ""
@@ -218,7 +220,7 @@ def cross_validate(
                 return Choice(fallback, reason, 0, metric, folds=0)
             rate = 1.0 if weight_sum is None else weight_sum / source.sum(Survey(loss)).weight_sum
             for strength in grid:
-                figures = [part.trial(family.at(rate * strength), progress) for part in parts]
+                figures = [part.trial(family.at(rate * strength), tol, progress) for part in parts]
                 tried.add(strength, figures, parts[0].coef)
                 if strength <= 0.0101 * tried.best[0]:
                     break
@@ -303,14 +305,16 @@ class _Fold:
             return None
         return _Fold(loss, seen, unseen, moments, rows, classes)
 
-    def trial(self, penalty: Penalty, progress: Callable[[Record], None] | None) -> NumberFigures | ClassFigures:
+    def trial(
+        self, penalty: Penalty, tol: float, progress: Callable[[Record], None] | None
+    ) -> NumberFigures | ClassFigures:
         """Fit with one penalty and return the figures of the rows left out."""
         fitted = fit(
             self.seen,
             self.loss,
             penalty,
             start=self.coef,
-            tol=TRIAL_TOLERANCE,
+            tol=tol,
             max_iter=100,
             moments=self.moments,
             progress=progress,
