@@ -135,9 +135,10 @@ def test_translations_are_found() -> None:
     ("asked", "said"),
     [
         ({"source": "pair=nt"}, "no text column 'nt'"),
-        ({"source": "pair=mt,max=3"}, "mean nothing"),
+        ({"source": "pair=mt,corpus=none.txt"}, "the corpus none.txt"),
+        ({"source": "pair=mt,corpora=a.txt"}, "is not understood"),
         ({"source": "pair=source"}, "once"),
-        ({"source": "pair=mt", "mt": ""}, "once"),
+        ({"source": "pair=mt", "mt": "pair=source"}, "once"),
         ({"source": "pair=effort"}, "another part"),
     ],
 )
@@ -158,3 +159,63 @@ def test_translation_quality() -> None:
     model = lineal.fit(parts[0], "effort", model="linear", text={"source": "pair=mt"}, test=parts[1])
     assert model.verdict.kind == "optimal"
     assert model.report["metrics"]["test"]["mae"] < 0.72
+
+
+def test_a_pair_may_know_a_corpus_and_a_lexicon_of_its_own(tmp_path: Path) -> None:
+    """Chances by hand: ln(times(v w) / times(v)), else ln(0.4 (times(w) + 1) / (N + V + 1)); translations as the file says."""
+    (tmp_path / "corpus.txt").write_text("das rote Haus\ndas rote Auto\n\ndas Haus\n")
+    (tmp_path / "lexicon.tsv").write_text(
+        "das\tthe\t0.9\nrote\tred\nHaus\thouse\t0.5\nhaus\thome\t0.4\nhaus\thut\t0.1\n"
+    )
+    rng = np.random.default_rng(0)
+    table = {
+        "source": ["das rote Haus", "rote das", "Auto das Haus"] * 20,
+        "mt": ["the red house", "red", "car the house"] * 20,
+    }
+    table["effort"] = rng.normal(size=60).tolist()
+    data, path = tmp_path / "t.csv", tmp_path / "m.lineal"
+    write(data, table)
+    options = f"pair=mt,corpus={tmp_path / 'corpus.txt'},lexicon={tmp_path / 'lexicon.tsv'}"
+    model = lineal.fit(data, "effort", model="ridge", penalty="ridge:0.1", text={"source": options})
+    columns = dict(zip(model.columns, model.design(table).dense().T, strict=True))
+    # known of two texts at least: das 3, rote 2, haus 2, "das rote" 2; N = 8 words, V = 3 known ones
+    whole = 8 + 3 + 1
+    first = np.log(0.4 * 4 / whole) + np.log(2 / 3) + np.log(0.4 * 3 / whole)
+    second = np.log(0.4 * 3 / whole) + np.log(0.4 * 4 / whole)
+    third = np.log(0.4 * 1 / whole) + np.log(0.4 * 4 / whole) + np.log(0.4 * 3 / whole)
+    np.testing.assert_allclose(columns["source, mt: source log-probability"][:3], [first, second, third], rtol=1e-12)
+    np.testing.assert_allclose(
+        columns["source, mt: translations per source word"][:3], [4 / 3, 2 / 2, 3 / 3], rtol=1e-12
+    )
+    assert "known from files" in model.report["data"]["texts"][0]
+    model.save(path)
+    assert load(path).encoder == model.encoder
+    verify(path, data)
+    meta, arrays = container.read(path)
+    del meta["encoder"]["terms"][0]["given"]
+    meta["encoding"] = container.encoding(meta)
+    container.write(path, meta, arrays)
+    with pytest.raises(VerificationError, match="every pair term"):
+        verify(path, data)
+
+
+def test_a_column_may_be_a_pair_and_words(tmp_path: Path) -> None:
+    data = tmp_path / "pairs.csv"
+    write(data, translations())
+    plain = lineal.fit(data, "effort", model="ridge", penalty="ridge:0.1", text={"source": "counts", "mt": "ngrams=2"})
+    pair = lineal.fit(data, "effort", model="ridge", penalty="ridge:0.1", text={"source": "pair=mt"})
+    both = lineal.fit(
+        data, "effort", model="ridge", penalty="ridge:0.1", text={"source": "pair=mt,counts", "mt": "ngrams=2"}
+    )
+    assert set(both.columns) == {*plain.columns, *pair.columns}
+    assert len(both.columns) == len(set(both.columns))
+    both.save(tmp_path / "m.lineal")
+    verify(tmp_path / "m.lineal", data)
+    typed = lineal.fit(
+        data,
+        "effort",
+        model="ridge",
+        penalty="ridge:0.1",
+        types={"source": "text:pair=mt,counts", "mt": "text:ngrams=2"},
+    )
+    assert typed.encoder == both.encoder

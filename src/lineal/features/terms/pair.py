@@ -23,6 +23,8 @@ TARGET_OPTIONS: Final = Options(high=2, weighting="counts")
 """What is counted of the two texts: n-grams that at least two rows have, so that no row is known by itself alone."""
 BACKOFF_FACTOR: Final = 0.4
 """What a word costs whose bigram is not known (Brants et al. 2007)."""
+GIVEN: Final = ("source", "target", "lexicon")
+"""What may be learned from files in place of the training rows."""
 MAX_FUNCTION_WORDS: Final = 100
 """The most frequent words, this many, are no content words."""
 QUARTILE_NAMES: Final = tuple(f"{n}-grams in quartile {q}" for n in (1, 2, 3) for q in (1, 2, 3, 4))
@@ -106,13 +108,15 @@ class Pair(Numeric):
     """Numbers of words and their ratio, log-probabilities, n-grams by frequency, translations per word, shares.
 
     ``translations`` says for each single word of the source how many words of the target have ``p(target | source) > 0.2``
-    in the lexicon of the training pairs (docs/text.md). An empty or missing text has zeros.
+    in the lexicon of the training pairs (docs/text.md). ``given`` names what was learned from files in place of the training
+    rows: "source", "target", "lexicon". An empty or missing text has zeros.
     """
 
     source: str
     target: str
     sides: tuple[Side, Side]
     translations: tuple[int, ...]
+    given: tuple[str, ...] = ()
     kind: ClassVar[str] = "pair"
 
     @property
@@ -196,6 +200,7 @@ class Pair(Numeric):
             "target_times": list(target.times),
             "target_words": target.words,
             "translations": list(self.translations),
+            **({"given": list(self.given)} if self.given else {}),
         }
 
     @property
@@ -213,7 +218,7 @@ class Pair(Numeric):
     def from_dict(cls, data: Any) -> Pair:
         """Return the term of a model file, or refuse the file naming what is wrong."""
         members = {"kind", *cls.members()}
-        expect(set(data) == members, f"has a pair with other members than {sorted(members)}")
+        expect(set(data) - {"given"} == members, f"has a pair with other members than {sorted(members)}")
         return cls.read(data)
 
     @classmethod
@@ -225,8 +230,12 @@ class Pair(Numeric):
         source, target = Side.read(data, "source", SOURCE_OPTIONS.high), Side.read(data, "target", TARGET_OPTIONS.high)
         numbers = data["translations"]
         fine = isinstance(numbers, list) and len(numbers) == source.distinct and all(map(whole, numbers))
-        expect(fine and all(0 <= number <= 5 for number in numbers), "has odd numbers of translations")
-        return cls(*names, (source, target), tuple(numbers))
+        given = data.get("given", [])
+        known = isinstance(given, list) and [part for part in GIVEN if part in given] == given
+        expect(known, f"has a pair that is given something else than {', '.join(GIVEN)}")
+        most = 2**31 if "lexicon" in given else 5
+        expect(fine and all(0 <= number <= most for number in numbers), "has odd numbers of translations")
+        return cls(*names, (source, target), tuple(numbers), tuple(given))
 
     @classmethod
     def example(cls) -> tuple[Pair, Cells]:

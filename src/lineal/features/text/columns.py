@@ -8,6 +8,7 @@ from typing import Any
 from lineal.errors import InputError
 from lineal.features.encoder import column
 from lineal.features.formula import EVERY, Formula
+from lineal.features.pair_options import PairOptions, without_pairs
 from lineal.features.terms import Pair, Term, TextStatistics
 from lineal.features.terms.text_statistics import known_words
 from lineal.features.text.learning import Learner
@@ -28,19 +29,24 @@ def declared_texts(
     formula: Formula | None,
 ) -> dict[str, Options]:
     """Return the text columns that were asked for; InputError if one is not there, or has another part."""
-    text_options = columns_of(text, table.names)
+    plain, pairs = without_pairs(text, table.names)
+    text_options = columns_of(plain, table.names)
+    for name in text_options.keys() & pairs.keys():
+        raise InputError(f"the text column {name!r} is named twice; put its options together, with commas.")
+    text_options |= pairs
     for name in text_options.keys() & declared_types.keys():
         raise InputError(f"the column {name!r} has a type already; say how its text is read in one place.")
     text_options |= {
-        name: Options.parse(one.options) for name, one in declared_types.items() if isinstance(one, TextType)
+        name: PairOptions.read(one.options) for name, one in declared_types.items() if isinstance(one, TextType)
     }
     for name, options in list(text_options.items()):
         if options.pair is not None:
-            if options.pair in text_options or options.pair == name:
+            words = text_options.get(options.pair)
+            if options.pair == name or (words is not None and (words.pair is not None or words.partner is not None)):
                 raise InputError(
                     f"the column {options.pair!r} is part of the pair with {name!r} already; name it once."
                 )
-            text_options[options.pair] = Options(partner=name)
+            text_options[options.pair] = PairOptions(partner=name, words=words)
     for name in text_options:
         table.require(name, "text column")
         if name not in features or (formula is not None and name in formula.columns):
@@ -69,28 +75,40 @@ def learn_texts(
     """Learn the terms of text columns in a pass of their own; ``again(texts=...)`` yields the rows that have a target."""
     if not wanted:
         return {}
-    words = {name: o for name, o in wanted.items() if o.statistics != "only" and o.pair is None and o.partner is None}
+    own = {name: o.words if isinstance(o, PairOptions) else o for name, o in wanted.items()}
+    words = {name: o for name, o in own.items() if o is not None and o.statistics != "only"}
     learners = {name: Learner(name, options) for name, options in words.items()}
     for batch in again(texts=list(learners)) if learners else ():
         for name, learner in learners.items():
             learner.add(column(batch, name))
-    pairs = {name: learn_pair(name, o.pair, again) for name, o in wanted.items() if o.pair is not None}
+    pairs = {name: learn_pair(name, o, again) for name, o in wanted.items() if isinstance(o, PairOptions) and o.pair}
     decisions = {}
     for survey in surveys:
         if survey.name in wanted:
             options = wanted[survey.name]
-            pair = pairs.get(options.partner or survey.name)
-            decisions[survey.name] = (
-                _decision(survey, options, learners.get(survey.name)) if pair is None else _paired(survey, pair)
-            )
+            read = own[survey.name]
+            words_of = None if read is None else _decision(survey, read, learners.get(survey.name))
+            if isinstance(options, PairOptions):
+                decisions[survey.name] = _paired(survey, options, pairs[options.partner or survey.name], words_of)
+            elif words_of is not None:
+                decisions[survey.name] = words_of
     return decisions
 
 
-def _paired(survey: Column, pair: Pair) -> Decision:
-    """Return the decision on either column of a pair."""
-    spelling = f"text:pair={pair.target}" if survey.name == pair.source else ""
+def _paired(survey: Column, options: PairOptions, pair: Pair, words: Decision | None) -> Decision:
+    """Return the decision on either column of a pair, its words beside it if they were asked for."""
+    source = survey.name == pair.source
     why = f"{len(pair.columns)} features of the pair {pair.source!r} and {pair.target!r}"
-    return Decision(survey.name, "text", survey.missing, pair, why, declared=spelling)
+    if pair.given:
+        names = {"source": "words of the source", "target": "words of the target", "lexicon": "translations"}
+        why += f" ({', '.join(names[part] for part in pair.given)} known from files)"
+    spelling = f"text:{options.spelled}" if source else ""
+    if words is None:
+        return Decision(survey.name, "text", survey.missing, pair, why, declared=spelling)
+    spelling = spelling if source else words.declared
+    return Decision(
+        survey.name, "text", survey.missing, pair, f"{why}; {words.why}", more=words.terms, declared=spelling
+    )
 
 
 def _decision(survey: Column, options: Options, learner: Learner | None) -> Decision:

@@ -12,9 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from lineal.errors import InputError
 from lineal.features.encoder import column
+from lineal.features.pair_options import FILES, PairOptions, translations
 from lineal.features.terms.pair import SOURCE_OPTIONS, TARGET_OPTIONS, Pair, Side
 from lineal.features.terms.text import Rows, Text
 from lineal.features.text.learning import Learner
@@ -27,16 +29,28 @@ MAX_WORD_PAIRS: Final = 4_000_000
 """Pairs of words, all rows together, from which the lexicon is learned; later rows are left out."""
 
 
-def learn_pair(source: str, target: str, again: Callable[..., Iterator[Any]]) -> Pair:
-    """Return the features of a pair of text columns, learned in two passes over the training rows."""
+def learn_pair(source: str, asked: PairOptions, again: Callable[..., Iterator[Any]]) -> Pair:
+    """Return the features of a pair of text columns, learned in two passes over the training rows, or from files."""
+    target = asked.pair or ""
     learners = Learner(source, SOURCE_OPTIONS), Learner(target, TARGET_OPTIONS)
-    for batch in again(texts=[source, target]):
-        for learner in learners:
-            learner.add(column(batch, learner.column))
+    corpora = asked.lines("corpus"), asked.lines("target-corpus")
+    for learner, lines in zip(learners, corpora, strict=True):
+        if lines is not None:
+            learner.add(pa.array(lines))
+    for batch in again(texts=[source, target]) if None in corpora else ():
+        for learner, lines in zip(learners, corpora, strict=True):
+            if lines is None:
+                learner.add(column(batch, learner.column))
     sides = [side(learner) for learner in learners]
     for one, name in zip(sides, (source, target), strict=True):
         if not one.terms:
             raise InputError(f"no word of column {name!r} occurs in two rows, so nothing can be learned about pairs.")
+    given = tuple(part for option, part in FILES.items() if option in dict(asked.files))
+    known = asked.lines("lexicon")
+    if known is not None:
+        many = translations(known, MIN_TRANSLATION_PROBABILITY)
+        numbers_of = tuple(many.get(term, 0) for term in sides[0].terms if " " not in term)
+        return Pair(source, target, (sides[0], sides[1]), numbers_of, given)
     pairs = list[tuple[Counts, Counts, Counts]]()
     words = [Text(name, SOURCE_OPTIONS, one.terms) for name, one in zip((source, target), sides, strict=True)]
     singles = [np.flatnonzero(one.lengths == 1) for one in sides]
@@ -50,9 +64,9 @@ def learn_pair(source: str, target: str, again: Callable[..., Iterator[Any]]) ->
         if complete >= MAX_WORD_PAIRS:
             break
     numbers = lexicon(*(np.concatenate([part[k] for part in pairs]) for k in range(3)))
-    translations = np.zeros(len(sides[0].terms), dtype=np.int64)
-    translations[: len(numbers)] = numbers
-    return Pair(source, target, (sides[0], sides[1]), tuple(translations[singles[0]].tolist()))
+    learned = np.zeros(len(sides[0].terms), dtype=np.int64)
+    learned[: len(numbers)] = numbers
+    return Pair(source, target, (sides[0], sides[1]), tuple(learned[singles[0]].tolist()), given)
 
 
 def side(learner: Learner) -> Side:

@@ -12,8 +12,8 @@ from typing import ClassVar, Final
 from lineal.errors import InputError, near
 from lineal.features.cells.dates import Calendar
 from lineal.features.cells.notation import MARKERS, Notation, named
+from lineal.features.pair_options import PairOptions
 from lineal.features.terms import Boolean, Number, Ordinal
-from lineal.features.text_options import Options
 from lineal.features.types.choices import check_bits, check_levels
 from lineal.features.types.decision import Decision, Reread, marked, without
 from lineal.features.types.readings import calendar_of, dated, notation_of, place, where, written
@@ -299,7 +299,7 @@ class TextType(DeclaredType):
     @classmethod
     def parse(cls, column: str, detail: str) -> TextType:
         """Check the options."""
-        Options.parse(detail)
+        PairOptions.read(detail)
         return cls(detail)
 
     @property

@@ -17,6 +17,8 @@ FIELDS: Final[dict[str, tuple[type, ...]]] = {
     "source": (str,), "target": (str,), "source_terms": (list,), "source_times": (list,), "source_words": (int,),
     "target_terms": (list,), "target_times": (list,), "target_words": (int,), "translations": (list,),
 }  # fmt: skip
+OPTIONAL: Final = {"given": (list,)}
+"""What may be there: which parts were learned from files, and are taken as they are."""
 TYPE: Final = "t"
 OWN_LISTS: Final = ("source_times", "target_times", "translations")
 SIDES: Final = ("source", "target")
@@ -127,10 +129,14 @@ class Learner:
                 self._pairs.append((a, b))
 
     def wrong(self) -> str | None:
-        """Return what is wrong with the term, None if nothing is."""
-        term = self._term
+        """Return what is wrong with the term, None if nothing is; what was learned from files is taken as it is."""
+        term, given = self._term, self._term.get("given", [])
+        if [part for part in (*SIDES, "lexicon") if part in given] != given:
+            return "it names other things learned from files than source, target and lexicon"
         for name in SIDES:
             documents, times = self._documents[name], self._times[name]
+            if name in given:
+                continue
             kept = sorted(
                 (gram for gram in documents if documents[gram] >= 2 and len(gram.encode()) <= text.TERM_MAX_BYTES),
                 key=lambda gram: (-times[gram], gram),
@@ -140,10 +146,12 @@ class Learner:
                 return f"the n-grams of the {name} are not those of the training rows"
             if sum(count for gram, count in times.items() if " " not in gram) != term[f"{name}_words"]:
                 return f"the number of words of the {name} is not that of the training rows"
-        low, high = _translations(self._pairs)
         singles = [word for word in term["source_terms"] if " " not in word]
         if len(term["translations"]) != len(singles):
             return "not every word of the source has its number of translations"
+        if "lexicon" in given:
+            return None
+        low, high = _translations(self._pairs)
         for word, number in zip(singles, term["translations"], strict=True):
             if not low[word] <= number <= high[word]:
                 return f"{word!r} has {low[word]} translations, stated {number}"
