@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import flint
@@ -18,7 +19,7 @@ import lineal
 from . import designs
 from .designs import Draw, pick, power
 from .doors import Case, Claim, claim_of
-from .judge import EPS, Violation
+from .judge import EPS, Violation, judge
 from .losses import ZERO, Row
 from .outcome import Outcome, of_claims
 from .problem import BITS, Problem, exact
@@ -72,9 +73,18 @@ def ask(case: Case) -> list[Outcome]:
     strength, radius = model.penalty.to_dict()["strength"], inner.get("radius")
     apart = inner["objective"] - inner["lower_bound"] + EPS * abs(inner["objective"])  # a difference of rounded numbers
     gap = apart if radius is None else strength * radius**2 / 2
-    ridge = lineal.Verdict("optimal", "", gap, 0.0, inner)
-    found = [Outcome("evidence", verdict.kind, verdict.sentence, lambda: _evidence(claim, _total(case)))]
-    return [*found, *of_claims(case, [Claim(**{**claim.__dict__, "verdict": ridge})])]
+    # only where the slope is none is the ridge said to be optimal; its gap is stated in any case
+    kind = "optimal" if verdict.kind == "stationary" else "budget"
+    ridge = Claim(**{**claim.__dict__, "verdict": lineal.Verdict(kind, "", gap, 0.0, inner)})
+    if kind == "optimal":
+        found = Outcome("evidence", verdict.kind, verdict.sentence, lambda: _evidence(claim, _total(case)))
+        return [found, *of_claims(case, [ridge])]
+    both = partial(_both, claim, ridge, _total(case))
+    return [Outcome("evidence", verdict.kind, verdict.sentence, both)]
+
+
+def _both(claim: Claim, ridge: Claim, total: arb) -> list[Violation]:
+    return [*_evidence(claim, total), *judge(ridge)]
 
 
 def _total(case: Case) -> arb:

@@ -440,3 +440,25 @@ def test_a_null_fit_in_the_dust_of_far_columns_is_ended(monkeypatch: pytest.Monk
     monkeypatch.setattr(problem.Problem, "evaluate", counted)
     lineal.fit(case.X, case.y, **case.params)
     assert passes < 4000
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("C", [1.0, float("inf")])
+@pytest.mark.parametrize("far", [1e12, 3e15])
+def test_every_member_of_several_classes_keeps_its_center(loss: str, C: float, far: float) -> None:
+    """Only two classes did: the coefficients of members had too few digits beside columns far from zero."""
+    draw = np.random.default_rng(7)
+    near = np.column_stack([draw.permutation(np.arange(30.0)) / 2.0, np.round(8.0 * draw.normal(size=30)) / 8.0])
+    y = np.digitize(near[:, 0] + 4.0 * draw.normal(size=30), [5.0, 10.0])
+    there = lineal.LinearSVC(loss=loss, C=C).fit(near + np.array([far, 0.0]), y)
+    here = lineal.LinearSVC(loss=loss, C=C).fit(near, y)
+    assert [verdict.kind for verdict in there.verdicts_] == ["optimal"] * 3, there.verdict_.sentence
+    assert there.objective_ == pytest.approx(here.objective_, rel=1e-6)
+    scores = there.decision_function(near + np.array([far, 0.0]))
+    if loss == "squared_hinge":  # whose optimum is one point
+        assert scores == pytest.approx(here.decision_function(near), abs=1e-3)
+    side = 2.0 * (y[:, None] == np.arange(3)) - 1.0
+    lost = np.maximum(0.0, 1.0 - side * scores) ** (2 if loss == "squared_hinge" else 1) / (2 if "sq" in loss else 1)
+    ridge = sum(model.penalty.value(model.coef) for model in there.models_)
+    assert float(np.sum(np.mean(lost, axis=0))) + ridge == pytest.approx(there.objective_, rel=1e-9)
+    assert np.array_equal(there.predict(near + np.array([far, 0.0])), np.argmax(scores, axis=1))

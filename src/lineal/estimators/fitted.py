@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, NamedTuple, TypeVar
 
@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lineal.certify.wording import bounded
 from lineal.designs import as_design
-from lineal.designs.center import less
+from lineal.designs.center import scores
 from lineal.errors import InputError
 from lineal.estimators.intake import blame, features, offsets
 from lineal.estimators.parameters import until
@@ -67,7 +67,17 @@ class _Centered(NamedTuple):
         design = as_design(X)
         if not np.array_equal(stacked, self.plain):
             return design.times(stacked)
-        return less(design, self.center).times(self.coef)
+        return scores(design, self.coef, self.center)
+
+
+def centered_members(fits: Sequence[Fit]) -> _Centered | None:
+    """Return what an estimator of several members keeps, one center each; None where no member has one."""
+    centers = [fit.arrays.get("center") for fit in fits]
+    if all(center is None for center in centers):
+        return None
+    coef, plain = np.hstack([fit.coef for fit in fits]), np.hstack([fit.plain for fit in fits])
+    none = np.zeros(len(coef))
+    return _Centered(np.column_stack([none if center is None else center for center in centers]), coef, plain)
 
 
 class _Late(Generic[T]):

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from lineal.api.dialects import strength_of_C
 from lineal.errors import InputError, near
 from lineal.estimators.classification import Classifier, target_of
-from lineal.estimators.fitted import model_of
+from lineal.estimators.fitted import centered_members, model_of
 from lineal.estimators.intake import weights
 from lineal.estimators.labels import Codes
 from lineal.estimators.parameters import count, flag, number, only, seed, until
@@ -117,9 +117,9 @@ class LinearSVC(Classifier):
             penalty = self._penalty_maker(whole)(float(len(codes) if s is None else s.sum()), penalty_factors)
             if not fits:
                 self._look(source, loss, deadline)
-            keep, share = whole or outputs == 1, shared(deadline, len(members) - len(fits))
+            share = shared(deadline, len(members) - len(fits))
             fits.append(
-                fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=share, keep=keep)
+                fitting.fit(source, loss, penalty, solver=solver, tol=tol, max_iter=most, time_limit=share, keep=True)
             )
         self.classes_ = labels
         self._gather(fits, labels, tol)
@@ -151,6 +151,7 @@ class LinearSVC(Classifier):
             self.models_ = [model_of(result, target, tol) for result, target in zip(fits, rest, strict=True)]
             self.model_ = self.models_[place]
             self.objective_ = sum(result.objective for result in fits)
+            self._centered = centered_members(fits)
         self.n_iter_ = max(len(result.trace) - (result.solver != "dual-ascent") for result in fits)
 
     def _penalty_maker(self, whole: bool) -> PenaltyMaker:
