@@ -16,12 +16,13 @@ from lineal.fitting.level import Level
 from lineal.fitting.small_fit import brief, small_fit
 from lineal.fitting.stopping import QUIET, Fit, Run, gauged
 from lineal.ground.deadline import Deadline, Limit, beforehand
+from lineal.ground.records import dataclass
 from lineal.losses.loss import Loss
 from lineal.model.trace import Record, Trace
 from lineal.model.verdict import TOLERANCE
 from lineal.penalties.penalty import Penalty
 from lineal.problem.blas import one_thread
-from lineal.problem.frame import FAR_MEAN_SDS, centered, projected
+from lineal.problem.frame import FAR_MEAN_SDS, Frame, centered, projected
 from lineal.problem.moments import Moments
 from lineal.problem.problem import Problem
 from lineal.solvers import named, refines
@@ -133,16 +134,12 @@ def solve(
         try:
             run.follow(chosen)
             best = run.certified(chosen, reason)
-            if best.verdict.kind != "budget" or run.out_of_budget or solver != "auto":
-                return best
-            if start is None:
-                best = _from_baseline(run, begin, chosen, best)
-            for frame in filter(None, (centered(problem, FAR_MEAN_SDS), projected(problem))):
-                fit = fit_in_frame(run, frame, start, keep=keep)
-                if fit is not None and _gap(fit) < _gap(best):
-                    best = fit
+            first = _Attempt(run, chosen, reason, start, begin, keep)
+            for way in AGAIN if solver == "auto" and not run.out_of_budget else ():
                 if best.verdict.kind != "budget" or run.late:
                     break
+                fit = way(first)
+                best = fit if fit is not None and _gap(fit) < _gap(best) else best
         except KeyboardInterrupt:
             if interrupt == "raise":
                 raise
@@ -169,12 +166,41 @@ def _gap(fit: Fit) -> float:
     return math.inf if fit.verdict.gap is None else fit.verdict.gap
 
 
-def _from_baseline(run: Run, begin: Array, chosen: Solver, best: Fit) -> Fit:
-    """Return the better of a fit and one that begins at the baseline, where the first began elsewhere."""
-    baseline = gauged(run.problem, baseline_fit(run.problem).coef)
-    if np.array_equal(begin, baseline):
-        return best
-    other = run.afresh(run.problem, baseline)
-    other.follow(chosen)
-    fit = other.certified(chosen, best.reason)
-    return fit if _gap(fit) < _gap(best) else best
+@dataclass(frozen=True)
+class _Attempt:
+    """A first fit that ended without a proof: its run, the solver and why, the start asked for and the one taken."""
+
+    run: Run
+    chosen: Solver
+    reason: str
+    start: Array | None
+    begin: Array
+    keep: bool
+
+
+def _from_baseline(first: _Attempt) -> Fit | None:
+    """Begin at the baseline, where the first fit began elsewhere by itself: what stopped it may not be on that way."""
+    baseline = gauged(first.run.problem, baseline_fit(first.run.problem).coef)
+    if first.start is not None or np.array_equal(first.begin, baseline):
+        return None
+    other = first.run.afresh(first.run.problem, baseline)
+    other.follow(first.chosen)
+    return other.certified(first.chosen, first.reason)
+
+
+def _about_means(first: _Attempt) -> Fit | None:
+    """Take the means off columns that are so far from zero that these take the digits of what differs between rows."""
+    return _framed(first, centered(first.run.problem, FAR_MEAN_SDS))
+
+
+def _apart(first: _Attempt) -> Fit | None:
+    """Take off columns what others have of them, where they are nearly combinations of these."""
+    return _framed(first, projected(first.run.problem))
+
+
+def _framed(first: _Attempt, frame: Frame | None) -> Fit | None:
+    return None if frame is None else fit_in_frame(first.run, frame, first.start, keep=first.keep)
+
+
+AGAIN = (_from_baseline, _about_means, _apart)
+"""What is tried in turn where a fit ends without a proof; None where it is not the case that a way is for."""
