@@ -45,8 +45,8 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
     target, weight, offset, intercept = roles.target, roles.weight, roles.offset, roles.intercept
     if target is None or isinstance(target, str):
         raise InputError("the data is an array, so the target must be one too: give one value per row.")
-    if split.by != "row" or split.validation_size > 0:
-        raise InputError("an array has no columns to split by, and no validation part: give a table with names.")
+    if split.by != "row":
+        raise InputError("an array has no columns to split by: give a table with names.")
     seed, test_size = split.seed, split.test_size
     if roles.formula is not None or roles.poly > 1 or roles.text:
         raise InputError("columns of an array have no names for a formula, products or text; give a table with names.")
@@ -65,26 +65,32 @@ def from_arrays(data: Any, roles: Roles, wanted: Wanted, split: Split, test: Any
     y = _per_row(target, rows, "target")
     s = None if weight is None else _per_row(weight, rows, "weight")
     o = None if offset is None else _per_row(offset, rows, "offset")
-    held = uniform(seed, np.arange(rows, dtype=np.int64)) < test_size if test_size > 0 else None
-    seen: Picked = slice(None) if held is None else ~held
+    drawn = uniform(seed, np.arange(rows, dtype=np.int64)) if split.parts else None
+    held = drawn < test_size if drawn is not None and test_size > 0 else None
+    checks = None
+    if drawn is not None and split.validation_size > 0:
+        checks = (drawn >= test_size) & (drawn < test_size + split.validation_size)
+    seen: Picked = slice(None) if drawn is None else drawn >= test_size + split.validation_size
     about = with_positive((meaning(y[seen], wanted), None, ""), roles.choices.positive)[0]
-    tests: Source | None = None
+
+    def some(rows: npt.NDArray[np.bool_]) -> Source:
+        design = as_design(matrix[rows], intercept=intercept)
+        return Memory(design, _coded(about, y[rows]), _picked(s, rows), _picked(o, rows))
+
+    tests: Source | None = None if held is None else some(held)
     if test is not None:
         tests = Memory(as_design(test[0], intercept=intercept), _coded(about, targets(test[1], "the target")))
-    elif held is not None:
-        tests = Memory(
-            as_design(matrix[held], intercept=intercept), _coded(about, y[held]), _picked(s, held), _picked(o, held)
-        )
-    part = matrix if held is None else matrix[seen]
+    part = matrix if drawn is None else matrix[seen]
     return Dataset(
         train=Memory(as_design(part, intercept=intercept), _coded(about, y[seen]), _picked(s, seen), _picked(o, seen)),
         test=tests,
+        validation=None if checks is None else some(checks),
         target=about,
         encoder=None,
         roles={"weight": None, "offset": None},
         training={
             "without_target": 0,
-            "split": {"seed": seed, "test_size": test_size} if test_size > 0 else None,
+            "split": split.to_dict() if split.parts else None,
             "fingerprint": _fingerprint(part, y[seen], about) if dense and s is None and o is None else None,
         },
         about={"origin": "the array", "notes": []},

@@ -153,6 +153,8 @@ def sweep(
     types: Mapping[str, str] | None = None,
     text: TextOptions = (),
     max_levels: int | None = None,
+    missing: str = "mark",
+    positive: str | None = None,
     folds: int | str | None = None,
     validation_size: float = 0.0,
     test_size: float = 0.0,
@@ -183,7 +185,7 @@ def sweep(
         raise InputError("a formula says itself which products there are; leave poly out.")
     roles = Roles.of(
         target, None, poly, intercept=intercept, weight=weight, offset=offset, drop=drop, types=types, text=text,
-        max_levels=max_levels,
+        max_levels=max_levels, missing=missing, positive=positive,
     )  # fmt: skip
     roles = replace(
         roles, target=target if target is not None or formula is None else formula.partition("~")[0].strip()

@@ -137,10 +137,14 @@ def fit(
     return finish(dataset, request, run) if scheme.name == "direct" else _reduced(dataset, request, run, scheme)
 
 
-def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = True) -> Model:
-    """Fit a dataset, and return the model; ``measured`` on its rows unless the caller measures several models as one."""
+def finish(dataset: Dataset, request: Request, run: Run, *, measured: bool = True, ranked: bool = False) -> Model:
+    """Fit a dataset, and return the model; ``measured`` on its rows unless the caller measures several models as one.
+
+    Where models are ``ranked`` on the validation rows, no strength is picked on them: folds of the training rows do that.
+    """
+    fitted = replace(dataset, validation=None) if ranked else dataset
     with one_thread(dataset.train, 1):
-        return _model(dataset, request, estimate(dataset, request, run), run.tol, measured=measured)
+        return _model(dataset, request, estimate(fitted, request, run), run.tol, measured=measured)
 
 
 def evaluate(
@@ -170,7 +174,7 @@ def evaluate(
     level, labels = model.report.get("baseline_score"), model.target.classes
     constant = None if level is None else np.asarray(level, float)
     score = Score(model.loss, model.coef, labels is not None, rule=rule, center=model.center, closely=True)
-    count, metrics = _measure(source, score, constant)
+    count, metrics = measure(source, score, constant)
     answer: dict[str, Any] = {
         "rows": count,
         "training_rows": found.training_rows,
@@ -283,10 +287,10 @@ def _direct(dataset: Dataset, run: Run, metrics: Mapping[str, Figures]) -> dict[
 
 def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> dict[str, Any]:
     """Return what is measured: on test rows, where there are some, else on training rows; beside the best constant."""
-    measured, (got, baseline) = _measure(dataset.test or dataset.train, score, level)
+    measured, (got, baseline) = measure(dataset.test or dataset.train, score, level)
     where = "train" if dataset.test is None else "test"
     if not measured:
-        where, (_, (got, baseline)) = "train", _measure(dataset.train, score, level)
+        where, (_, (got, baseline)) = "train", measure(dataset.train, score, level)
     report: dict[str, Any] = {
         "sd": [float(value) for value in np.sqrt(variance)],
         "baseline_score": _plain(level),
@@ -294,7 +298,7 @@ def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> 
         "metrics": {where: got, "baseline": baseline},
     }
     if dataset.validation is not None:
-        report["metrics"]["validation"] = _measure(dataset.validation, score, None)[1][0]
+        report["metrics"]["validation"] = measure(dataset.validation, score, None)[1][0]
     if dataset.test is not None and measured:
         report["evaluation"] = closely(dataset.test, score, dataset.target.classes)
     return report
@@ -303,7 +307,7 @@ def _measured(dataset: Dataset, score: Score, level: Array, variance: Array) -> 
 Figures = dict[str, float | None]
 
 
-def _measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
+def measure(source: Source, score: Score, level: Array | None) -> tuple[int, tuple[Figures, Figures]]:
     """Return the number of rows, the metrics of the coefficients, and those of the training rows' best constant."""
     with np.errstate(over="ignore", invalid="ignore"):  # a solver may have left for infinity: that is in the verdict
         sums = source.sum(score)

@@ -141,62 +141,6 @@ def fit() -> None:
 
 
 @lineal.command(cls=Command)
-@click.argument("data", type=File)
-@click.option("--target", metavar="COL", help="The column to predict.")
-@click.option(
-    "--model",
-    "models",
-    metavar="NAME",
-    multiple=True,
-    help="A model to compare, perhaps with its penalty: 'logistic l1:auto'. May be repeated; without it a sensible handful.",
-)
-@roles
-@positive
-@declared_types
-@shaping
-@splitting
-@seed("Which rows are held out.")
-@limit("For all models together, which share it; those without time end in budget.")
-@beside
-@reading
-@json_option
-def compare() -> None:
-    """Fit several models to the same rows and show them in one table, best first, beside the baseline."""
-
-
-@lineal.command(cls=Command)
-@click.argument("data", type=File)
-@click.option(
-    "--over",
-    metavar="SETTING",
-    required=True,
-    help="degree=0:15 (of the one column, of all products, or the word degree in a --formula), strength or "
-    "strength=0.001:10, columns or columns=1:40 (the first so many of the table).",
-)
-@asking
-@roles
-@declared_types
-@shaping
-@intercept("As for fit.")
-@folding(
-    "How many folds validate in turn, or a column whose every value is a fold; 5 unless there are validation rows."
-)
-@splitting
-@seed("Which rows are left alone, and which validate.")
-@limit("For all fits together, which share it.")
-@click.option("-o", "--output", type=File, metavar="FILE", help="Write the table, with every fold, as CSV or Parquet.")
-@beside
-@reading
-@json_option
-def sweep() -> None:
-    """Fit a table at every degree, strength or number of columns: training and validation loss side by side.
-
-    Rows that fit would hold out to test (--test-size) are left alone. Degrees and columns have no penalty unless --penalty
-    is given; with more columns than rows the smallest coefficients are taken: the second descent.
-    """
-
-
-@lineal.command(cls=Command)
 @click.argument("recipe", type=File)
 @click.argument("data", type=File)
 @click.option("-o", "--output", type=File, required=True, metavar="FOLDER", help="The new folder to write.")

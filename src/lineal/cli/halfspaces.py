@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lineal.cli.commands import lineal
+from lineal.cli.choosing import lineal
 from lineal.cli.options import Command, File, beside, declared_types, intercept, json_option, reading, shaping
 
 __all__ = ["lineal", "separable", "trace"]

@@ -106,6 +106,20 @@ def roles(command: Declared) -> Declared:
     return click.option("--weight", metavar="COL", help="A column of row weights (>= 0).")(command)
 
 
+def alternatives(command: Declared) -> Declared:
+    """Add --formula, --poly and --text where several formulas or degrees are compared."""
+    command = click.option(
+        "--text",
+        metavar="COL:OPTIONS",
+        multiple=True,
+        help="A column of free text and how to read it. May be repeated.",
+    )(command)
+    poly = "Add every product of up to D columns; repeated, degrees are compared."
+    command = click.option("--poly", type=click.IntRange(1, 10), metavar="D", multiple=True, help=poly)(command)
+    formula = "The terms, as for fit; repeated, formulas are compared."
+    return click.option("--formula", metavar="TEXT", multiple=True, help=formula)(command)
+
+
 def asking(command: Declared) -> Declared:
     """Add the options that say what is fitted, for commands that fit the same rows several times."""
     command = click.option("--solver", metavar="NAME", default="auto", help="As for fit.")(command)
