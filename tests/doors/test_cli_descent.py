@@ -33,9 +33,13 @@ def descend(lineal: Lineal, *words: str) -> tuple[int, dict]:
     return code, json.loads(out)
 
 
-def optimum() -> float:
-    """The least mean log-loss of the six rows, by scipy."""
-    return float(minimize(lambda w: np.mean(np.logaddexp(0.0, X @ w) - Y * (X @ w)), np.zeros(3)).fun)
+def optimum(strength: float = 0.0) -> float:
+    """The least mean log-loss of the six rows, plus a ridge on all but the intercept, by scipy."""
+
+    def objective(w: np.ndarray) -> float:
+        return float(np.mean(np.logaddexp(0.0, X @ w) - Y * (X @ w)) + strength / 2 * w[1:] @ w[1:])
+
+    return float(minimize(objective, np.zeros(3)).fun)
 
 
 def trace(folder: Path) -> list[dict[str, str]]:
@@ -92,6 +96,18 @@ def test_steps_too_long_diverge_and_a_variable_one_does_not(folder: Path, lineal
     assert lineal("verify", "six.lineal", "six.csv")[0] == 0
     _, just = descend(lineal, "--solver", "gradient-descent:step=0.2:0.15:0.1", "--steps", "10")
     assert "diverged" not in just["verdict"]["sentence"]
+
+
+@pytest.mark.parametrize("penalty", ["none", "ridge:0.1"])
+@pytest.mark.parametrize("step", ["50", "1e6"])
+def test_a_gap_is_proven_from_where_nothing_bends_any_more(lineal: Lineal, step: str, penalty: str) -> None:
+    """Scores of thousands leave probabilities of 0 and 1: the dual point is one found from the null fit."""
+    words = ("--penalty", penalty, "--penalize", "raw") if penalty != "none" else ()
+    code, answer = descend(lineal, *words, "--solver", f"gradient-descent:step={step}", "--steps", "12")
+    assert (code, answer["verdict"]["kind"]) == (3, "budget")
+    lost = answer["model"]["objective_value"] - optimum(0.1 if words else 0.0)
+    assert lost <= answer["verdict"]["gap"] <= lost * (1 + 1e-3) + 1e-2, "nearly all of it is the way to the null fit"
+    assert lineal("verify", "six.lineal", "six.csv")[0] == 0
 
 
 def test_the_checker_refuses_a_longer_step_than_is_stable(folder: Path, lineal: Lineal) -> None:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from lineal.algebra.doubled import two_product
 from lineal.certify import Proof, prove
+from lineal.certify.afar import prove_by
 from lineal.certify.baseline import baseline_fit
 from lineal.certify.proving import HESSIAN_MAX_COEFFICIENTS
 from lineal.certify.wording import judge
@@ -27,6 +28,7 @@ from lineal.model.verdict import TOLERANCE, Verdict
 from lineal.problem.dependence import rounded, undecided
 from lineal.problem.problem import EPS, Problem
 from lineal.separation import Answer, look, lossless, seek
+from lineal.solvers.newton import Newton
 from lineal.solvers.newton_cg import newton_step
 from lineal.solvers.solver import Goal, Solver, Step, kinks
 
@@ -38,8 +40,8 @@ PATIENT_STEPS: Final = 64
 QUIET: Final[dict[str, Any]] = {"over": "ignore", "invalid": "ignore", "divide": "ignore", "under": "ignore"}
 """For numpy.errstate: far from the optimum sums may overflow; infinity and NaN are looked at where they matter."""
 
-MAX_POLISH: Final = 30
-"""Newton steps in search of a dual point that bounds the distance of coefficients far away; the checker takes as many."""
+MAX_NEWTON_STEPS: Final = 30
+"""In search of a dual point that bounds the distance of coefficients far away; the checker takes as many."""
 
 
 @dataclass(frozen=True)
@@ -350,12 +352,24 @@ class Run:
         return other if other.gap is not None and (proof.gap is None or other.gap < proof.gap) else proof
 
     def _from_afar(self, proof: Proof | None) -> Proof | None:
-        """Return a proof of coefficients after a limited number of steps, where the dual point of a better place proves one."""
-        far = proof is not None and proof.gap is None and self.out_of_budget and kinks(self.problem) is None
-        if not far or self.coef.size > HESSIAN_MAX_COEFFICIENTS:
+        """Return a proof of coefficients after a limited number of steps, where the dual point of a better place c proves one.
+
+        ``F(b) - F* = F(b) - F(c) + F(c) - F*``; Newton steps from the baseline find it.
+        """
+        if proof is None or not self.out_of_budget or self.coef.size > HESSIAN_MAX_COEFFICIENTS:
             return proof
-        other = prove(self.problem, self.coef, polish=MAX_POLISH, quiet=True)
-        return proof if other.gap is None else other
+        near_enough = proof.gap is not None and proof.gap <= abs(proof.objective)  # few losses can be below zero
+        if near_enough or Newton().refuses(self.problem) is not None:
+            return proof
+        other = replace(
+            self.afresh(self.problem, baseline_fit(self.problem).coef),
+            tol=0.01,
+            max_iter=MAX_NEWTON_STEPS,
+            progress=None,
+        )
+        other.follow(Newton())
+        better = prove_by(self.problem, self.coef, other.coef)
+        return better if (better.gap or math.inf) < (proof.gap or math.inf) else proof
 
     def _nothing_to_gain(self, proof: Proof | None) -> Proof | None:
         """Return the proof of the baseline where that is no worse than what was reached, and proven to be the optimum."""
