@@ -54,7 +54,7 @@ class Learner:
     """What the training cells teach: every text is in one list, the fill is the mean."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._seen, self._mean = term, set[str | None](), Mean(float(term["fill"]))
+        self._term, self._seen, self._mean = term, set[str | None](), Mean(term["fill"])
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""

@@ -79,7 +79,7 @@ class Learner:
     """What the training cells teach: the fill."""
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean = term, Mean(float(term["fill"]))
+        self._term, self._mean = term, Mean(term["fill"])
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""

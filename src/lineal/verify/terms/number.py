@@ -52,7 +52,7 @@ class Learner:
     """
 
     def __init__(self, term: Mapping[str, Any]) -> None:
-        self._term, self._mean, self._gone = term, Mean(float(term["fill"])), False
+        self._term, self._mean, self._gone = term, Mean(term["fill"]), False
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
@@ -78,8 +78,9 @@ class Learner:
 class Mean:
     """The mean of numbers that come some at a time, their least and their largest, and on which side of ``fill`` they are."""
 
-    def __init__(self, fill: float) -> None:
-        self._fill, self._below, self._above = fill, 0, 0
+    def __init__(self, fill: float | None) -> None:
+        # (columns of an array have no fill)
+        self._fill, self._below, self._above = math.nan if fill is None else float(fill), 0, 0
         self._count, self._sums, self._sizes = 0, list[float](), list[float]()
         self.low, self.high = math.inf, -math.inf
 

@@ -96,7 +96,7 @@ class Learner:
     """What the training cells teach: markers that occur, the mean as fill. ``number`` reads a present cell."""
 
     def __init__(self, term: Mapping[str, Any], number: Number = number) -> None:
-        self._term, self._number, self._mean, self._marks = term, number, Mean(float(term["fill"])), Marks(term)
+        self._term, self._number, self._mean, self._marks = term, number, Mean(term["fill"]), Marks(term)
 
     def see(self, column: cells.Column) -> None:
         """Take some more cells."""
