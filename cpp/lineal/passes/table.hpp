@@ -1,3 +1,4 @@
+// Part of the small fit, which alone holds the goals of `small-logistic` and `small-ridge`.
 // A short table whose blocks stay packed: what Rows does in a pass, without packing the rows again, on one thread.
 #pragma once
 
