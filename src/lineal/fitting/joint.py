@@ -27,6 +27,7 @@ from lineal.losses import Huber
 from lineal.problem.moments import Moments
 from lineal.problem.passes import Evaluate, Sums
 from lineal.problem.problem import EPS
+from lineal.solvers.newton import samples
 from lineal.sources.source import Block, Source
 
 Array = npt.NDArray[np.float64]
@@ -130,7 +131,7 @@ class Joint:
         if not self.suits:
             return None
         coef = start
-        for sample in [*self._samples(), 1]:
+        for sample in [*samples(self.moments.rows, len(self.curvature)), 1]:
             if coef is None or not math.isfinite(scale):
                 squares = self._squares(coef, sample)
                 if squares is None:
@@ -151,13 +152,6 @@ class Joint:
                 return None
             coef, scale = point.coef, point.scale
         return point
-
-    def _samples(self) -> list[int]:
-        rate, rates = self.moments.rows // max(20 * len(self.curvature), 10_000), []
-        while rate >= 4:
-            rates.append(rate)
-            rate //= 8
-        return rates
 
     def _squares(self, start: Array | None, sample: int) -> tuple[Array, float] | None:
         """Return least squares, or the given start, and the root of their mean square."""

@@ -50,7 +50,7 @@ class Newton(Solver):
     def steps(self, problem: Problem, start: Array, goal: Goal = NO_GOAL) -> Iterator[Step]:
         """Yield one step per full evaluation."""
         coef, sample_factor = start, None
-        for sample in samples(problem) if self.sampled else ():
+        for sample in samples(problem.moments.rows, start.size) if self.sampled else ():
             coef, sample_factor = _descend(problem, coef, sample, sample_factor)
         columns = np.arange(problem.shape[0])
         evaluation = problem.evaluate(coef, hessian=len(columns))
@@ -171,10 +171,9 @@ def search(
     return None
 
 
-def samples(problem: Problem) -> list[int]:
+def samples(rows: int, coefficients: int) -> list[int]:
     """Return the subsampling rates to pass through before all rows are looked at."""
-    enough = max(20 * problem.shape[0] * problem.shape[1], 10_000)
-    rate, rates = problem.moments.rows // enough, []
+    rate, rates = rows // max(20 * coefficients, 10_000), []
     while rate >= 4:
         rates.append(rate)
         rate //= 8

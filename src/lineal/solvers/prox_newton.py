@@ -57,7 +57,7 @@ class ProxNewton(Solver):
 
 def warm(problem: Problem, coef: Array) -> Array:
     """Return a start from subsamples of a large table, where one is worth it; not from a point that is better than that."""
-    for sample in samples(problem):
+    for sample in samples(problem.moments.rows, coef.size):
         coef = _descend(problem, coef, sample)
     return coef
 
