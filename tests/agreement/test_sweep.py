@@ -190,6 +190,16 @@ def test_refusals(options, words):
         lineal.sweep({"x": x, "y": y}, "y", **options)
 
 
+def test_an_svmlight_file_is_swept_by_its_strength(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    lines = [f"{int(a + b > 0)} 1:{a:.3f} 2:{b:.3f}" for a, b in rng.normal(size=(60, 2))]
+    (tmp_path / "t.svm").write_text("\n".join(lines) + "\n")
+    assert run(["sweep", str(tmp_path / "t.svm"), "--over", "strength=0.1,0.01", "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 2
+    assert run(["sweep", str(tmp_path / "t.svm"), "--over", "degree=0:2"]) == 2
+    assert "sweep its strength" in capsys.readouterr().err
+
+
 PROSTATE = Path(__file__).resolve().parents[3] / "shared" / "data" / "prostate.csv"
 
 

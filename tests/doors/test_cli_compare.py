@@ -62,6 +62,8 @@ def test_test_rows_decide_nothing():
     assert found[0].figures(found[0].entries[0]) == found[1].figures(found[1].entries[0])
     assert found[0].entries[0].test["rmse"] < 1.0
     assert found[1].entries[0].test["rmse"] > 1e5
+    picked = [entry.model.report["selection"] for entry in found[0].entries if entry.name.startswith("ridge")]
+    assert [choice["folds"] for choice in picked] == [5, 5]  # within the training rows, not on those that rank
 
 
 def test_degrees_and_formulas_by_hand():
@@ -167,6 +169,7 @@ def test_what_cannot_be_compared_is_refused(models, said):
         ({"formula": ["y ~ x", "z ~ x"]}, "different targets"),
         ({"formula": ["y ~ x", "y ~ z"], "poly": [1, 2]}, "too many ways"),
         ({"folds": 5, "validation_size": 0.2}, "exclude each other"),
+        ({"validation_size": 1e-9}, "no row became a validation row"),
     ],
 )
 def test_alternatives_that_are_none_are_refused(options, said):

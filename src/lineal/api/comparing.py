@@ -211,6 +211,8 @@ def _entry(name: str, request: Request, dataset: Dataset, roles: Roles, run: Run
     if dealt is None:
         model = finish(dataset, request, run, ranked=True)
         rows, (own, constant) = _validated(dataset, model)
+        if not rows:
+            raise InputError("no row became a validation row; hold out a larger share of the rows, or use folds.")
         return Entry(name, model, time.monotonic() - begin, spreads([own]), spreads([constant]), rows)
     folds, named = dealt
     roles = replace(named, formula=roles.formula, poly=roles.poly)

@@ -55,6 +55,8 @@ def read_over(
         family = read_family("ridge" if penalty is None else str(penalty))
         values = _strengths(over, rest) if equals else []
         return [Step(value, {"penalty": spelled(family, value)}) for value in values], family
+    if table.sparse:
+        raise InputError(f"{table.origin} is an SVMlight file, whose columns have no names; sweep its strength.")
     names = predictors(table, roles)
     if setting == "columns":
         if formula is not None:
