@@ -20,7 +20,7 @@ from lineal.errors import LinealError, ModelFileError, VerificationError
 from lineal.verify import Refused, verify
 from tests.json_places import every_place
 
-from . import figures, kinds, modern, perceptrons, records, rows  # noqa: F401  (they fill the list)
+from . import figures, kinds, modern, perceptrons, records, rows, stationary  # noqa: F401  (they fill the list)
 from .forging import MUTATIONS
 from .honest import CASES, SEED, TEST_SIZE, case_of, is_test
 
