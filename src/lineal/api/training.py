@@ -78,7 +78,8 @@ def fit(
     """Fit a linear model to a table or an array and return it with its verdict.
 
     ``F(b) = (1/S) sum_i s_i loss(y_i, eta_i) + penalty(b)``; penalties see ``sd_j b_j`` (words of a text: ``b_j``), and not
-    the intercept, unless ``penalize`` says "raw", for all columns (``b_j``, as scikit-learn and the lecture notes) or some: "raw,age=standardized".
+    the intercept, unless ``penalize`` says "raw", for all columns (``b_j``, as scikit-learn and the lecture notes) or some:
+    "raw,age=standardized".
 
     ``data`` is a path, a data frame, an Arrow table, a dict of columns or a list of dicts, and ``target``, ``weight``,
     ``offset`` name columns, or hold a value for every row; or ``data`` is an array, a list of rows or a sparse matrix of
