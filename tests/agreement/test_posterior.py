@@ -59,6 +59,8 @@ def test_given_variances(table, penalize, tmp_path, capsys):
     sd = np.sqrt(np.diag(covariance))
     np.testing.assert_allclose([row["error"] for row in said["rows"]], sd, rtol=1e-8)
     np.testing.assert_allclose([row["upper"] for row in said["rows"]], mean + 1.6448536269514722 * sd, rtol=1e-8)
+    seen = {"raw": "of b_j.", "standardized": "of sd_j b_j.", "raw,(intercept)=raw": "as penalized."}[penalize]
+    assert said["notes"][0].endswith(seen)
     assert (said["figures"]["noise"], said["figures"]["prior"]) == pytest.approx((NOISE, PRIOR), rel=1e-12)
 
     assert run(["predict", str(tmp_path / "m.lineal"), str(data), "--interval", "0.95", "--json"]) == 0

@@ -186,7 +186,10 @@ class Uncertainty(ABC):
             ("noise",): "The noise variance is given, the prior one maximises the evidence.",
             ("prior",): "The prior variance is given, that of the noise maximises the evidence.",
         }.get(tuple(known.get("given", ())), "Both variances are given.")
-        notes = [how, *([] if self.aside is None else [self.aside])]
+        seen = {"raw": "b_j", "variance": "sd_j b_j"}.get(
+            str(self.report.get("charges")), "each coefficient as penalized"
+        )
+        notes = [f"{how} The prior variance is that of {seen}.", *([] if self.aside is None else [self.aside])]
         return Summary(
             title=f"Bayesian linear regression of {self.target.name}",
             rows=posterior_rows(coef, covariance, columns, self.outputs[0], level),
